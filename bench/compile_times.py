@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""compile_times.py [--update] [--rounds N] SOURCE_ROOT BUILD_DIR BEFORE_INCLUDE: what g++ takes for first uses, with the
-headers of a state before (its include folder) and with these: user seconds and peak memory, medians over rounds in which
-both take turns. With --update the table of docs/compile-cost.md, between its markers, is made anew. No test: seconds do not
-repeat. Nothing else should run meanwhile."""
+"""compile_times.py [--update] [--rounds N] [--compilers NAME...] SOURCE_ROOT BUILD_DIR BEFORE: what first uses cost to
+compile, with the headers of a commit before (BEFORE, with the core if it had one), with these headers alone, and with the
+compiled core: user seconds, peak memory and bytes of the object, medians over rounds in which all take turns. With --update
+the tables of docs/compile-cost.md, between their markers, are made again. This is no test, because seconds do not repeat.
+Nothing else should run meanwhile."""
 import argparse
 import os
 import pathlib
@@ -13,29 +14,46 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "test" / "structure"))
-from compile_cost import flags
+from compile_cost import WAYS, flags
 
 MARKERS = ("<!-- made by bench/compile_times.py -->\n\n", "\n<!-- so far bench/compile_times.py -->\n")
+SIDES = ("before", *WAYS)
 FRONT = "#include <partita/partita.hpp>\n"
+# what every program of this library includes from elsewhere
+ELSEWHERE = """#include <boost/mpi/communicator.hpp>
+#include <boost/mpi/environment.hpp>
+#include <xtensor/{0}xtensor.hpp>
+#include <xtensor/{1}xview.hpp>
+"""
 BROADCAST = """
 auto spread(const partita::world& w, const xt::xtensor<{0}, {1}>& x) {{
   const partita::broadcast b(w.partition<{2}1>(), w.partition<{2}4>());
-  return b(x);
+  return b.adjoint(b(x));
 }}
 """
 REPARTITION = """
 auto move(const partita::world& w, const xt::xtensor<{0}, {1}>& x) {{
   const partita::repartition r(w.partition<{2}1, 4>(), w.partition<{2}4, 1>());
-  return r(x);
+  return r.adjoint(r(x));
 }}
 """
 PLANE, DOUBLES, CUBE = ("float", 2, ""), ("double", 2, ""), ("float", 3, "1, ")
-USES = {
-    "broadcast": BROADCAST.format("float", 2, "1, "),
-    "repartition": REPARTITION.format(*PLANE),
-    "two element types": REPARTITION.format(*PLANE) + REPARTITION.format(*DOUBLES),
-    "two ranks": REPARTITION.format(*PLANE) + REPARTITION.format(*CUBE),
-}
+CHECK, OPTIMISED = ["-fsyntax-only"], ["-O2", "-c", "-o", "FOLDER/a.o"]
+
+
+def programs_of(root):
+    """Each row of the table: what is compiled, its text, and how."""
+    sharded = (root / "test/structure/programs/5_sharded_network.cpp").read_text()
+    return {
+        "the front door, `-fsyntax-only`": (FRONT, CHECK),
+        "the front door": (FRONT, OPTIMISED),
+        "a first broadcast with its adjoint": (FRONT + BROADCAST.format("float", 2, "1, "), OPTIMISED),
+        "a first repartition with its adjoint": (FRONT + REPARTITION.format(*PLANE), OPTIMISED),
+        "the same, and another element type": (FRONT + REPARTITION.format(*PLANE) + REPARTITION.format(*DOUBLES), OPTIMISED),
+        "the same, and another rank": (FRONT + REPARTITION.format(*PLANE) + REPARTITION.format(*CUBE), OPTIMISED),
+        "a sharded network of two layers with its gradient": (sharded, OPTIMISED),
+        "LeNet (`examples/18_lenet.cpp`)": ('#define DIGITS_DATA ""\n' + (root / "examples/18_lenet.cpp").read_text(), OPTIMISED),
+    }
 
 
 def own_flags(build, root, include):
@@ -44,86 +62,86 @@ def own_flags(build, root, include):
     return [f"-I{include}", *kept]
 
 
-def foreign(given, include, build):
-    """What the front door includes from elsewhere, as a program of its own."""
-    listed = subprocess.run(["g++", *given, "-M", "-x", "c++", "-"], input=FRONT, capture_output=True, text=True, check=True,
-                            cwd=build).stdout.replace("\\\n", " ").split()
-    ours = [pathlib.Path(f) for f in listed if f.startswith(str(include))]
-    others = [f for f in listed if not f.startswith(str(include))]
-    named = sorted({n for f in ours for n in re.findall(r"^\s*#\s*include <([^>]+)>", f.read_text(), re.M)})
-    return "".join(f"#include <{n}>\n" for n in named
-                   if not n.startswith("partita/") and any(f.endswith("/" + n) for f in others))
-
-
-def taken(given, text, how, folder, build):
-    """User seconds and peak megabytes of one compilation."""
-    program = pathlib.Path(folder) / "a.cpp"
+def taken(compiler, given, text, how, folder, build):
+    """User seconds, peak megabytes and kilobytes of the object of one compilation; None if it does not compile."""
+    program, made = folder / "a.cpp", folder / "a.o"
     program.write_text(text)
-    child = subprocess.Popen(["g++", *given, *how, str(program)], cwd=build)
-    _, status, used = os.wait4(child.pid, 0)
+    made.unlink(missing_ok=True)
+    with open(folder / "messages", "w") as messages:
+        child = subprocess.Popen([compiler, *given, *(h.replace("FOLDER", str(folder)) for h in how), str(program)],
+                                 cwd=build, stdout=messages, stderr=messages)
+        _, status, used = os.wait4(child.pid, 0)
     if status != 0:
-        raise SystemExit(f"not compiled with {given[0]}:\n{text}")
-    return used.ru_utime, used.ru_maxrss / 1024
+        return None
+    return used.ru_utime, used.ru_maxrss / 1024, made.stat().st_size / 1000 if made.exists() else None
 
 
-def measured(programs, options):
-    """The medians of each program of each side."""
-    samples = {key: [] for key in programs}
-    with tempfile.TemporaryDirectory() as folder:
-        for _ in range(options.rounds):
-            for key, (given, text, how) in programs.items():
-                samples[key].append(taken(given, text, [h.replace("FOLDER", folder) for h in how], folder, options.build))
-    return {key: tuple(statistics.median(s[k] for s in found) for k in (0, 1)) for key, found in samples.items()}
+def measured(compiler, programs, given, folder, options):
+    """The medians of each program and each side; None where a program does not compile with the state before."""
+    samples = {}
+    for _ in range(options.rounds):
+        for name, (text, how) in programs.items():
+            for side in SIDES:
+                found = taken(compiler, given[side], text, how, folder, options.build)
+                if found is None and side != "before":
+                    raise SystemExit(f"{name} does not compile, {side}:\n{(folder / 'messages').read_text()}")
+                samples.setdefault((name, side), []).append(found)
+    return {key: None if None in of else tuple(None if None in s else statistics.median(s) for s in zip(*of))
+            for key, of in samples.items()}
 
 
-def lines(found, options, version, commit):
+def lines(compiler, programs, found, unit, options):
+    """The table of one compiler."""
+    version = subprocess.run([compiler, "-dumpfullversion" if "clang" not in compiler else "-dumpversion"],
+                             capture_output=True, text=True).stdout.strip()
     runs = "one run" if options.rounds == 1 else f"medians of {options.rounds} runs"
-    yield f"g++ {version}, {runs} of each in turn, user seconds and peak memory, `-O2` unless said. Before: {commit}."
+    yield (f"{compiler} {version}, {runs} of each in turn, `-O2` unless said: user seconds, in parentheses as multiples of "
+           f"{unit:.2f} s, which including xtensor and Boost.MPI alone takes; peak memory; size of the object. Before: "
+           f"{options.before}.")
     yield ""
-    yield "| what is compiled | s before | s now | MB before | MB now |"
-    yield "|---|---|---|---|---|"
-
-    def row(name, program, less=None):
+    what = [f"{head}, {side}" for head in ("s", "MB", "kB") for side in SIDES]
+    yield f"| a whole program | {' | '.join(what)} |"
+    yield "|---" * (len(what) + 1) + "|"
+    for name in programs:
         cells = []
-        for k, form in ((0, "{:.2f}"), (1, "{:.0f}")):
-            for side in ("before", "now"):
-                value = found[side, program][k] - (found[side, less][k] if less else 0)
-                cells.append(form.format(value))
-        return f"| {name} | {' | '.join(cells)} |"
+        for k in range(3):
+            for side in SIDES:
+                value = found[name, side]
+                value = value and value[k]
+                cells.append("–" if value is None else f"{value:.1f} ({value / unit:.1f})" if k == 0 else f"{value:.0f}")
+        yield f"| {name} | {' | '.join(cells)} |"
 
-    yield row("what the front door includes from elsewhere, `-fsyntax-only`", "foreign")
-    yield row("the front door, `-fsyntax-only`", "checked")
-    yield row("the front door", "front")
-    yield row("a first broadcast, more than the front door", "broadcast", "front")
-    yield row("a first repartition, more than the front door", "repartition", "front")
-    yield row("the same with another element type, more", "two element types", "repartition")
-    yield row("the same with another rank, more", "two ranks", "repartition")
-    yield row("front door, broadcast", "broadcast")
-    yield row("front door, repartition of two ranks", "two ranks")
+
+def tables(options):
+    programs = programs_of(options.root)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        archive = subprocess.run(["git", "-C", options.root, "archive", options.before, "include"], check=True,
+                                 stdout=subprocess.PIPE).stdout
+        subprocess.run(["tar", "-x", "-C", folder], input=archive, check=True)
+        had_core = (folder / "include/partita/src.hpp").exists()
+        before = own_flags(options.build, options.root, folder / "include")
+        now = own_flags(options.build, options.root, options.root / "include")
+        given = {"before": before + WAYS["the core" if had_core else "headers alone"]} | {w: now + f for w, f in WAYS.items()}
+        for compiler in options.compilers:
+            nested = subprocess.run([compiler, *now, "-fsyntax-only", "-x", "c++", "-"], cwd=options.build, text=True,
+                                    input="#include <xtensor/xview.hpp>\n", capture_output=True).returncode != 0
+            elsewhere = ELSEWHERE.format(*(("containers/", "views/") if nested else ("", "")))
+            unit = statistics.median(taken(compiler, now, elsewhere, OPTIMISED, folder, options.build)[0]
+                                     for _ in range(options.rounds))
+            yield "\n".join(lines(compiler, programs, measured(compiler, programs, given, folder, options), unit, options)) + "\n"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--rounds", type=int, default=3)
-    for name in ("root", "build", "before"):
+    parser.add_argument("--compilers", nargs="+", default=["g++", "clang++"])
+    for name in ("root", "build"):
         parser.add_argument(name, type=lambda a: pathlib.Path(a).resolve())
+    parser.add_argument("before")
     options = parser.parse_args()
-    programs = {}
-    for side, include in (("before", options.before), ("now", options.root / "include")):
-        given = own_flags(options.build, options.root, include)
-        check, optimised = ["-fsyntax-only"], ["-O2", "-c", "-o", "FOLDER/a.o"]
-        programs[side, "foreign"] = given, foreign(given, include, options.build), check
-        programs[side, "checked"] = given, FRONT, check
-        programs[side, "front"] = given, FRONT, optimised
-        for name, text in USES.items():
-            programs[side, name] = given, FRONT + text, optimised
-    programs = dict(sorted(programs.items(), key=lambda p: p[0][1]))  # the two sides of a program one after the other
-    found = measured(programs, options)
-    version = subprocess.run(["g++", "-dumpfullversion"], capture_output=True, text=True).stdout.strip()
-    commit = subprocess.run(["git", "-C", options.before, "rev-parse", "--short", "HEAD"], capture_output=True,
-                            text=True).stdout.strip() or "unknown"
-    made = "\n".join(lines(found, options, version, commit)) + "\n"
+    made = "\n".join(tables(options))
     print(made, end="")
     if options.update:
         page = options.root / "docs/compile-cost.md"

@@ -193,7 +193,7 @@ def simulated():
 
 
 def halo():
-    print("| cells, width, workers | partita, us | by hand | `Neighbor_alltoallw` | DMDA in place | DMDA, global to local | best over ours |")
+    print("| cells, width, workers | partita, us | by hand | `Neighbor_alltoallw` | DMDA in place | DMDA, global to local | best of the others / partita |")
     print("|---|---|---|---|---|---|---|")
     for r in (r for r in rows if r["bench"] == "halo"):
         ways = ("seconds", "seconds_by_hand", "seconds_neighbor_alltoallw", "seconds_petsc_in_place", "seconds_petsc")
@@ -202,7 +202,7 @@ def halo():
 
 
 def halo_step():
-    print("| 5-point step of, workers | compute alone, us | ghosts fetched meanwhile | ghosts fetched before | overlapped over alone |")
+    print("| 5-point step of, workers | without ghosts, us | exchange overlapped with computing | exchange before computing | overlapped / without ghosts |")
     print("|---|---|---|---|---|")
     for r in (r for r in rows if r["bench"] == "halo step"):
         ways = ("seconds_compute", "seconds_overlapped", "seconds_one_after_another")
@@ -210,7 +210,7 @@ def halo_step():
 
 
 def convolution():
-    print("| layer, workers | forward, ms | over the local product | back, ms | over the local product | local product over oneDNN | over ours by oneDNN | back |")
+    print("| layer, workers | forward, ms | forward / local product | adjoint, ms | adjoint / local product | local product / oneDNN's kernel | local product / layer's product by oneDNN | the same, adjoint |")
     print("|---|---|---|---|---|---|---|---|")
     for r in (r for r in rows if r["bench"] == "convolution"):
         print("|", " | ".join([f'{r["case"]}, {r["workers"]}', f'{r["seconds"] * 1e3:.2f}', f'{r["to_local"]:.2f}',
@@ -238,11 +238,12 @@ def search_order():
         print("|---|---|---|")
         for one in (one for one in of if "seconds_estimated" in one and one["which"] == r["which"]):
             print(f'| {one["case"]} | {one["seconds_estimated"] * 1e3:.2f} | {one["seconds_median"] * 1e3:.2f} |')
-        print(f'\nRank correlation {r["value"]:.2f}, what differs by less than 2 % being a tie; {r["without_ties"]:.2f} without ties.\n')
+        print(f'\nThe rank correlation is {r["value"]:.2f} if values that differ by less than 2 % count as ties, '
+              f'and {r["without_ties"]:.2f} without ties.\n')
     for r in (r for r in of if "candidates" in r):
-        print(f'{r["candidates"]} candidates that are not estimated alike. Measured for the model, on all workers at once:\n'
-              f'{r["multiply_adds"]:.2g} multiply-adds and {r["memory_bytes"]:.2g} bytes a second, '
-              f'{r["latency"] * 1e6:.0f} us and {r["byte"] * 1e9:.2f} ns for each byte of a movement.')
+        print(f'{r["candidates"]} candidates have different estimates. The numbers of the model, measured on all workers at once: '
+              f'{r["multiply_adds"]:.2g} multiply-adds and {r["memory_bytes"]:.2g} bytes a second; a movement takes '
+              f'{r["latency"] * 1e6:.0f} us and {r["byte"] * 1e9:.2f} ns for each byte.')
 
 
 def any_other(kind):

@@ -34,10 +34,10 @@ struct program {
     const value h = g.apply(rules::relu, {g.apply(bias, {g.apply(rules::matmul, {x, w1}), b1})});
     const value scores = g.apply(bias, {g.apply(rules::matmul, {h, w2}), b2});
     // the loss reads all scores of a row twice and produces one number
-    const value top = g.apply(rules::reduction(owed_reduction::max, {1}, true), {scores});
+    const value top = g.apply(rules::reduction(pending_reduction::max, {1}, true), {scores});
     operation subtract = rules::add;
     const value moved = g.apply(subtract, {scores, top});
-    g.apply(rules::reduction(owed_reduction::sum, {0, 1}, false), {g.apply(rules::relu, {moved})});
+    g.apply(rules::reduction(pending_reduction::sum, {0, 1}, false), {g.apply(rules::relu, {moved})});
   }
 };
 std::vector<sharding> all_layouts() {

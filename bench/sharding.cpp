@@ -101,6 +101,13 @@ bool measure_all(const std::string& compiler, std::size_t operations) {
     kept += plan_reshard(four, from, to, {256, 256, 256}).size();
   });
 
+  mesh seven;
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g"}) seven.push_back(axis(name, 2));
+  const sharding of_seven = seven.layout("a+b", "c", "d+e").partial("f"), to_seven = seven.layout("e+f", "g", "b");
+  measure("plan_reshard, a mesh of seven axes, a partial sum", 200, 1e-4, [&](std::size_t n) {
+    kept += plan_reshard(seven, of_seven, to_seven, {std::size_t{256}, 256, 128 + 8 * (n % 8)}).size();
+  });
+
   const graph program = layers(operations);
   const std::string name = "complete, " + std::to_string(operations) + " operations";
   measure(name.c_str(), 1, operations == 10000 ? 0.1 : 0,

@@ -5,33 +5,53 @@ The pages stay plain Markdown that a code host shows as well; what Doxygen needs
 a tree of sections, paths of figures) is added here, on copies. Fails if Doxygen warns, if a link leads nowhere, if a
 figure of a page is not shown, or if a private name has a page."""
 import html
+import json
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
 import urllib.parse
+import xml.etree.ElementTree
 
 SECTIONS = {
     "Begin": ["start-here", "tutorial", "cheat-sheet", "notation"],
-    "Guides": ["mpi", "coming-from-distdl", "coming-from-xla", "coming-from-paddle", "coming-from-scalapack", "cluster", "pitfalls",
+    "Guides": ["mpi", "coming-from-distdl", "coming-from-xla", "coming-from-dtensor", "coming-from-paddle", "coming-from-petsc",
+               "coming-from-scalapack", "cluster", "pitfalls",
                "reliability", "packages"],
-    "Kernels": ["arguments", "broadcast", "sum-reduce", "all-gather", "repartition", "halo-exchange", "linear", "convolution",
-                "layers", "array-broadcasting", "nodes", "simulated", "files"],
+    "Kernels": ["arguments", "broadcast", "sum-reduce", "reduce", "all-gather", "repartition", "halo-exchange", "linear", "convolution",
+                "layers", "array-broadcasting", "compose", "nodes", "simulated", "files"],
     "Sharding": ["sharding", "sharded", "search"],
     "Performance": ["performance", "performance-collectives", "performance-linear", "compile-cost"],
     "How it is built": ["architecture", "extending", "departures-distdl", "departures-sharding", "reference-figures", "changelog"],
 }
 THE_REST, DECISIONS = "More", "Decisions"
-# what programs name beside the headers that the front door opens
-BEHIND_THE_DOOR = ["core/box.hpp", "core/error.hpp", "core/extents.hpp", "core/index.hpp", "core/short_list.hpp", "comm/world.hpp",
-                   "comm/cartesian_partition.hpp",
-                   "comm/checks.hpp", "plan/cut.hpp", "plan/decomposition.hpp", "plan/grid.hpp", "plan/workers.hpp",
-                   "plan/exchange_plan.hpp", "plan/group_plan.hpp", "plan/graph.hpp", "plan/worker_groups.hpp",
-                   "rule/kernel_policy.hpp", "rule/kernel_dimensions.hpp", "rule/reduction.hpp", "rule/sharding/mesh.hpp",
-                   "rule/sharding/sharding.hpp", "rule/sharding/spec.hpp", "rule/sharding/factor.hpp",
-                   "rule/sharding/tensor_set.hpp", "rule/sharding/rule.hpp", "rule/sharding/policy.hpp",
-                   "rule/sharding/propagate.hpp", "nn/linear_options.hpp", "kernel/linear_operator.hpp"]
+# what a program calls first: each has an entry in the reference
+FRONT_DOOR = """world partition workers zero_volume broadcast sum_reduce all_sum_reduce repartition reduce all_reduce all_gather
+all_to_all reduce_scatter compose halo_exchange halo_exchanges linear convolution sequential to_svg add subtract multiply divide
+maximum minimum power elementwise broadcast_in_dim as_rank block_from mesh sharding propagate plan_reshard shard shard_from
+shard_blocks reshard matmul einsum relu gelu tanh softmax sum mean transpose reshape slice concatenate lookup where cast clip
+value_and_gradient trace search save_npy load_npy save_checkpoint load_checkpoint save_tensors load_tensors sum_over maximum_over
+all_of exclusive_scan balanced_extents stop_signal sgd adam sharded_adam""".split()
+
+
+# the modules of the reference: one for each folder of headers
+MODULES = {
+    "core": "Extents, indices, boxes and errors", "rule": "Rules of broadcasts, kernels and sharding", "plan": "Plans and costs",
+    "explain": "Texts and pictures", "array": "Arrays", "comm": "Workers, partitions and sums over workers", "kernel": "Kernels",
+    "nn": "Layers, losses and optimisers", "sharded": "Sharded tensors", "io": "Files",
+}
+# what the namespaces hold, on the page that lists their functions and classes
+NAMESPACES = {
+    "partita": "All public names of the library. Its kernels and layers are classes; operations on tensors are functions.",
+    "partita::rules": "Sharding rules of the operations, for `propagate` and for graphs.",
+    "partita::losses": "The formulas of the losses that compare each element with a target.",
+    "partita::reductions": "The losses of all elements as one number, or as they are.",
+    "partita::schedules": "Learning rates as functions of the step.",
+    "partita::numpy": "Element functions with the broadcasting rule of NumPy.",
+    "partita::function": "The functions of two elements that named operations apply.",
+    "partita::sequentially": "Kernels that do the same as those of the library, with one message for each block: for comparisons.",
+}
 CALLS = """/// @par Calls
 /// `y = k(x)`, `k.into(x, view)`, `dx = k.adjoint(dy)`, `k.adjoint_into(dy, view)`, `later = k.start(x)` and
 /// `later.finish()`, `k.start_adjoint(dy)`, `k.plan(...)`, `k.counts()`; see partita::linear_operator.
@@ -44,24 +64,188 @@ def slug(heading):
     return re.sub(r"[^\w -]", "", re.sub(r"`|\*|\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()).strip().replace(" ", "-")
 
 
+def marked(text):
+    """Code and bold words as Doxygen reads them: it takes `a('b')` for a quotation, and no bold words begin with code."""
+    def one(found):
+        if found[1]:
+            return f"``{found[1][1:-1]}``" if "'" in found[1] else found[1]
+        return f"<b>{found[2]}</b>"
+    return re.sub(r"(`[^`]+`)|\*\*(?=\S)((?:`[^`]*`|[^*`])+?)\*\*", one, text)
+
+
 def shown_as(figure):
     """A figure's name on the site, where all figures lie in one folder."""
     return figure.name if figure.parent.name == "docs" else f"{figure.parent.name}-{figure.name}"
 
 
+# what the functions do that these macros define, of the operation that a macro is given
+MACROS = {
+    "PARTITA_BINARY_OPERATION": "The operation `{}` on the elements of x and y: plain arrays, or an array and a number, "
+                                "with XLA's broadcasting. `dims` maps the dimensions of the smaller array; see array-broadcasting.",
+    "PARTITA_NUMPY_OPERATION": "The operation `{}` on the elements of two arrays, with the broadcasting of NumPy: "
+                               "shapes are aligned at the last dimension.",
+    "PARTITA_ELEMENT_FUNCTION_OF_TWO": "The operation `{}` on the elements of two sharded tensors, or of a tensor and a number, with XLA's "
+                      "broadcasting; also of values of traced programs.",
+    "PARTITA_COMPARISON": "The comparison `{}` of the elements of two sharded tensors, or of a tensor and a number: "
+                          "1 where it is true, 0 elsewhere. No gradient passes.",
+    "PARTITA_ELEMENT_FUNCTION": "The function `{}` of each element of a sharded tensor or of a value of a traced program; for plain "
+                     "arrays xtensor has it.",
+}
+OPENS, CLOSES = re.compile(r"[({]"), re.compile(r"[)}]")
+CONSTRUCTOR = "/// Constructor: the description of the class says what the arguments are and what they require."
+
+
+def rows_written_out(text):
+    """The element functions of a header, each made by a macro from a row of several lines, as functions of one argument."""
+    out, at = "", 0
+    for row in re.finditer(r"^PARTITA_ELEMENT_FUNCTION\w*\(\s*(\w+),", text, flags=re.M):
+        end, depth = row.start() + row[0].index("("), 0
+        for end in range(end, len(text)):
+            depth += (text[end] == "(") - (text[end] == ")")
+            if depth == 0:
+                break
+        has_comment = text[:row.start()].rstrip("\n").rsplit("\n", 1)[-1].startswith("///")
+        words = "" if has_comment else f"/// {MACROS['PARTITA_ELEMENT_FUNCTION'].format(row[1])}\n"
+        out += text[at:row.start()] + f"{words}template <class X>\nauto {row[1]}(X&& x) {{\n  return x;\n}}"
+        at = end + 1
+    return out + text[at:]
+
+
+def expanded(text):
+    """Functions that a macro of the header defines, written out."""
+    if "#define PARTITA_ELEMENT_FUNCTION(" in text:
+        text = rows_written_out(text)
+
+    def written_out(call):
+        name, arguments = call[1], [a.strip() for a in call[2].split(",")]
+        made = re.search(rf"^#define {name}\((.*?)\)([^\\\n]*(?:\\\n[^\\\n]*)*)", text, flags=re.M)
+        if name not in MACROS or not made:
+            return call[0]
+        body = re.sub(r" *\\$", "", made[2], flags=re.M).strip("\n")
+        for parameter, argument in zip(made[1].split(","), arguments):
+            body = re.sub(rf"\b{parameter.strip()}\b", argument, body)
+        return f"/// {MACROS[name].format(arguments[0])}\n" + re.sub("^  ", "", body, flags=re.M)
+    return re.sub(r"^(PARTITA_\w+)\(([\w, ]+)\)$", written_out, text, flags=re.M)
+
+
+def definitions(lines, indent):
+    """The definitions that begin in this column, as (first line, one past the last), without their comments."""
+    start, depth = None, 0
+    for number, line in enumerate(lines):
+        code = re.sub(r'"(\\.|[^"\\])*"|\'.\'|//.*', '""', line).rstrip()
+        own = re.match(rf" {{{indent}}}[^ /#}}]", line) and not re.match(r" *(namespace|public:|private:|protected:)", line)
+        if start is None and own:
+            start, depth = number, 0
+        if start is not None:
+            depth += len(OPENS.findall(code)) - len(CLOSES.findall(code))
+            if depth <= 0 and re.search(r"[;}]$", code):
+                yield start, number + 1
+                start = None
+
+
+def declared(lines):
+    """The name that a definition declares, and whether it is a function."""
+    text = re.sub(r"^ *(template <.*?>\n|requires.*\n(?= *\w))", "", "\n".join(lines) + "\n", flags=re.M)
+    found = re.search(r"(operator *[^\w\s(]+|~?\w+)\(", text)
+    return found[1] if found else None
+
+
+def is_error_message(definition):
+    """Whether a definition is there to print an error message, or to help the compiler deduce: neither is a call."""
+    is_type = re.search(r"^ *(struct|class|enum)\b", definition, flags=re.M)
+    return bool(re.match(r" */// Fallback|PARTITA_FALLBACK_OVERLOAD", definition) or "dependent_false" in definition and not is_type or
+                "(*)(detail::reduction_name)" in definition or
+                re.search(r"^ *(?:explicit )?\w+\([^{;]*\) *(?:\n *)?-> ", definition, flags=re.M))
+
+
+def with_family(lines, indent):
+    """Definitions without a comment of their own that directly follow another one are described together with it: each
+    gets that comment. So do overloads of a name that has a comment. Calls that only print an error message get none."""
+    out, commented, inserts, family, last = list(lines), {}, {}, None, -1
+    for first, end in definitions(lines, indent):
+        begin = first
+        while begin and re.match(r" *///", lines[begin - 1]):
+            begin -= 1
+        own = [line.strip() for line in lines[begin:first]]
+        name = declared(lines[first:end])
+        is_type = re.search(r"^ *(struct|class|enum|concept)\b", "\n".join(lines[first:end]), flags=re.M)
+        rejects = is_error_message("\n".join(lines[begin:end]))
+        if own and rejects:
+            out[begin:first] = ["" for _ in own]
+        elif own:
+            family = own
+            commented.setdefault(name, own)
+        elif first != last or is_type:
+            family = None
+        type_name = re.search(r"^ *(?:struct|class) (\w+)", "\n".join(lines[first:end]), flags=re.M)
+        if type_name and own:
+            commented["type " + type_name[1]] = own
+        elif type_name and not rejects and f"type {type_name[1]}" in commented and "rejected_call" not in lines[first + 1]:
+            inserts[first] = [" " * indent + line for line in commented["type " + type_name[1]]]
+        if not own and not rejects and re.search(r"^ *concept ", "\n".join(lines[first:end]), flags=re.M):
+            inserts[first] = ["/// A requirement on types."]
+        elif not own and not rejects and not is_type:
+            doc = family or commented.get(name)
+            if doc:
+                inserts[first] = [" " * indent + line for line in doc]
+        last = end
+    return [line for k, kept in enumerate(out) for line in [*inserts.get(k, []), kept]]
+
+
+def with_header(lines, header):
+    """Functions say which header declares them; for classes Doxygen says it."""
+    out, last = [], 0
+    for first, end in definitions(lines, 0):
+        text = "\n".join(lines[first:end])
+        if first and lines[first - 1].startswith("///") and not re.search(r"^ *(struct|class|enum|concept)\b", text, flags=re.M):
+            out += [*lines[last:first], "/// @par Header", f"/// `{header}`"]
+            last = first
+    return out + lines[last:]
+
+
+def with_constructors(lines):
+    """Public constructors without a comment, own and inherited ones, get one that leads to the description of the class."""
+    out, name, public = [], None, False
+    for number, line in enumerate(lines):
+        if found := re.match(r"(class|struct)(?: alignas\(\w+\))? (\w+)\b(?!.*;$)", line):
+            fallback = any(re.match("/// Fallback", before) for before in lines[max(number - 4, 0):number]) or "rejected_call" in line
+            name, public = None if fallback else found[2], found[1] == "struct"
+        elif line.startswith("}"):
+            name = None
+        elif found := re.match(r" (public|private|protected):", line):
+            public = found[1] == "public"
+        if name and (found := re.match(r"  using detail::(\w+)(?:<.*>)?::\1;", line)):
+            base = re.search(rf"^  (?:explicit )?{found[1]}(\([^{{;]*?\))(?=\n| :| {{)", "\n".join(lines), flags=re.M)
+            line = f"  {CONSTRUCTOR}\n  {name}{base[1] if base else '(...)'};"
+        elif name and public and re.match(rf"  (explicit(\(.*?\))? |constexpr |inline |consteval )*{name}\(", line) and "= delete" not in line:
+            k = len(out)
+            while re.match(r"  template <|   *requires", out[k - 1]) or re.match(r"   {3}", out[k - 1]) and "requires" in out[k - 2]:
+                k -= 1
+            if not out[k - 1].startswith("  ///"):
+                out.insert(k, "  " + CONSTRUCTOR)
+        out.append(line)
+    return out
+
+
 def filtered(header):
-    """A header as Doxygen reads it: the lines of a docstring that name what they say become paragraphs of their own."""
-    text = re.sub(r"^( *)/// (Effect|Shapes|Requires|Cost|Adjoint): +", r"\1/// @par \2\n\1/// ", header.read_text(), flags=re.M)
-    text = re.sub(r"(^  ///.*\n)*^  detail::\w+\* memory\(\) const .*\n", "", text, flags=re.M)      # for other kernels, not for callers
+    """A header as Doxygen reads it: the lines of a docstring that name what they say become paragraphs of their own, what
+    has no comment gets that of its neighbour, and all is in the module of its folder."""
+    text = re.sub(r"^(  ///.*\n)*^  detail::\w+\* memory\(\) const .*\n", "", expanded(header.read_text()), flags=re.M)      # for kernels
+    lines = with_family(with_family(with_constructors(text.splitlines()), 2), 0)
+    path = header.parts[len(header.parts) - header.parts[::-1].index("partita"):]
+    text = "\n".join(with_header(lines, "/".join(["partita", *path]))) + "\n"
+    text = re.sub(r"^( *)/// (Effect|Shapes|Requires|Cost|Adjoint): +", r"\1/// @par \2\n\1/// ", text, flags=re.M)
     if header.parent.name == "kernel":      # what its base classes give it is private by name, not by nature
         text = re.sub(r"^(/// @par Adjoint\n(?:///.*\n)+)(?=(?:template.*\n|  requires.*\n)*class )", r"\1" + CALLS, text, flags=re.M)
+    module = header.relative_to(header.parents[[p.name for p in header.parents].index("partita")]).parts[0]
+    if module in MODULES:
+        text = re.sub(r"^(namespace partita(?:::(?!detail)\w+)* \{)$", rf"\1\n/// @addtogroup {module}\n/// @{{\n", text, flags=re.M)
+        text = re.sub(r"^(\}  // namespace partita(?:::(?!detail)\w+)*)$", r"/// @}\n\1", text, flags=re.M)
     return text
 
 
 def public_headers(root):
-    door = (root / "include/partita/partita.hpp").read_text()
-    names = [*re.findall(r"#include <partita/(.*?)>", door), *BEHIND_THE_DOOR]
-    return sorted(f for f in {root / "include" / "partita" / name for name in names} if f.is_file())
+    return sorted(f for f in (root / "include/partita").rglob("*.hpp") if "detail" not in f.parts)
 
 
 class pages:
@@ -73,7 +257,7 @@ class pages:
         self.names = {f: "index" if f.name == "README.md" else
                       f"decision-{f.stem}" if f.parent.name == "decisions" else f.stem.lower() for f in files}
         self.figures = {}       # page: the figures that it shows
-        self.complaints = []
+        self.failures = []
 
     def link(self, page, target):
         """What a link of a page is on the site."""
@@ -85,7 +269,7 @@ class pages:
             name = self.names[file]
             return (f"{name}.html#{name}-{fragment}" if fragment else f"{name}.html")
         if not file.exists():
-            self.complaints.append(f"{page.relative_to(self.root)} links to {target}, and there is no such file")
+            self.failures.append(f"{page.relative_to(self.root)} links to {target}, and there is no such file")
         return "source.html"    # a file or folder of the repository: said there where it is
 
     def staged(self, page):
@@ -96,7 +280,7 @@ class pages:
         def figure(found):
             file = (page.parent / found[2]).resolve()
             if not file.is_file():
-                self.complaints.append(f"{page.relative_to(self.root)} shows {found[2]}, and there is no such figure")
+                self.failures.append(f"{page.relative_to(self.root)} shows {found[2]}, and there is no such figure")
             self.figures[name].append(file)
             return f'<img src="{shown_as(file)}" alt="{html.escape(found[1])}"/>'
 
@@ -110,17 +294,82 @@ class pages:
         out = []
         for part in re.split(r"(^ *```.*?^ *```$)", page.read_text(), flags=re.M | re.S):
             if not part.lstrip().startswith("```"):
-                part = IMAGE.sub(figure, part)
+                part = marked(IMAGE.sub(figure, part))
                 part = LINK.sub(lambda f: f"[{' '.join(f[1].split())}]({self.link(page, f[2])})", part)
                 part = part if name == "index" else re.sub(r"^(##+) (.*)$", heading, part, flags=re.M)
             out.append(part)
         text = "".join(out)
-        return text if name == "index" else re.sub(r"^# (.*)$", rf"# \1 {{#{name}}}", text, count=1, flags=re.M)
+        contents = "\n\n[TOC]" if len(seen) > 2 else ""
+        return text if name == "index" else re.sub(r"^# (.*)$", rf"# \1 {{#{name}}}{contents}", text, count=1, flags=re.M)
+
+
+AWESOME = pathlib.Path("/usr/share/doxygen-awesome-css")
+SCRIPTS = ["doxygen-awesome-darkmode-toggle.js", "doxygen-awesome-fragment-copy-button.js", "doxygen-awesome-interactive-toc.js"]
+
+
+def html_header(folder):
+    """Doxygen's own header with the scripts of the site."""
+    names = [folder / "header.html", folder / "footer.html", folder / "style.css"]
+    subprocess.run(["doxygen", "-w", "html", *names], check=True, stdout=subprocess.DEVNULL)
+    scripts = "".join(f'<script type="text/javascript" src="$relpath^{name}"></script>\n' for name in [*SCRIPTS, "site.js"])
+    names[0].write_text(names[0].read_text().replace("</head>", scripts + "</head>"))
+    return names[0]
+
+
+def plain(text):
+    """The words of a piece of a page."""
+    text = re.sub(r"<(script|style)\b.*?</\1>", "", text, flags=re.S)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
+
+
+def search_index(site):
+    """[url, page, section, text] for each section of a page and each entry of the reference; docs/site.js searches it."""
+    lists = re.compile(r"(dir_|functions|namespacemembers|namespacepartita\.|annotated|classes|hierarchy|namespaces|concepts\.|modules|pages)"
+                       r"|.*-members\.html")
+    start = re.compile(r'<h[1-4][^>]*>\s*<a class="anchor" id="([^"]+)"></a>(.*?)</h[1-4]>'
+                       r'|<a id="([^"]+)" name="[^"]+"></a>\s*<h2 class="memtitle">(.*?)</h2>', re.S)
+    entries = []
+    for file in sorted(site.glob("*.html")):
+        text = file.read_text(errors="replace")
+        if lists.match(file.name) or '<div class="contents">' not in text:
+            continue
+        title = plain((re.search(r'<div class="title">(.*?)</div>', text, re.S) or re.search("<title>(.*?)</title>", text, re.S))[1])
+        title = re.sub(r"^partita::| (Class|Struct|Namespace|Concept)( Template)? Reference.*", "", title)
+        contents = text[text.index('<div class="contents">'):].split("<!-- start footer part -->")[0]
+        contents = re.sub(r'<div class="toc">.*?</div>|<table class="memberdecls">.*?</table>', "", contents, flags=re.S)
+        url, section, at = file.name, title, 0
+        for found in [*start.finditer(contents), None]:
+            words = plain(contents[at:found.start() if found else len(contents)])
+            if words:
+                entries.append([url, title, section, words])
+            if found:
+                url = f"{file.name}#{found[1] or found[3]}"
+                section, at = plain(found[2] or found[4]).lstrip("◆ "), found.end()
+    (site / "search-text.js").write_text("const searchText = " + json.dumps(entries, ensure_ascii=False) + ";\n")
+    return entries
+
+
+def unfinished(root, site, entries):
+    """What readers use on each page, and is not there: scripts, a table of contents, words in the search."""
+    for name in ["index.html", "tutorial.html", "classpartita_1_1broadcast.html"]:
+        for script in [*SCRIPTS, "site.js"]:
+            if not (site / script).is_file() or script not in (site / name).read_text():
+                yield f"{name} does not load {script}"
+    for file in sorted((root / "docs").rglob("*.md")):
+        headings = len(re.findall("^##+ ", re.sub(r"^```.*?^```$", "", file.read_text(), flags=re.M | re.S), flags=re.M))
+        page = site / (f"decision-{file.stem}.html" if file.parent.name == "decisions" else f"{file.stem}.html")
+        if headings > 2 and '<div class="toc">' not in page.read_text():
+            yield f"{page.name} has {headings} sections and no table of contents"
+    for words in [("sum_over()", "partita/comm/over_workers.hpp"), ("value_and_gradient", "gradient"), ("MPI_Sendrecv",), ("shared memory",), ("halo_exchange()",)]:
+        if not any(all(word in " ".join(entry) for word in words) for entry in entries):
+            yield f"the search does not find {' '.join(words)}"
 
 
 def stage(root, folder):
     all_pages = pages(root)
     staging = folder / "pages"
+    if folder.exists() and any(folder.iterdir()) and not staging.is_dir():
+        sys.exit(f"{folder} has files and is no site that was made here; give a folder of its own")
     shutil.rmtree(folder, ignore_errors=True)
     staging.mkdir(parents=True)
     for page, name in all_pages.names.items():
@@ -147,18 +396,26 @@ def stage(root, folder):
 
 
 def doxygen(root, folder, figures):
+    (folder / "pages" / "namespaces.dox").write_text(
+        "\n".join(f"/** @namespace {name}\n{text} */" for name, text in NAMESPACES.items()) + "\n" +
+        "\n".join(f"/** @defgroup {name} {title} */" for name, title in MODULES.items()))
     images = folder / "figures"
     images.mkdir()
     for figure in figures:
         shutil.copy(figure, images / shown_as(figure))
+    for header in public_headers(root):
+        copy = folder / "headers" / header.relative_to(root / "include")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(filtered(header))
     settings = {
-        "OUTPUT_DIRECTORY": folder, "INPUT": " ".join(map(str, [folder / "pages", *public_headers(root)])),
+        "OUTPUT_DIRECTORY": folder, "INPUT": f'{folder / "pages"} {folder / "headers"}',
         "USE_MDFILE_AS_MAINPAGE": folder / "pages" / "index.md", "IMAGE_PATH": images,
-        "HTML_EXTRA_FILES": " ".join(sorted(str(images / shown_as(f)) for f in set(figures))), "STRIP_FROM_PATH": root / "include",
-        "STRIP_FROM_INC_PATH": root / "include", "WARN_LOGFILE": folder / "warnings",
-        "FILTER_PATTERNS": f'*.hpp="{sys.executable} {root}/docs/make_site.py --filter"',
-        "HTML_EXTRA_STYLESHEET": f"/usr/share/doxygen-awesome-css/doxygen-awesome.css "
-                                 f"/usr/share/doxygen-awesome-css/doxygen-awesome-sidebar-only.css {root}/docs/site.css",
+        "HTML_EXTRA_FILES": " ".join([*sorted(str(images / shown_as(f)) for f in set(figures)), f"{root}/docs/site.js",
+                                      *(str(AWESOME / script) for script in SCRIPTS)]),
+        "HTML_HEADER": html_header(folder), "STRIP_FROM_PATH": folder / "headers",
+        "STRIP_FROM_INC_PATH": folder / "headers", "WARN_LOGFILE": folder / "warnings", "GENERATE_TAGFILE": folder / "tags",
+        "HTML_EXTRA_STYLESHEET": f"{AWESOME}/doxygen-awesome.css {AWESOME}/doxygen-awesome-sidebar-only.css "
+                                 f"{AWESOME}/doxygen-awesome-sidebar-only-darkmode-toggle.css {root}/docs/site.css",
     }
     subprocess.run(["doxygen", "-"], input=(root / "docs/Doxyfile").read_text() + "".join(f"{k} = {v}\n" for k, v in settings.items()),
                    text=True, check=True, stdout=subprocess.DEVNULL, cwd=root)
@@ -190,21 +447,55 @@ def dead_links(site, figures):
             yield f"{name} is the page of a private name"
 
 
+def missing_entries(root, site):
+    """Names of the front door without an entry in the reference, and classes whose constructors have none."""
+    entries, constructors = set(), set()
+    for compound in xml.etree.ElementTree.parse(site / "tags").getroot().iter("compound"):
+        name = (compound.findtext("name") or "").split("<")[0].strip()
+        if compound.get("kind") in ("class", "struct"):
+            short = name.split("::")[-1]
+            entries.add(short)
+            if any(m.findtext("name") == short for m in compound.iter("member")):
+                constructors.add(short)
+        elif compound.get("kind") in ("namespace", "group"):
+            entries |= {m.findtext("name") for m in compound.iter("member")}
+    for name in FRONT_DOOR:
+        if name not in entries:
+            yield f"the reference has no entry of {name}"
+    for header in public_headers(root):
+        written = "\n".join(with_constructors(header.read_text().splitlines()))
+        for name in set(re.findall(r"^  " + CONSTRUCTOR + r"\n(?:  template.*\n|   *requires.*\n)*  (?:\w+(?:\(.*?\))? )*(\w+)\(",
+                                   written, flags=re.M)):
+            if name in entries - constructors:
+                yield f"the reference has no constructor of {name}"
+
+
+def left_over_markup(site):
+    """Markdown or a command of Doxygen that a page shows as it was written."""
+    for file in sorted(site.glob("*.html")):
+        text = file.read_text(errors="replace")
+        if "ilinebr" in text:
+            yield f"{file.name} shows \\ilinebr: a piece of code in a table that Doxygen does not read as one"
+        text = re.sub(r"<(pre|code|script|style)\b.*?</\1>|<div class=\"line\">.*?</div>|<td class=\"(?:memname|paramtype)\">.*?</td>|<h2 class=\"memtitle.*?</h2>|"
+                      r"<span class=\"tt\">.*?</span>", "", text, flags=re.S)
+        for found in re.finditer(r".{0,40}\*\*.{0,40}", re.sub(r"<[^>]+>", "", text)):
+            yield f"{file.name} shows **: {found[0].strip()}"
+
+
 def main():
-    if sys.argv[1] == "--filter":
-        print(filtered(pathlib.Path(sys.argv[2])))
-        return
     root, folder = (pathlib.Path(a).resolve() for a in sys.argv[1:])
-    if shutil.which("doxygen") is None or not pathlib.Path("/usr/share/doxygen-awesome-css").is_dir():
+    if shutil.which("doxygen") is None or not AWESOME.is_dir():
         print("apt-get install doxygen doxygen-awesome-css")
         sys.exit(77)
     all_pages = stage(root, folder)
     figures = [f for shown in all_pages.figures.values() for f in shown]
-    complaints = all_pages.complaints + doxygen(root, folder, figures) + list(dead_links(folder / "html", all_pages.figures))
-    for complaint in complaints:
-        print(complaint)
-    print(f"{len(all_pages.names)} pages, {len(figures)} figures, {len(complaints)} complaints: {folder}/html/index.html")
-    sys.exit(len(complaints) > 0)
+    failures = all_pages.failures + doxygen(root, folder, figures) + list(dead_links(folder / "html", all_pages.figures))
+    failures += [*missing_entries(root, folder), *left_over_markup(folder / "html")]
+    failures += unfinished(root, folder / "html", search_index(folder / "html"))
+    for failure in failures:
+        print(failure)
+    print(f"{len(all_pages.names)} pages, {len(figures)} figures, {len(failures)} failures: {folder}/html/index.html")
+    sys.exit(len(failures) > 0)
 
 
 if __name__ == "__main__":

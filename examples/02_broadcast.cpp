@@ -36,8 +36,9 @@ int main(int argc, char** argv) {
   // [/policies]
 
   if (everyone.id() == 0)
-    std::cout << "Three workers gave a block each; all six now hold the block of their column.\n"
-              << "Look at: worker 1 sends to worker 4 only. The blocks differ in shape, and nobody had to say so.\n";
+    std::cout
+        << "Three workers gave a block each; all six now hold the block of their column.\n"
+        << "Look at: worker 1 sends to worker 4 only. The blocks differ in shape, and the program need not say so.\n";
   const std::size_t column = p_y.index()[1];
   const xt::xtensor<double, 2> expected =
       (10.0 * static_cast<double>(column)) * xt::ones<double>({2 + column, 4 * column});

@@ -10,12 +10,12 @@ using namespace partita;
 
 // [mesh]
 constexpr mesh m{axis{"data", 2}, axis{"model", 4}};
-constexpr sharding xs = m.layout("data", "", "");                  // dimension 0 is cut in two, all else is whole
-constexpr sharding ws = m.layout("", "model");                     // columns are cut in four
-constexpr sharding both = m.layout("data+model", "");              // by data, and each half by model
-constexpr sharding owing = m.layout("data", "").partial("model");  // four summands of each half
+constexpr sharding xs = m.layout("data", "", "");      // dimension 0 is sharded in two, the others are not sharded
+constexpr sharding ws = m.layout("", "model");         // columns are sharded in four
+constexpr sharding both = m.layout("data+model", "");  // by data, and each half by model
+constexpr sharding summands = m.layout("data", "").partial("model");  // four summands of each half
 // [/mesh]
-static_assert(both[0].size() == 2 && owing.is_partial());
+static_assert(both[0].size() == 2 && summands.is_partial());
 
 // [propagate]
 constexpr rule product = "bmk,kn->bmn";  // k is missing on the right: it is summed
@@ -54,7 +54,7 @@ constexpr sharding x0 = sharding::of_dims_mapping(pm, {0, -1, 1});
 constexpr sharding x1 = sharding::of_placements(pm, 3, {placement::shard(0), placement::shard(2)});
 static_assert(x0 == x1 && x0 == pm.layout("0", "", "1") && x0.dims_mapping()[2] == 1);
 static_assert(pm.layout("0+1", "").placements()[1] == placement::shard(0));  // co-shard: both cut dimension 0
-static_assert(pm.layout("0", "").partial("1").placements()[1] == placement::partial(owed_reduction::sum));
+static_assert(pm.layout("0", "").partial("1").placements()[1] == placement::partial(pending_reduction::sum));
 // [/dims-mapping]
 
 // [paddle-policy]
@@ -86,7 +86,7 @@ int main() {
   const auto plan =
       plan_reshard(cluster, cluster.layout("").partial("rack"), cluster.layout(""), {1 << 20}, slow_racks);
   text words;
-  words << plan;  // slice card, all_reduce rack, all_gather card: the slow axis carries an eighth
+  words << plan;  // slice card, all_reduce rack, all_gather card: an eighth is reduced over the racks
   std::cout << words;
   // [/links]
 

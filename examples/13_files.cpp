@@ -44,19 +44,19 @@ int main(int argc, char** argv) {
   right = right && load_npy<float, 2>("w.npy", p_w) == xt::xtensor<float, 2>(2 * w);
 
   // [refused]
-  std::string sentence;
+  std::string message;
   try {
     load_npy<double, 2>("w.npy", p_w);
   } catch (const io_error& e) {  // the same on all workers
-    sentence = e.what();
+    message = e.what();
   }
   // [/refused]
-  right = right && !sentence.empty();
+  right = right && !message.empty();
 
   if (everyone.id() == 0) {
     std::cout << "A 6 x 8 matrix on 2 x 2 workers went into one file, w.npy, and came back as columns on 3 workers.\n"
               << "Worker 0 now holds " << columns.shape(1) << " of its 8 columns; element (5, 0) is " << columns(5, 0)
-              << ".\nAsked for numbers of another type, all workers throw the same error:\n  " << sentence << '\n';
+              << ".\nAsked for numbers of another type, all workers throw the same error:\n  " << message << '\n';
     std::cout << "Look at: the file is one plain .npy; numpy.load reads it, and no worker ever held all of it.\n";
     std::remove("w.npy");
   }

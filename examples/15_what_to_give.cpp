@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   // [blocks]
   const auto x = block_from(row, extents<3, 5>{}, [](auto i, auto j) { return 5.0 * double(i) + double(j); });
   const auto y = b(x);                       // worker 0 gave 3 of 5 columns, worker 1 the others, 2 and 3 nothing
-  const auto z = b(block_on(row, 2.0 * y));  // what is there already, on the workers of row alone
+  const auto z = b(block_on(row, 2.0 * y));  // an array that exists already, passed by the workers of row only
   // [/blocks]
 
   // [ranks]

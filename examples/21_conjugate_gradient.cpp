@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   world everyone;
   // [solver]
   auto p_a = everyone.partition<2, 2>();  // four blocks of the matrix
-  auto p_u = everyone.partition<1, 2>();  // vectors lie on workers 0 and 1
+  auto p_u = everyone.partition<1, 2>();  // vectors are on workers 0 and 1
   linear<double> a(p_u, p_u, p_a, {.in_features = n, .out_features = n, .bias = false});
   initialise(a, a_at);
   const auto dot = [&](const auto& x, const auto& y) {  // known to all workers, so that all stop together

@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   world everyone;
   // [power]
   auto p_a = everyone.partition<2, 3>();  // six blocks of the matrix
-  auto p_x = everyone.partition<1, 3>();  // what it is applied to lies on workers 0 to 2
+  auto p_x = everyone.partition<1, 3>();  // its argument is on workers 0 to 2
   auto p_y = everyone.partition<1, 2>(workers(4, 6));
   linear<double> a(p_x, p_y, p_a, {.in_features = columns, .out_features = rows, .bias = false});
   initialise(a, a_at);

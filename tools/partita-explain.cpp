@@ -1,4 +1,5 @@
-// partita-explain: reports whether a call is legal and why, what each worker does, and what it costs, without MPI.
+// partita-explain: reports whether a call is legal and why, what each worker does, and what it costs, without MPI; and
+// what the trace of a run recorded.
 #include <iostream>
 #include <partita/core/version.hpp>
 #include <sstream>
@@ -8,6 +9,7 @@
 #include "explain/linear.hpp"
 #include "explain/repartition.hpp"
 #include "explain/sharding.hpp"
+#include "explain/trace.hpp"
 
 namespace {
 
@@ -19,15 +21,16 @@ constexpr const char* usage =
        partita-explain sharding    RULE         [--size N]
        partita-explain sharding    RULE SHAPE[@LAYOUT]... [--mesh AXIS=SIZE,...] [--result SHAPE@LAYOUT] [--backward]
                                                 [--forbid-moves]
+       partita-explain trace       FILE         what a run recorded, which PARTITA_TRACE=FILE asked for
        partita-explain --help | --version
 
   P         a partition: 4x3 on workers 0 to 11, 4x3@8 on workers 8 to 19
   EXTENTS   of a tensor, or for broadcast of one block: 12x12
   RULE      letters are dimensions: "bmk,kn->bmn"
-  LAYOUT    which mesh axes cut each dimension: data,,model
+  LAYOUT    which mesh axes shard each dimension: data,,model
   --element BYTES   of one number (4)         --svg FILE   also draws it
 
-It says whether the movement is legal and why, prints who does what, and what it costs on 10 to 1 000 000 workers.
+It says whether the movement is legal and why, what each worker does, and what it costs on 10 to 1 000 000 workers.
 The exit code is 0 if it is legal, 1 if it is not, 2 if the command line cannot be read.
 )";
 
@@ -47,6 +50,7 @@ int explained(int argc, char** argv) {
   if (subject == "repartition") return tool::explain_repartition(argc, argv);
   if (subject == "linear") return tool::explain_linear(argc, argv);
   if (subject == "sharding") return tool::explain_sharding(argc, argv);
+  if (subject == "trace") return tool::explain_trace(argc, argv);
   if (subject.empty()) throw tool::usage_error("say what to explain\n\n" + std::string(usage));
   throw tool::usage_error("'" + std::string(subject) + "' is nothing that can be explained\n\n" + usage);
 }

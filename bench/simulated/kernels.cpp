@@ -44,11 +44,11 @@ double seconds(F f) {
   double now = MPI_Wtime() + 1e-3, start = 0;
   MPI_Allreduce(&now, &start, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   start += 1e-2;
-  simulated::owed = 0;
+  simulated::unspent = 0;
   simulated::pass(start - MPI_Wtime());
   f();
-  simulated::pass(simulated::owed);
-  simulated::owed = 0;
+  simulated::pass(simulated::unspent);
+  simulated::unspent = 0;
   const double own = MPI_Wtime() - start;
   double all = 0;
   MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);

@@ -21,25 +21,25 @@ inline double copied_byte = 1 / 4e9;   ///< seconds of a worker for each byte th
 inline double seen_after = 0.1e-6;     ///< seconds after which a worker that waits looks at a flag again
 inline double seen_after_part = 0.02;  ///< or that part of what it has waited, so that long waits are few events
 inline double longest_wait = 1e-3;     ///< but no longer
-inline double owed = 0, until = 0, began = 0;
+inline double unspent = 0, until = 0, began = 0;
 inline int inside = 0;
 
 inline void pass(double seconds) { sg_actor_sleep_for(seconds); }
 
 /// A worker has copied so many bytes; little is collected.
 inline void copied(std::size_t bytes) {
-  owed += static_cast<double>(bytes) * copied_byte;
-  if (owed < 0.5e-6) return;
-  const double now = owed;
-  owed = 0;
+  unspent += static_cast<double>(bytes) * copied_byte;
+  if (unspent < 0.5e-6) return;
+  const double now = unspent;
+  unspent = 0;
   pass(now);
 }
 /// A worker that waits lets others run.
 inline void wait_a_little() {
   const double now = simgrid_get_clock();
   if (now > until + seen_after) began = now;
-  pass(std::max(seen_after, std::min((now - began) * seen_after_part, longest_wait)) + owed);
-  owed = 0;
+  pass(std::max(seen_after, std::min((now - began) * seen_after_part, longest_wait)) + unspent);
+  unspent = 0;
   until = simgrid_get_clock();
 }
 
@@ -48,9 +48,9 @@ inline void wait_a_little() {
 extern "C" inline int simulated_yield() { return simulated::wait_a_little(), 0; }
 /// Every worker has a core of its own.
 inline long simulated_sysconf(int name) { return name == _SC_NPROCESSORS_ONLN ? 1 << 20 : sysconf(name); }
-/// Nobody looks whether the others' processes, which are this one, are still alive.
+/// No worker checks whether the processes of the others, which are this one, are still alive.
 inline int simulated_gethostname(char* name, std::size_t size) {
-  return std::snprintf(name, size, "%p", static_cast<void*>(&simulated::owed)), 0;
+  return std::snprintf(name, size, "%p", static_cast<void*>(&simulated::unspent)), 0;
 }
 
 // SMPI has no MPI_Comm_idup, says that MPI_REQUEST_NULL is not done, and simulates collectives that are begun as a

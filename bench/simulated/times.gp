@@ -9,7 +9,7 @@ set xtics (64, 256, 576, 1024)
 set xrange [56:1180]
 set grid ytics lc rgb "#dddddd"
 unset key
-set multiplot layout 2, 3 margins 0.07, 0.98, 0.17, 0.94 spacing 0.07, 0.12
+set multiplot layout 2, 3 margins 0.09, 0.98, 0.17, 0.94 spacing 0.07, 0.12
 cases = "rows-to-columns slabs-to-pencils random-uneven all_gather all_sum_reduce agreement"
 do for [k = 1:words(cases)] {
   set title word(cases, k) noenhanced
@@ -18,9 +18,9 @@ do for [k = 1:words(cases)] {
   from = "< python3 bench/simulated/simulate.py --columns ".rows." ".link." ".word(cases, k)
   plot from using 1:2 with linespoints lc rgb "#1f4e9c" lw 2 pt 7 title "partita", \
        from using 1:3 with linespoints lc rgb "#c55f00" lw 2 pt 5 title "MPI's call", \
-       from using 1:4 with linespoints lc rgb "#f6a04d" pt 4 title "messages", \
-       from using 1:5 with linespoints lc rgb "#f9cb9c" dt 3 pt 12 title "their overheads", \
-       from using 1:6 with linespoints lc rgb "#888888" dt 2 pt 6 title "model"
+       from using 1:4 with linespoints lc rgb "#f6a04d" pt 4 title "a message for each pair", \
+       from using 1:5 with linespoints lc rgb "#f9cb9c" dt 3 pt 12 title "their overhead alone", \
+       from using 1:6 with linespoints lc rgb "#888888" dt 2 pt 6 title "model of the costs"
 }
 set lmargin at screen 0
 set rmargin at screen 1
@@ -37,7 +37,7 @@ set yrange [0:1]
 set key center center horizontal
 plot NaN with linespoints lc rgb "#1f4e9c" lw 2 pt 7 title "partita", \
      NaN with linespoints lc rgb "#c55f00" lw 2 pt 5 title "MPI's call", \
-     NaN with linespoints lc rgb "#f6a04d" pt 4 title "messages", \
-     NaN with linespoints lc rgb "#f9cb9c" dt 3 pt 12 title "their overheads", \
-     NaN with linespoints lc rgb "#888888" dt 2 pt 6 title "model"
+     NaN with linespoints lc rgb "#f6a04d" pt 4 title "a message for each pair", \
+     NaN with linespoints lc rgb "#f9cb9c" dt 3 pt 12 title "their overhead alone", \
+     NaN with linespoints lc rgb "#888888" dt 2 pt 6 title "model of the costs"
 unset multiplot

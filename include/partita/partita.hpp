@@ -93,6 +93,7 @@
 #include <partita/nn/upsampling.hpp>
 
 #include <partita/sharded/einsum.hpp>
+#include <partita/sharded/element_operations.hpp>
 
 #include <partita/sharded/arithmetic.hpp>
 #include <partita/sharded/attention.hpp>
@@ -104,16 +105,20 @@
 #include <partita/sharded/clip.hpp>
 #include <partita/sharded/compare.hpp>
 #include <partita/sharded/convolve.hpp>
+#include <partita/sharded/cumulative.hpp>
 #include <partita/sharded/drop.hpp>
+#include <partita/sharded/fallback_overloads.hpp>
 #include <partita/sharded/indexed.hpp>
+#include <partita/sharded/label_losses.hpp>
 #include <partita/sharded/losses.hpp>
 #include <partita/sharded/movements.hpp>
+#include <partita/sharded/named_parameters.hpp>
 #include <partita/sharded/norms.hpp>
 #include <partita/sharded/operate.hpp>
-#include <partita/sharded/other_calls.hpp>
 #include <partita/sharded/parts.hpp>
 #include <partita/sharded/pool.hpp>
 #include <partita/sharded/printed.hpp>
+#include <partita/sharded/rearrange.hpp>
 #include <partita/sharded/recompute.hpp>
 #include <partita/sharded/scatter.hpp>
 #include <partita/sharded/sharded_optimiser.hpp>

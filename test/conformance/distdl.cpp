@@ -87,7 +87,7 @@ Block of_worker(const std::vector<Block>& all, std::size_t id) {
 }
 
 template <ranked_array Block>
-void compare(complaints& wrong, const Block& got, const json& recorded, const std::string& what) {
+void compare(mismatches& wrong, const Block& got, const json& recorded, const std::string& what) {
   constexpr std::size_t rank = rank_of<Block>;
   const auto shape = numbers(recorded.at("s"));
   std::vector<std::size_t> own(got.shape().begin(), got.shape().end());
@@ -108,7 +108,7 @@ void compare(complaints& wrong, const Block& got, const json& recorded, const st
 
 /// Compares one worker's result with the record, if that has one for it; gradients with what DistDL itself returned.
 template <class Block>
-void compare_on(complaints& wrong, const Block& got, const json& c, const std::string& name, std::size_t worker) {
+void compare_on(mismatches& wrong, const Block& got, const json& c, const std::string& name, std::size_t worker) {
   if (!c.contains(name) || worker >= c.at(name).size() || c.at(name)[worker].is_null()) return;
   json recorded = c.at(name)[worker];
   if (name == "dx" && c.contains("dx_raw_shape") && c.at("dx_raw_shape").contains(std::to_string(worker))) {
@@ -118,7 +118,7 @@ void compare_on(complaints& wrong, const Block& got, const json& c, const std::s
   compare(wrong, got, recorded, joined(name, " of worker ", worker));
 }
 template <class Block>
-void compare_all(complaints& wrong, const std::vector<Block>& got, const json& c, const std::string& name) {
+void compare_all(mismatches& wrong, const std::vector<Block>& got, const json& c, const std::string& name) {
   for (std::size_t worker = 0; worker < got.size(); ++worker) compare_on(wrong, got[worker], c, name, worker);
 }
 
@@ -141,7 +141,7 @@ double dot(const std::vector<Block>& a, const std::vector<Block>& b) {
 
 /// The record must be refused by both: made and called, each throws an error of the library on every worker.
 template <class Call, class OnWorkers>
-void expect_refusal(const json& c, const world& everyone, complaints& wrong, Call sequential, OnWorkers on_workers) {
+void expect_refusal(const json& c, const world& everyone, mismatches& wrong, Call sequential, OnWorkers on_workers) {
   const auto refuses = [](auto&& call) {
     try {
       call();
@@ -157,7 +157,7 @@ void expect_refusal(const json& c, const world& everyone, complaints& wrong, Cal
 
 /// Runs a movement both ways. `sequential()` and `on_workers()` make it.
 template <class T, std::size_t Rank, class Sequential, class OnWorkers>
-void check_movement(const json& c, const world& everyone, complaints& wrong, Sequential sequential,
+void check_movement(const json& c, const world& everyone, mismatches& wrong, Sequential sequential,
                     OnWorkers on_workers) {
   const auto x = blocks_of_json<T, Rank>(c.at("x"));
   const auto mine = of_worker(x, everyone.id());
@@ -181,7 +181,7 @@ void check_movement(const json& c, const world& everyone, complaints& wrong, Seq
 
 // --- the kinds ---
 
-void run_groups(const json& c, const world& everyone, complaints& wrong) {
+void run_groups(const json& c, const world& everyone, mismatches& wrong) {
   const bool reduction = c.at("kind") == "sum_reduce";
   const std::size_t small = rank_of_partition(c, reduction ? "py" : "px"),
                     large = rank_of_partition(c, reduction ? "px" : "py");
@@ -235,7 +235,7 @@ void run_groups(const json& c, const world& everyone, complaints& wrong) {
   });
 }
 
-void run_repartition(const json& c, const world& everyone, complaints& wrong) {
+void run_repartition(const json& c, const world& everyone, mismatches& wrong) {
   const std::size_t rank_x = rank_of_partition(c, "px");
   if (rank_x != rank_of_partition(c, "py") || rank_x != rank_of_blocks(c)) {
     // both refuse; ranks are types, so a call of it does not compile (test/reject/kernel)
@@ -287,7 +287,7 @@ void with_dimensions(std::size_t set, F f) {
   }
 }
 
-void run_all_sum_reduce(const json& c, const world& everyone, complaints& wrong) {
+void run_all_sum_reduce(const json& c, const world& everyone, mismatches& wrong) {
   const std::size_t rank_p = rank_of_partition(c, "px");
   const auto is_named = [&](const char* axes) { return c.contains(axes) && !c.at(axes).is_null(); };
   const bool kept = !is_named("axes_reduce");
@@ -344,7 +344,7 @@ void run_all_sum_reduce(const json& c, const world& everyone, complaints& wrong)
 
 /// y = x W^T + b and its gradients for all workers of a record, from the two movements and plain loops.
 template <class T, std::size_t Rank, std::size_t X, std::size_t Y>
-void check_linear_sequentially(const json& c, complaints& wrong) {
+void check_linear_sequentially(const json& c, mismatches& wrong) {
   using blocks = std::vector<xt::xtensor<T, Rank>>;
   const auto p_x = grid_of_json<X>(c.at("px"));
   const auto p_y = grid_of_json<Y>(c.at("py"));
@@ -389,7 +389,7 @@ void check_linear_sequentially(const json& c, complaints& wrong) {
 }
 
 template <class T, std::size_t Rank, std::size_t X, std::size_t Y>
-void check_linear_on_workers(const json& c, const world& everyone, complaints& wrong) {
+void check_linear_on_workers(const json& c, const world& everyone, mismatches& wrong) {
   const std::size_t id = everyone.id();
   const auto p_w = partition_of_json<2>(everyone, c.at("pw"));
   linear<T> layer(partition_of_json<X>(everyone, c.at("px")), partition_of_json<Y>(everyone, c.at("py")), p_w,
@@ -407,7 +407,7 @@ void check_linear_on_workers(const json& c, const world& everyone, complaints& w
   compare_on(wrong, layer.bias_gradient(), c, "db", id);
 }
 
-void run_linear(const json& c, const world& everyone, complaints& wrong) {
+void run_linear(const json& c, const world& everyone, mismatches& wrong) {
   const bool runs_here = c.at("world").get<std::size_t>() <= everyone.size();
   with_constant<1, 3>(rank_of_partition(c, "px"), "the rank of p_x", [&](auto px) {
     with_constant<1, 3>(rank_of_partition(c, "py"), "the rank of p_y", [&](auto py) {
@@ -439,7 +439,7 @@ void run_linear(const json& c, const world& everyone, complaints& wrong) {
 
 struct kind {
   const char* name;
-  void (*run)(const json&, const world&, complaints&);
+  void (*run)(const json&, const world&, mismatches&);
 };
 constexpr kind kinds[] = {
     {"broadcast", run_groups},        {"sum_reduce", run_groups},
@@ -460,7 +460,7 @@ void run_file(const json& file, const std::string& file_name, tally& all) {
   for (const json& c : file.at("cases")) {
     const std::string id = file_name + ":" + c.at("id").get<std::string>();
     try {
-      complaints wrong;
+      mismatches wrong;
       k->run(c, everyone, wrong);
       wrong.raise();
       if (adjoint_is_refused(c))

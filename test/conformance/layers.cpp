@@ -17,10 +17,12 @@ using namespace conformance;
 
 /// What runs the records of each kind.
 const std::map<std::string, run_record> kinds{
-    {"conv", run_conv}, {"halo", run_halo},         {"loss", run_loss},   {"norm", run_norm},
-    {"pool", run_pool}, {"upsample", run_upsample}, {"window", run_halo},
+    {"conv", run_conv},           {"embedding", run_embedding}, {"halo", run_halo},
+    {"linear_layer", run_linear}, {"loss", run_loss},           {"norm", run_norm},
+    {"pool", run_pool},           {"upsample", run_upsample},   {"window", run_halo},
 };
-constexpr const char* files[] = {"conv", "halo", "loss", "norm", "pool", "refusals", "upsample"};
+constexpr const char* files[] = {"conv", "embedding", "halo",     "linear_layer", "loss",
+                                 "norm", "pool",      "refusals", "upsample"};
 
 bool is_layers(const json& file) {
   return file.is_object() && file.contains("kind") && file.contains("cases") &&
@@ -37,7 +39,7 @@ void run_file(const json& file, const std::string& file_name, tally& all) {
       continue;
     }
     try {
-      complaints wrong;
+      mismatches wrong;
       known->second(c, everyone, wrong);
       wrong.raise();
       all.pass(id);

@@ -24,15 +24,17 @@ namespace conformance {
 
 using nlohmann::json;
 
-/// One record of a kind. Complains, or throws: `departure` skips the record, another exception fails it.
-using run_record = void (*)(const json& c, const partita::world& everyone, complaints& wrong);
-void run_loss(const json& c, const partita::world& everyone, complaints& wrong);
-void run_norm(const json& c, const partita::world& everyone, complaints& wrong);
-void run_pool(const json& c, const partita::world& everyone, complaints& wrong);
-void run_upsample(const json& c, const partita::world& everyone, complaints& wrong);
+/// One record of a kind. Adds to `wrong`, or throws: `departure` skips the record, another exception fails it.
+using run_record = void (*)(const json& c, const partita::world& everyone, mismatches& wrong);
+void run_embedding(const json& c, const partita::world& everyone, mismatches& wrong);
+void run_linear(const json& c, const partita::world& everyone, mismatches& wrong);
+void run_loss(const json& c, const partita::world& everyone, mismatches& wrong);
+void run_norm(const json& c, const partita::world& everyone, mismatches& wrong);
+void run_pool(const json& c, const partita::world& everyone, mismatches& wrong);
+void run_upsample(const json& c, const partita::world& everyone, mismatches& wrong);
 
-void run_conv(const json& c, const partita::world& everyone, complaints& wrong);
-void run_halo(const json& c, const partita::world& everyone, complaints& wrong);
+void run_conv(const json& c, const partita::world& everyone, mismatches& wrong);
+void run_halo(const json& c, const partita::world& everyone, mismatches& wrong);
 
 /// Whether the run has as many workers as the record.
 inline bool runs_here(const json& c, const partita::world& everyone) {
@@ -47,9 +49,9 @@ void with_rank_of(const json& c, std::size_t rank, F f) {
   with_constant<Low, High>(rank, "the rank", f);
 }
 
-/// Complains unless the call throws an error of the library on this worker.
+/// Adds to `wrong` unless the call throws an error of the library on this worker.
 template <class Call>
-void expect_refused(const json& c, complaints& wrong, Call call) {
+void expect_refused(const json& c, mismatches& wrong, Call call) {
   bool refused = false;
   try {
     call();
@@ -114,7 +116,7 @@ class cut_tensor {
 
   /// Compares the blocks of all workers, exactly or within `tolerance` of the largest element.
   template <class Block>
-  void compare_all(complaints& wrong, const std::vector<Block>& got, const std::string& what,
+  void compare_all(mismatches& wrong, const std::vector<Block>& got, const std::string& what,
                    double tolerance = 0) const {
     std::array<std::int64_t, 3> sums{};
     for (std::size_t worker = 0; worker < got.size(); ++worker) add(wrong, got[worker], worker, what, tolerance, sums);
@@ -122,7 +124,7 @@ class cut_tensor {
   }
   /// Compares the blocks that the workers hold; where only moments are recorded, they add them up together.
   template <class Block>
-  void compare_mine(complaints& wrong, const partita::world& everyone, const Block& got, const std::string& what,
+  void compare_mine(mismatches& wrong, const partita::world& everyone, const Block& got, const std::string& what,
                     double tolerance = 0) const {
     std::array<std::int64_t, 3> mine{}, sums{};
     add(wrong, got, everyone.id(), what, tolerance, mine);
@@ -140,7 +142,7 @@ class cut_tensor {
   }
 
   template <class Block>
-  void add(complaints& wrong, const Block& got, std::size_t worker, const std::string& what, double tolerance,
+  void add(mismatches& wrong, const Block& got, std::size_t worker, const std::string& what, double tolerance,
            std::array<std::int64_t, 3>& sums) const {
     const std::vector<std::size_t> own(got.shape().begin(), got.shape().end());
     if (!places_.contains(worker)) return wrong.expect(got.size() == 0, what, " of worker ", worker, " is not empty");
@@ -176,7 +178,7 @@ class cut_tensor {
         wrong.expect(whole == tensor_.at("last")[n + 8 - size].get<double>(), what, " differs in element ", n);
     }
   }
-  void compare_sums(complaints& wrong, const std::array<std::int64_t, 3>& sums, const std::string& what) const {
+  void compare_sums(mismatches& wrong, const std::array<std::int64_t, 3>& sums, const std::string& what) const {
     if (is_told_in_full(tensor_)) return;
     constexpr const char* names[] = {"sum", "sum1", "sum2"};
     for (std::size_t k = 0; k < 3; ++k)

@@ -35,7 +35,7 @@ convolution_options<Features> options_of(const json& c) {
 bool by_output(const json& c) { return c.at("form") == "feature"; }
 
 template <std::size_t Rank>
-void compare_whole(complaints& wrong, const double* got, const std::vector<std::size_t>& at, const json& told,
+void compare_whole(mismatches& wrong, const double* got, const std::vector<std::size_t>& at, const json& told,
                    const char* what) {
   for (std::size_t k = 0; k < at.size(); ++k)
     wrong.expect(got[k] == element_of_json(told, at[k]), what, " differs in element ", at[k]);
@@ -53,7 +53,7 @@ std::vector<std::size_t> numbers_in(const box<Rank>& b, const std::array<std::si
 }
 /// A gradient of the whole layer, in its parts: exact where it is recorded in full, else by moments of the whole.
 template <std::size_t Rank>
-void compare_part(complaints& wrong, const xt::xtensor<double, Rank>& got, const box<Rank>& where, const json& told,
+void compare_part(mismatches& wrong, const xt::xtensor<double, Rank>& got, const box<Rank>& where, const json& told,
                   const char* what) {
   const auto at = numbers_in(where, shape_of_json<Rank>(told.at("s")));
   if (is_told_in_full(told)) return compare_whole<Rank>(wrong, got.data(), at, told, what);
@@ -63,7 +63,7 @@ void compare_part(complaints& wrong, const xt::xtensor<double, Rank>& got, const
 }
 
 template <std::size_t Features>
-void check_sequentially(const json& c, complaints& wrong) {
+void check_sequentially(const json& c, mismatches& wrong) {
   constexpr std::size_t rank = Features + 2;
   const std::size_t world = c.at("world");
   const auto p_x = grid_of_json<rank>(c.at("px"));
@@ -98,7 +98,7 @@ auto layer_of(const json& c, const world& everyone) {
 }
 
 template <std::size_t Features>
-void check_on_workers(const json& c, const world& everyone, complaints& wrong) {
+void check_on_workers(const json& c, const world& everyone, mismatches& wrong) {
   constexpr std::size_t rank = Features + 2;
   const std::size_t me = everyone.id();
   const json& on_y = by_output(c) ? c.at("px") : c.at("py");
@@ -127,7 +127,7 @@ void check_on_workers(const json& c, const world& everyone, complaints& wrong) {
 }
 
 template <std::size_t Features>
-void refuse(const json& c, const world& everyone, complaints& wrong) {
+void refuse(const json& c, const world& everyone, mismatches& wrong) {
   constexpr std::size_t rank = Features + 2;
   expect_refused(c, wrong, [&] {
     auto layer = layer_of<Features>(c, everyone);
@@ -140,7 +140,7 @@ void refuse(const json& c, const world& everyone, complaints& wrong) {
 
 }  // namespace
 
-void run_conv(const json& c, const world& everyone, complaints& wrong) {
+void run_conv(const json& c, const world& everyone, mismatches& wrong) {
   const std::size_t rank = rank_of_partition(c, "px"), features = rank - 2;
   if (must_be_refused(c)) {
     // refused by the compiler: ranks and the length of lists are those of the types, and p_y does not come without p_w

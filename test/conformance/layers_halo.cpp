@@ -42,7 +42,7 @@ xt::xtensor<double, Rank> cotangent(const json& c, const std::array<std::size_t,
 }
 
 template <class Block>
-void compare_ghosted(complaints& wrong, const Block& got, const json& c, std::size_t worker) {
+void compare_ghosted(mismatches& wrong, const Block& got, const json& c, std::size_t worker) {
   constexpr std::size_t rank = rank_of<Block>;
   if (worker >= c.at("y").size() || c.at("y")[worker].is_null())
     return wrong.expect(got.size() == 0, "y of worker ", worker, " is not empty");
@@ -63,7 +63,7 @@ std::array<std::size_t, Rank> shape_of_block(const xt::xtensor<double, Rank>& bl
 }
 
 template <std::size_t Rank>
-void check_sequentially(const json& c, const json& exchange, complaints& wrong) {
+void check_sequentially(const json& c, const json& exchange, mismatches& wrong) {
   const std::size_t world = c.at("world");
   const auto p = grid_of_json<Rank>(c.at("px"));
   const cut_tensor<Rank> x(exchange.at("x"), exchange.at("cut"), c.at("px")),
@@ -79,7 +79,7 @@ void check_sequentially(const json& c, const json& exchange, complaints& wrong) 
 }
 
 template <std::size_t Rank>
-void check_on_workers(const json& c, const world& everyone, complaints& wrong) {
+void check_on_workers(const json& c, const world& everyone, mismatches& wrong) {
   const auto p = partition_of_json<Rank>(everyone, c.at("px"));
   const std::size_t me = everyone.id();
   std::vector<json> exchanges{c};
@@ -109,7 +109,7 @@ void check_on_workers(const json& c, const world& everyone, complaints& wrong) {
 }
 
 template <std::size_t Rank>
-void refuse(const json& c, const world& everyone, complaints& wrong) {
+void refuse(const json& c, const world& everyone, mismatches& wrong) {
   const auto shape = [&] { return shape_of_json<Rank>(c.at("global")); };
   const auto check_cut = [&] {
     const auto cuts = cuts_of_json<Rank>(c.at("cut"));
@@ -133,7 +133,7 @@ void refuse(const json& c, const world& everyone, complaints& wrong) {
   });
 }
 
-void run_refusal(const json& c, const world& everyone, complaints& wrong) {
+void run_refusal(const json& c, const world& everyone, mismatches& wrong) {
   const std::size_t rank = c.at("global").size(), of_p = rank_of_partition(c, "px");
   // refused by the compiler: ranks, and numbers of widths and boundaries, are those of the partition's type
   if (rank != of_p || c.at("cut").size() != rank || c.at("before").size() != rank || c.at("after").size() != rank ||
@@ -144,7 +144,7 @@ void run_refusal(const json& c, const world& everyone, complaints& wrong) {
 }
 
 /// What the windows of a balanced output need of a tensor, clipped to it.
-void run_window(const json& c, complaints& wrong) {
+void run_window(const json& c, mismatches& wrong) {
   const auto shape = numbers(c.at("px").at("shape")), global = numbers(c.at("global"));
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const sliding kernel{c.at("kernel")[d], c.at("stride")[d], c.at("padding")[d], c.at("dilation")[d]};
@@ -172,7 +172,7 @@ void run_window(const json& c, complaints& wrong) {
 
 }  // namespace
 
-void run_halo(const json& c, const world& everyone, complaints& wrong) {
+void run_halo(const json& c, const world& everyone, mismatches& wrong) {
   if (must_be_refused(c)) return run_refusal(c, everyone, wrong);
   if (c.at("kind") == "window") return run_window(c, wrong);
   with_constant<1, 4>(c.at("global").size(), "the rank of the tensor", [&](auto r) {

@@ -45,7 +45,7 @@ json cut_of(const json& c, const json& tensor, const json& partition) {
 
 /// Runs a loss that is made, on blocks that are cut.
 template <class Loss, class X, class Target, class CompareEach, class CompareGradient>
-void run_made(const json& c, const world& everyone, complaints& wrong, Loss& loss, const X& x, const Target& target,
+void run_made(const json& c, const world& everyone, mismatches& wrong, Loss& loss, const X& x, const Target& target,
               CompareEach compare_each, CompareGradient compare_gradient) {
   if (must_be_refused(c)) {
     expect_refused(c, wrong, [&] { c.at("reduction") == "none" ? void(loss.each(x, target)) : void(loss(x, target)); });
@@ -62,7 +62,7 @@ void run_made(const json& c, const world& everyone, complaints& wrong, Loss& los
 }
 
 template <std::size_t Rank, class Loss, class Options>
-void run_elementwise(const json& c, const world& everyone, complaints& wrong, Options options) {
+void run_elementwise(const json& c, const world& everyone, mismatches& wrong, Options options) {
   const auto p = partition_of_json<Rank>(everyone, c.at("px"));
   options.reduction = reduction_of(c);
   std::optional<Loss> loss;
@@ -88,7 +88,7 @@ void run_elementwise(const json& c, const world& everyone, complaints& wrong, Op
 }
 
 template <std::size_t Rank>
-void run_cross_entropy(const json& c, const world& everyone, complaints& wrong) {
+void run_cross_entropy(const json& c, const world& everyone, mismatches& wrong) {
   const auto p = partition_of_json<Rank>(everyone, c.at("px"));
   const json x_told = tensor_of(c, "x"), t_told = tensor_of(c, "target");
   const json sizes = cut_of(c, x_told, c.at("px"));
@@ -140,7 +140,7 @@ void run_cross_entropy(const json& c, const world& everyone, complaints& wrong) 
 
 namespace conformance {
 
-void run_loss(const json& c, const world& everyone, complaints& wrong) {
+void run_loss(const json& c, const world& everyone, mismatches& wrong) {
   if (!runs_here(c, everyone)) throw departure("needs " + std::to_string(c.at("world").get<int>()) + " workers");
   const std::string op = c.at("op");
   if (op == "cross_entropy")
@@ -148,6 +148,9 @@ void run_loss(const json& c, const world& everyone, complaints& wrong) {
                               [&](auto rank) { run_cross_entropy<rank>(c, everyone, wrong); });
   with_rank_of<1, 4>(c, rank_of_partition(c, "px"), [&](auto rank) {
     if (op == "l1") run_elementwise<rank, l1_loss<double, rank>>(c, everyone, wrong, loss_options{});
+    else if (op == "smooth_l1")
+      run_elementwise<rank, smooth_l1_loss<double, rank>>(c, everyone, wrong,
+                                                          smooth_l1_options{.beta = c.value("beta", 1.0)});
     else if (op == "mse") run_elementwise<rank, mse_loss<double, rank>>(c, everyone, wrong, loss_options{});
     else if (op == "bce") run_elementwise<rank, bce_loss<double, rank>>(c, everyone, wrong, loss_options{});
     else if (op == "bce_logits")

@@ -1,5 +1,6 @@
 // The records of norms: training, running statistics, a second batch, evaluation, and the gradients.
 #include <partita/nn/batch_norm.hpp>
+#include <partita/nn/group_norm.hpp>
 #include <partita/nn/layer_norm.hpp>
 
 #include "layers.hpp"
@@ -15,7 +16,7 @@ bool told(const json& c, const char* what) { return c.contains(what) && !c.at(wh
 
 /// This worker's elements of a vector of channels are those of the record.
 template <class Vector>
-void compare_channels(const json& c, const char* what, complaints& wrong, const Vector& got, std::size_t first) {
+void compare_channels(const json& c, const char* what, mismatches& wrong, const Vector& got, std::size_t first) {
   if (!told(c, what)) return;
   double most = 1;
   for (const json& v : c.at(what).at("v")) most = std::max(most, std::abs(v.get<double>()));
@@ -35,7 +36,7 @@ xt::xtensor<double, Rank> balanced_zeros(const world& everyone, const json& c) {
 }
 
 template <std::size_t Rank>
-void run_batch_norm(const json& c, const world& everyone, complaints& wrong) {
+void run_batch_norm(const json& c, const world& everyone, mismatches& wrong) {
   const auto p = partition_of_json<Rank>(everyone, c.at("px"));
   batch_norm_options options{.channels = c.at("num_features"),
                              .epsilon = c.value("eps", 1e-5),
@@ -76,8 +77,29 @@ void run_batch_norm(const json& c, const world& everyone, complaints& wrong) {
   if (told(c, "dx_eval")) compare("dx_eval", layer.adjoint(block("dy")));
 }
 
+template <std::size_t Rank>
+void run_group_norm(const json& c, const world& everyone, mismatches& wrong) {
+  const auto p = partition_of_json<Rank>(everyone, c.at("px"));
+  group_norm_options options{.groups = c.at("groups"),
+                             .channels = c.at("num_features"),
+                             .epsilon = c.value("eps", 1e-5),
+                             .affine = c.value("affine", true)};
+  options.channel_cut = cut::at(numbers(c.at("x_cut")[1]));
+  group_norm<double, Rank> layer(p, options);
+  const std::size_t first = layer.channels().start;
+  for (std::size_t k = 0; k < layer.weight().size(); ++k) {
+    layer.weight()(k) = element_of_json(c.at("gamma"), first + k);
+    layer.bias()(k) = element_of_json(c.at("beta"), first + k);
+  }
+  const auto tensor = [&](const char* name) { return cut_tensor<Rank>(c.at(name), c.at("x_cut"), c.at("px")); };
+  tensor("y").compare_mine(wrong, everyone, layer(tensor("x").block(everyone.id())), "y", tolerance_of(c));
+  tensor("dx").compare_mine(wrong, everyone, layer.adjoint(tensor("dy").block(everyone.id())), "dx", tolerance_of(c));
+  compare_channels(c, "dgamma", wrong, layer.weight_gradient(), first);
+  compare_channels(c, "dbeta", wrong, layer.bias_gradient(), first);
+}
+
 template <std::size_t Rank, std::size_t K>
-void run_layer_norm(const json& c, const world& everyone, complaints& wrong) {
+void run_layer_norm(const json& c, const world& everyone, mismatches& wrong) {
   const auto p = partition_of_json<Rank>(everyone, c.at("px"));
   layer_norm_options<K> options{.shape = shape_of_json<K>(c.at("normalized_shape")),
                                 .epsilon = c.value("eps", 1e-5),
@@ -121,10 +143,11 @@ void run_layer_norm(const json& c, const world& everyone, complaints& wrong) {
 
 namespace conformance {
 
-void run_norm(const json& c, const world& everyone, complaints& wrong) {
+void run_norm(const json& c, const world& everyone, mismatches& wrong) {
   if (!runs_here(c, everyone)) throw departure("needs " + std::to_string(c.at("world").get<int>()) + " workers");
   with_rank_of<2, 5>(c, rank_of_partition(c, "px"), [&](auto rank) {
     if (c.at("op") == "batch_norm") return run_batch_norm<rank>(c, everyone, wrong);
+    if (c.at("op") == "group_norm") return run_group_norm<rank>(c, everyone, wrong);
     const std::size_t k = c.at("normalized_shape").size();
     if (k > rank) throw departure("more normalised dimensions than the tensor has: does not compile");
     with_rank_of<1, 4>(c, k, [&](auto last) {

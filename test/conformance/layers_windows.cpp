@@ -20,7 +20,7 @@ std::array<std::size_t, D> features_of_json(const json& list) {
 
 /// The layer's result and gradient, or that it is refused. `make` gives the layer.
 template <std::size_t Rank, class Make>
-void run_made(const json& c, const world& everyone, complaints& wrong, Make make) {
+void run_made(const json& c, const world& everyone, mismatches& wrong, Make make) {
   const auto p = partition_of_json<Rank>(everyone, c.at("px"));
   if (must_be_refused(c)) {
     if (c.at("x_shape").size() != Rank) throw departure("a tensor of another rank than its partition does not compile");
@@ -44,7 +44,7 @@ void run_made(const json& c, const world& everyone, complaints& wrong, Make make
 }
 
 template <std::size_t Rank>
-void run_pooling(const json& c, const world& everyone, complaints& wrong) {
+void run_pooling(const json& c, const world& everyone, mismatches& wrong) {
   constexpr std::size_t features = Rank - 2;
   const auto options_of = [&](auto options) {
     options.kernel = features_of_json<features>(c.at("kernel"));
@@ -69,7 +69,7 @@ void run_pooling(const json& c, const world& everyone, complaints& wrong) {
 }
 
 template <std::size_t Rank>
-void run_upsampling(const json& c, const world& everyone, complaints& wrong) {
+void run_upsampling(const json& c, const world& everyone, mismatches& wrong) {
   upsampling_options<Rank - 2> options{
       .mode = c.at("mode") == "linear" ? upsampling_mode::linear : upsampling_mode::nearest,
       .align_corners = c.at("align_corners").get<bool>()};
@@ -90,10 +90,10 @@ void with_rank(const json& c, const world& everyone, Run run) {
 
 namespace conformance {
 
-void run_pool(const json& c, const world& everyone, complaints& wrong) {
+void run_pool(const json& c, const world& everyone, mismatches& wrong) {
   with_rank(c, everyone, [&](auto rank) { run_pooling<rank>(c, everyone, wrong); });
 }
-void run_upsample(const json& c, const world& everyone, complaints& wrong) {
+void run_upsample(const json& c, const world& everyone, mismatches& wrong) {
   with_rank(c, everyone, [&](auto rank) { run_upsampling<rank>(c, everyone, wrong); });
 }
 

@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
   int status = if_present ? 77 : 2;
   if (present) {
     status = run(directory, readers, workers ? &*workers : nullptr);
-    if (workers) mpi::broadcast(*workers, status, 0);  // also: nobody ends before the closing line is written
+    if (workers) mpi::broadcast(*workers, status, 0);  // also: no worker ends before the closing line is written
   } else if (!workers || workers->rank() == 0) {
     (if_present ? std::cout : std::cerr) << "there is no directory " << directory.string() << std::endl;
   }

@@ -32,7 +32,7 @@ std::string joined(const Parts&... parts) {
 }
 
 /// What is wrong with this worker's results. Kept until the record ends, so that all workers make the same calls.
-class complaints {
+class mismatches {
  public:
   template <class... Parts>
   void expect(bool right, const Parts&... parts) {

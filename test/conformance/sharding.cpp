@@ -52,9 +52,9 @@ axes_vector axes_of(const sharding& s) {
     for (std::size_t k = 0; k < s[d].size(); ++k) all[d].push_back(static_cast<int>(s[d][k]));
   return all;
 }
-owed_reduction kind_of(const std::string& name) {
-  for (int k = 0; k <= static_cast<int>(owed_reduction::all); ++k)
-    if (name == name_of(static_cast<owed_reduction>(k))) return static_cast<owed_reduction>(k);
+pending_reduction kind_of(const std::string& name) {
+  for (int k = 0; k <= static_cast<int>(pending_reduction::all); ++k)
+    if (name == name_of(static_cast<pending_reduction>(k))) return static_cast<pending_reduction>(k);
   throw std::runtime_error("has the unknown reduction " + name);
 }
 /// A mapping that names a mesh axis twice, on purpose, as the reference reads it: the axis stays with the first of the
@@ -71,7 +71,7 @@ void keep_axes_once(axes_vector& axes, const shape_list& shape, bool largest) {
   }
 }
 /// A tensor of this shape as the record places it; nothing is known of it without a mapping. Where a mapping is
-/// `ambiguous` it may name an axis twice; an axis that cuts a tensor is not one that the tensor owes over.
+/// `ambiguous` it may name an axis twice; a tensor is not partial over an axis that cuts it.
 spec spec_of(const mesh& m, const json& tensor, const shape_list& shape, bool ambiguous, bool largest) {
   if (tensor.is_null() || tensor.at("dims_mapping").is_null()) return spec(shape);
   axes_vector axes = axes_of(tensor.at("dims_mapping"));
@@ -244,13 +244,16 @@ operation reduction_of(const record& c) {
   if (c.name == "logsumexp" || c.name == "p_norm") return rules::whole_reduction(axes, keep);
   if (c.name == "squared_l2_norm" || c.name == "numel" || c.name == "frobenius_norm")
     return rules::sum_of_function(axes, keep);
-  static const std::map<std::string, owed_reduction> kinds = {
-      {"max", owed_reduction::max},        {"reduce_max", owed_reduction::max}, {"amax", owed_reduction::max},
-      {"reduction", owed_reduction::max},  {"min", owed_reduction::min},        {"amin", owed_reduction::min},
-      {"reduce_min", owed_reduction::min}, {"mean", owed_reduction::avg},       {"reduce_mean", owed_reduction::avg},
-      {"mean_all", owed_reduction::avg},   {"prod", owed_reduction::prod},      {"reduce_prod", owed_reduction::prod},
-      {"all", owed_reduction::all},        {"reduce_all", owed_reduction::all}, {"any", owed_reduction::any},
-      {"reduce_any", owed_reduction::any}, {"sum", owed_reduction::sum},        {"reduce_sum", owed_reduction::sum}};
+  static const std::map<std::string, pending_reduction> kinds = {
+      {"max", pending_reduction::max},         {"reduce_max", pending_reduction::max},
+      {"amax", pending_reduction::max},        {"reduction", pending_reduction::max},
+      {"min", pending_reduction::min},         {"amin", pending_reduction::min},
+      {"reduce_min", pending_reduction::min},  {"mean", pending_reduction::avg},
+      {"reduce_mean", pending_reduction::avg}, {"mean_all", pending_reduction::avg},
+      {"prod", pending_reduction::prod},       {"reduce_prod", pending_reduction::prod},
+      {"all", pending_reduction::all},         {"reduce_all", pending_reduction::all},
+      {"any", pending_reduction::any},         {"reduce_any", pending_reduction::any},
+      {"sum", pending_reduction::sum},         {"reduce_sum", pending_reduction::sum}};
   return rules::reduction(kinds.at(c.name), axes, keep);
 }
 operation expansion_of(const record& c) { return rules::expand(c.list("shape")); }
@@ -840,10 +843,10 @@ std::optional<std::string> departure(const record& c) {
 
 std::string written(const sharding& s) { return json(axes_of(s)).dump(); }
 
-std::vector<int> owed_of(const sharding& s) {
+std::vector<int> partial_axes_of(const sharding& s) {
   std::vector<int> axes;
   for (std::size_t a = 0; a < s.on.rank(); ++a)
-    if (s.owed[a] != owed_reduction::none) axes.push_back(static_cast<int>(a));
+    if (s.pending[a] != pending_reduction::none) axes.push_back(static_cast<int>(a));
   return axes;
 }
 void expect_layout(const json& expected, const sharding& got, const std::string& what) {
@@ -852,11 +855,11 @@ void expect_layout(const json& expected, const sharding& got, const std::string&
   if (axes_of(expected) != axes_of(got))
     throw std::runtime_error(what + " is " + written(got) + " and not " + expected.dump());
 }
-void expect_owed(const json& all, std::size_t k, const sharding& got, const std::string& what) {
+void expect_pending(const json& all, std::size_t k, const sharding& got, const std::string& what) {
   if (all.is_null() || k >= all.size() || all[k].is_null()) return;
-  const std::vector<int> owed = owed_of(got);
-  const bool right = all[k] == "yes" ? !owed.empty() : all[k] == json(owed);
-  if (!right) throw std::runtime_error(what + " is partial over " + json(owed).dump() + " and not " + all[k].dump());
+  const std::vector<int> pending = partial_axes_of(got);
+  const bool right = all[k] == "yes" ? !pending.empty() : all[k] == json(pending);
+  if (!right) throw std::runtime_error(what + " is partial over " + json(pending).dump() + " and not " + all[k].dump());
 }
 
 /// Whether the reference throws where an operand is cut along a dimension that must be whole; elsewhere it gathers.
@@ -910,7 +913,7 @@ void hold_against(const record& c) {
       continue;
     }
     expect_layout(operands[i], got.operands[asked.position[i]], what);
-    expect_owed(operand_partial, i, got.operands[asked.position[i]], what);
+    expect_pending(operand_partial, i, got.operands[asked.position[i]], what);
   }
   for (std::size_t j = 0; j < results.size(); ++j) {
     const std::string what = "result " + std::to_string(j);
@@ -919,7 +922,7 @@ void hold_against(const record& c) {
       continue;
     }
     expect_layout(results[j], got.results[j], what);
-    expect_owed(partial, j, got.results[j], what);
+    expect_pending(partial, j, got.results[j], what);
   }
 }
 

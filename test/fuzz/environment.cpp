@@ -2,8 +2,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <partita/comm/detail/environment.hpp>
-#include <partita/comm/detail/json_text.hpp>
+#include <partita/comm/detail/diagnostics/json_text.hpp>
+#include <partita/comm/detail/world/environment.hpp>
 #include <string>
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* bytes, std::size_t n) {

@@ -1,4 +1,4 @@
-// Any text as a manifest whose checksum is right: one that comes back as it was read, or a sentence.
+// Any text as a manifest whose checksum is right: one that comes back as it was read, or an error message.
 #include <cstdlib>
 #include <partita/io/manifest.hpp>
 

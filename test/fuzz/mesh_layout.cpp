@@ -1,4 +1,4 @@
-// Any texts as the entries of a layout: a sharding that says so again, or a sentence.
+// Any texts as the entries of a layout: a sharding that says so again, or an error message.
 #include <cstdlib>
 #include <partita/rule/sharding/rules.hpp>
 #include <string>

@@ -1,4 +1,4 @@
-// Any bytes as the beginning of a .npy file: a header that is true to itself, or a sentence.
+// Any bytes as the beginning of a .npy file: a header that is true to itself, or an error message.
 #include <cstdlib>
 #include <partita/io/npy_header.hpp>
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""newest_xtensor.py SOURCE_ROOT MPIRUN CXX...: a program that includes all of partita is compiled with a newer xtensor than
-the system's, and run. Debian's packages of VERSIONS are unpacked beside the build and not installed; exit status 77, with
+"""newest_xtensor.py SOURCE_ROOT MPIRUN CXX...: a program that includes all of partita, from headers alone and with a core of
+its own, is compiled with a newer xtensor than the system's, and run. Debian's packages of VERSIONS are unpacked beside the build and not installed; exit status 77, with
 the reason, where those cannot be had. To be set anew when partita is known to work with later ones."""
 import os
 import pathlib
@@ -42,14 +42,17 @@ def main():
             print(f"there is no xtensor {VERSIONS['libxtensor-dev']} to be had: {why}")
             sys.exit(SKIPPED)
         libraries = run("pkg-config", "--cflags", "--libs", "ompi-cxx", "openblas").stdout.split()
-        done = run(*compiler, "-std=c++20", "-O0", "-isystem", newer, f"-I{source / 'include'}",
-                   source / "test" / "install" / "layers.cpp", "-o", folder / "program", *libraries, "-lboost_mpi",
-                   "-lboost_serialization", env=os.environ)
-        if done.returncode == 0:
-            done = run(mpirun, "-n", 3, folder / "program", cwd=folder)
-        if done.returncode != 0 or "the layers ran" not in done.stdout:
-            sys.exit(f"with xtensor {VERSIONS['libxtensor-dev']}: {done.stdout}")
-        print(f"xtensor {VERSIONS['libxtensor-dev']}: compiled, and run on 3 workers")
+        core = folder / "core.cpp"
+        core.write_text("#include <partita/src.hpp>\n")
+        for files in ([], ["-DPARTITA_CORE", core]):
+            done = run(*compiler, "-std=c++20", "-O0", "-isystem", newer, f"-I{source / 'include'}", *files,
+                       source / "test" / "install" / "layers.cpp", "-o", folder / "program", *libraries, "-lboost_mpi",
+                       "-lboost_serialization", env=os.environ)
+            if done.returncode == 0:
+                done = run(mpirun, "-n", 3, folder / "program", cwd=folder)
+            if done.returncode != 0 or "the layers ran" not in done.stdout:
+                sys.exit(f"with xtensor {VERSIONS['libxtensor-dev']} {files}: {done.stdout}")
+        print(f"xtensor {VERSIONS['libxtensor-dev']}: compiled from headers alone and with the core, and run on 3 workers")
 
 
 if __name__ == "__main__":

@@ -42,14 +42,14 @@ BOOST_AUTO_TEST_CASE(it_is_what_one_process_computes_and_has_the_adjoint_that_it
 }
 // [/law]
 
-BOOST_AUTO_TEST_CASE(an_objection_of_one_worker_is_thrown_by_all) {
+BOOST_AUTO_TEST_CASE(an_error_of_one_worker_is_thrown_by_all) {
   const world everyone(test::workers());
   const auto p = everyone.partition(extents<dynamic, 1>(everyone.size()));
   const all_to_all t(p, everyone.partition(extents<1, dynamic>(everyone.size())));
   const auto x = integers<double, 2>({1, everyone.size()}, everyone.id());
-  const text objection(everyone.id() == 0 ? "a reason" : "");
-  BOOST_CHECK_THROW(detail::kernel_access::call(t, x, objection), shape_error);
-  BOOST_CHECK_THROW(detail::kernel_access::object(t, objection), shape_error);
+  const text error_message(everyone.id() == 0 ? "a reason" : "");
+  BOOST_CHECK_THROW(detail::kernel_access::call(t, x, error_message), shape_error);
+  BOOST_CHECK_THROW(detail::kernel_access::object(t, error_message), shape_error);
   BOOST_TEST(same(detail::kernel_access::adjoint(t, detail::kernel_access::call(t, x, text()), text()), x));
 }
 

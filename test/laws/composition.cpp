@@ -77,13 +77,13 @@ BOOST_AUTO_TEST_CASE(learns_what_it_learns_once) {
   const auto chain = compose(k.collect, k.spread);
   const auto x = integers<double, 1>({6}, k.me);
   const auto y = chain(x);
-  const std::size_t made = chain.counts().structures_made;
+  const std::size_t made = chain.counts().plans_made;
   for (int times = 0; times < 3; ++times) {
     auto later = chain.start(x);
     BOOST_TEST(same(later.finish(), y));
     BOOST_TEST(same(chain(x), y));
   }
-  BOOST_TEST(chain.counts().structures_made == made);
+  BOOST_TEST(chain.counts().plans_made == made);
   BOOST_TEST(std::get<0>(chain.plan()).groups.size() == k.collect.plan().groups.size());
 }
 

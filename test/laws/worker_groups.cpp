@@ -104,9 +104,9 @@ BOOST_AUTO_TEST_CASE(that_cannot_be_are_refused) {
   const worker_groups outside(lists{{everyone.size()}});
   BOOST_TEST(says(test::refused<partition_error>([&] { all_reduce(everyone, outside, sum); }),
                   "requires workers of a world of"));
-  const worker_groups nobody(lists{});
+  const worker_groups no_groups(lists{});
   const xt::xtensor<int, 1> x{1, 2};
-  BOOST_TEST(same(all_reduce(everyone, nobody, sum)(x), x));
+  BOOST_TEST(same(all_reduce(everyone, no_groups, sum)(x), x));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

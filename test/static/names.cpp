@@ -71,13 +71,13 @@ static_assert(broadcast_extents<extents<2, 3>, extents<3>, 1>::value == extents<
 // errors
 [[maybe_unused]] bool caught() {
   try {
-    throw shape_error("a sentence");
+    throw shape_error("a message");
   } catch (const partition_error&) {
   } catch (const disagreement_error&) {
   } catch (const communication_error&) {
   } catch (const io_error&) {
   } catch (const error& e) {
-    return text(e.what()) == "a sentence";
+    return text(e.what()) == "a message";
   }
   return false;
 }

@@ -28,12 +28,12 @@ def graph(root):
     """The number of headers in each room, and of includes from room to room."""
     library = root / "include" / "partita"
     sizes, arrows = {}, {}
-    for file in sorted(library.rglob("*.hpp")):
+    for file in sorted([*library.rglob("*.hpp"), *library.rglob("*.ipp")]):
         path = file.relative_to(library)
         if len(path.parts) == 1:
             continue
         room = path.parts[0]
-        sizes[room] = sizes.get(room, 0) + 1
+        sizes[room] = sizes.get(room, 0) + (file.suffix == ".hpp")
         for _, system, _ in includes(file):
             found = re.match(r"partita/(\w+)/", system or "")
             if found and found[1] != room:

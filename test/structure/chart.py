@@ -33,7 +33,9 @@ def measured(page):
 def drawn(page):
     rows = list(measured(page))
     date = re.search(r"^Medians of ([\d-]+) on the machine above with nothing else running", page.read_text(), re.M)[1]
-    scale = (WIDTH - LEFT - 190) / max(max(values) for _, values, _ in rows)
+    # the longest bar leaves room for its number and its name, in a font as wide as DejaVu Sans
+    beside = max(len(f"{max(values):g}  {peer}") for _, values, peer in rows) * 15 * 0.62
+    scale = (WIDTH - LEFT - 16 - beside) / max(max(values) for _, values, _ in rows)
     out, y = [], 26
 
     def words(x, at, what, size=16, weight="normal"):

@@ -27,7 +27,7 @@ def outside(figure):
 def main():
     update = "--update" in sys.argv
     program, folder = (pathlib.Path(a).resolve() for a in sys.argv[1:] if a != "--update")
-    complaints = []
+    failures = []
     with tempfile.TemporaryDirectory() as fresh:
         subprocess.run([program, fresh], check=True, stdout=subprocess.DEVNULL)
         drawn = {f.name: f.read_bytes() for f in sorted(pathlib.Path(fresh).glob("*.svg"))}
@@ -38,12 +38,12 @@ def main():
     kept = {f.name: f.read_bytes() for f in sorted(folder.glob("*.svg"))}
     for name in sorted(drawn.keys() | kept.keys()):
         if name not in drawn:
-            complaints.append(f"{name} is drawn by nobody")
+            failures.append(f"no program draws {name}")
         elif kept.get(name) != drawn[name]:
-            complaints.append(f"{name} is not what {program.name} draws; 'test/structure/figures.py --update "
+            failures.append(f"{name} is not what {program.name} draws; 'test/structure/figures.py --update "
                               f"PROGRAM docs/figures' rewrites it")
         else:
-            complaints += [f"{name}: {what} is outside the view" for what in outside(folder / name)]
+            failures += [f"{name}: {what} is outside the view" for what in outside(folder / name)]
     root = next(f for f in folder.parents if (f / "README.md").is_file())
     shown = set()
     for page in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
@@ -51,12 +51,12 @@ def main():
             figure = (page.parent / name).resolve()
             shown.add(figure.name)
             if not figure.is_file():
-                complaints.append(f"{page.relative_to(root)} shows {name}, and there is no such figure")
-    complaints += [f"{name} is shown on no page" for name in sorted(kept.keys() - shown)]
-    for complaint in complaints:
-        print(complaint)
+                failures.append(f"{page.relative_to(root)} shows {name}, and there is no such figure")
+    failures += [f"{name} is shown on no page" for name in sorted(kept.keys() - shown)]
+    for failure in failures:
+        print(failure)
     print(f"{len(drawn)} figures")
-    sys.exit(len(complaints) > 0)
+    sys.exit(len(failures) > 0)
 
 
 if __name__ == "__main__":

@@ -24,24 +24,24 @@ def long_lines(file):
 
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
-    code = sorted(f for folder in FOLDERS for f in (root / folder).rglob("*") if f.suffix in (".hpp", ".cpp", ".inc"))
+    code = sorted(f for folder in FOLDERS for f in (root / folder).rglob("*") if f.suffix in (".hpp", ".ipp", ".cpp", ".inc"))
     pages = sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md"), *(root / "examples").rglob("*.md")])
     if not code or not pages:
         sys.exit(f"{root}: no code or no pages")
-    complaints = [f"{f.relative_to(root)}:{what}" for f in code + pages for what in long_lines(f)]
+    failures = [f"{f.relative_to(root)}:{what}" for f in code + pages for what in long_lines(f)]
     formatter = shutil.which("clang-format-16")
     if formatter is None:
-        complaints.append("there is no clang-format-16; apt-get install clang-format-16 (test/run does)")
+        failures.append("there is no clang-format-16; apt-get install clang-format-16 (test/run does)")
     else:
         formatted = [str(f) for f in code if f.suffix != ".inc"]  # what it takes for the language of .inc is not C++
         done = subprocess.run([formatter, "--dry-run", "-Werror", *formatted], capture_output=True, text=True)
-        complaints += sorted(set(re.findall(r"^(?:.*/)?((?:include|test|examples|bench|tools)/\S+?):\d+:\d+: error", done.stderr, re.M)))
+        failures += sorted(set(re.findall(r"^(?:.*/)?((?:include|test|examples|bench|tools)/\S+?):\d+:\d+: error", done.stderr, re.M)))
         if done.returncode != 0:
-            complaints.append("clang-format-16 would change these files; `git ls-files '*.hpp' '*.cpp' | xargs clang-format-16 -i`")
-    for complaint in complaints:
-        print(complaint)
+            failures.append("clang-format-16 would change these files; `git ls-files '*.hpp' '*.ipp' '*.cpp' | xargs clang-format-16 -i`")
+    for failure in failures:
+        print(failure)
     print(f"{len(code)} files of code, {len(pages)} pages")
-    sys.exit(len(complaints) > 0)
+    sys.exit(len(failures) > 0)
 
 
 if __name__ == "__main__":

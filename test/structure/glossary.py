@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """glossary.py [--update] SOURCE_ROOT: names, comments, messages and pages use the field's words. glossary.json lists the
-private words, what to write instead, and how often each still occurs: it may occur less often, and never more. With
---update the counts become those of today, where they have fallen."""
+private words, what to write instead, and how often each still occurs: it may occur less often, and never more. A word
+that still occurs has a reason. With --update the counts become those of today, where they have fallen."""
 import json
 import pathlib
 import re
@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 FOLDERS = ("include", "test", "examples", "bench", "docs", "tools")
-ENDINGS = (".hpp", ".cpp", ".inc", ".md", ".py", ".build", ".sh", ".txt")
+ENDINGS = (".hpp", ".ipp", ".cpp", ".inc", ".md", ".py", ".build", ".sh", ".txt")
 LIST = pathlib.Path(__file__).with_suffix(".json")
 
 
@@ -54,6 +54,9 @@ def main():
             most = ", ".join(f"{name} ({n})" for name, n in sorted(where.items(), key=lambda kv: -kv[1])[:6])
             print(f"failed: '{entry['word']}' occurs {now} times, and {entry['left']} are left; write "
                   f"{entry['write']}: {most}")
+        elif now > 0 and not entry.get("reason"):
+            failed += 1
+            print(f"failed: '{entry['word']}' occurs {now} times, and no reason is given; write {entry['write']}")
         elif update:
             entry["left"] = now
     if update:

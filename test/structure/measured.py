@@ -19,7 +19,7 @@ TABLE = re.compile(r"^<!-- bench/rows\.py (?P<file>docs/measured/[\w.-]+) -->\n(
 def main():
     update = "--update" in sys.argv
     root = pathlib.Path([a for a in sys.argv[1:] if a != "--update"][0]).resolve()
-    complaints, shown = [], set()
+    failures, shown = [], set()
     for page in sorted((root / "docs").rglob("*.md")):
         text = page.read_text()
 
@@ -28,11 +28,11 @@ def main():
             made = subprocess.run([sys.executable, root / "bench/rows.py", root / found["file"], "--markdown"],
                                   capture_output=True, text=True)
             if made.returncode != 0:
-                complaints.append(f"{page.relative_to(root)}: {found['file']}: {made.stderr.strip()}")
+                failures.append(f"{page.relative_to(root)}: {found['file']}: {made.stderr.strip()}")
                 return found[0]
             right = "\n" + made.stdout + "\n"
             if found["text"] != right and not update:
-                complaints.append(f"{page.relative_to(root)}: the table is not what {found['file']} says; "
+                failures.append(f"{page.relative_to(root)}: the table is not what {found['file']} says; "
                                   "'test/structure/measured.py --update .' makes it anew")
             start = found.start("text") - found.start()
             return found[0][:start] + right + found[0][start + len(found["text"]):]
@@ -42,11 +42,11 @@ def main():
             page.write_text(rewritten)
     for kept in sorted((root / "docs/measured").glob("*.jsonl")):
         if str(kept.relative_to(root)) not in shown:
-            complaints.append(f"{kept.relative_to(root)} stands on no page")
-    for complaint in complaints:
-        print(complaint)
+            failures.append(f"{kept.relative_to(root)} stands on no page")
+    for failure in failures:
+        print(failure)
     print(f"{len(shown)} tables")
-    sys.exit(len(complaints) > 0)
+    sys.exit(len(failures) > 0)
 
 
 if __name__ == "__main__":

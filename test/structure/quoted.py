@@ -21,7 +21,7 @@ LOOKS_LIKE_CPP = re.compile(r"^\s*#include\s*[<\"]|^\s*(auto|constexpr|template|
 
 
 def region_of(root, file, region):
-    """The named region's text, or a complaint."""
+    """The named region's text, or an error message."""
     path = root / file
     if not path.is_file():
         return None, f"there is no {file}"
@@ -36,7 +36,7 @@ def main():
     update = "--update" in sys.argv
     root = pathlib.Path([a for a in sys.argv[1:] if a != "--update"][0]).resolve()
     pages = [p for p in sorted(root.rglob("*.md")) if not any(part.startswith(("build", ".")) for part in p.relative_to(root).parts)]
-    complaints, quotes = [], 0
+    failures, quotes = [], 0
     for page in pages:
         text = page.read_text()
 
@@ -47,18 +47,18 @@ def main():
             is_cpp = quote["language"] in CPP or (not quote["language"] and LOOKS_LIKE_CPP.search(quote["text"]))
             if quote["file"] is None:
                 if is_cpp:
-                    complaints.append(f"{where}: C++ that no example compiles")
+                    failures.append(f"{where}: C++ that no example compiles")
                 return quote[0]
-            compiled, complaint = region_of(root, quote["file"], quote["region"])
-            if complaint:
-                complaints.append(f"{where}: {complaint}")
+            compiled, failure = region_of(root, quote["file"], quote["region"])
+            if failure:
+                failures.append(f"{where}: {failure}")
                 return quote[0]
             quotes += 1
             right = textwrap.indent(compiled, quote["indent"])
             if quote["text"] == right:
                 return quote[0]
             if not update:
-                complaints.append(f"{where}: differs from region {quote['region']} of {quote['file']}; "
+                failures.append(f"{where}: differs from region {quote['region']} of {quote['file']}; "
                                   f"'test/structure/quoted.py --update .' rewrites it")
             start = quote.start("text") - quote.start()
             return quote[0][:start] + right + quote[0][start + len(quote["text"]):]
@@ -67,10 +67,10 @@ def main():
         if update and rewritten != text:
             page.write_text(rewritten)
             print(f"rewrote {page.relative_to(root)}")
-    for complaint in complaints:
-        print(complaint)
+    for failure in failures:
+        print(failure)
     print(f"{len(pages)} pages, {quotes} quotations")
-    sys.exit(len(complaints) > 0)
+    sys.exit(len(failures) > 0)
 
 
 if __name__ == "__main__":

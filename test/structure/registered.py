@@ -16,6 +16,7 @@ LISTS = {
     "test/laws": ("test/laws/meson.build", ".cpp"),
     "test/conformance": ("test/meson.build", ".cpp"),
     "test/fuzz": ("test/meson.build", ".cpp"),
+    "test/pytorch": ("test/meson.build", ".cpp"),
     "test/structure": ("test/structure/meson.build", ".py"),
     "test/tool": ("test/tool/meson.build", ".py"),
     "examples": ("examples/meson.build", ".cpp"),
@@ -36,8 +37,25 @@ def unregistered(root):
             if not named & names:
                 yield f"{folder}/{name} is not in {list_file}"
         for name in names:
-            if name.endswith(suffix) and not (base / name).is_file():
+            if name.endswith(suffix) and "@" not in name and not (base / name).is_file():
                 yield f"{list_file} names {name}, and there is no such file"
+
+
+def of_one_name(root):
+    for program in ("unit", "mpi", "laws"):
+        known = {}
+        for file in sorted((root / "test" / program).rglob("*.cpp")):
+            suites = []
+            for line in file.read_text().splitlines():
+                if begin := re.match(r"BOOST_AUTO_TEST_SUITE\(\s*(\w+)", line):
+                    suites.append(begin[1])
+                elif line.startswith("BOOST_AUTO_TEST_SUITE_END"):
+                    suites.pop()
+                elif case := re.match(r"BOOST_(?:AUTO|DATA)_TEST_CASE\(\s*(\w+)", line):
+                    name = "/".join([*suites, case[1]])
+                    before = known.setdefault((program, name), file)
+                    if before != file:
+                        yield f"{before.relative_to(root)} and {file.relative_to(root)} both have a case {name}"
 
 
 def shadowing(root):
@@ -49,10 +67,10 @@ def shadowing(root):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    complaints = [*unregistered(root), *shadowing(root)]
-    for complaint in complaints:
-        print(complaint)
-    sys.exit(len(complaints) > 0)
+    failures = [*unregistered(root), *of_one_name(root), *shadowing(root)]
+    for failure in failures:
+        print(failure)
+    sys.exit(len(failures) > 0)
 
 
 if __name__ == "__main__":

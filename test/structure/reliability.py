@@ -22,7 +22,7 @@ def thousands(n):
 
 
 def table(lines):
-    """The rows of the page, and a sentence of what else was counted."""
+    """The rows of the page, and further counts in words."""
     of = {name: [one for one in lines if one["name"] == name] for name in NAMES}
     misuse, threads = (sorted(of[name], key=lambda one: one["workers"]) for name in ("misuse", "two threads"))
     (faults,), (training,), (saving,), (jobs,), (fuzzed,) = (
@@ -30,36 +30,37 @@ def table(lines):
     workers = ", ".join(str(one["workers"]) for one in misuse)
     trials = sum(one["trials"] for one in misuse)
     refused = sum(one["refused"] for one in misuse)
-    rounds = ", ".join(f"{thousands(one['rounds'])} on {one['workers']} workers" for one in threads)
-    yield "| tried | how often | faults | hangs | losses | silent errors |"
+    rounds = ", ".join(f"{thousands(one['rounds'])} rounds on {one['workers']} workers" for one in threads)
+    yield "| test | how often | injected errors | hangs | lost steps | silent errors |"
     yield "|---|---|---|---|---|---|"
-    yield row("random programs of all kernels, layers, sharded tensors and files in which a worker errs (`misuse`)", f"{trials} programs, on {workers} workers",
-              thousands(refused) + " with a refused call", 0, "-", sum(one["failed"] for one in misuse))
-    yield row("a worker throws, is killed, crashes, exits, loops; `/dev/shm` is of no use; odd environments (`faults`)",
+    yield row("random programs of kernels, layers, sharded tensors and files, in which one worker makes a wrong call (`misuse`)", f"{trials} programs, on {workers} workers",
+              thousands(refused) + " programs with a rejected call", 0, "-", sum(one["failed"] for one in misuse))
+    yield row("one worker throws, is killed, crashes, exits or loops for ever; `/dev/shm` is full or missing; unusual environment variables (`faults`)",
               f"{faults['jobs']} jobs", f"{faults['faults']} kinds", faults["hangs"], "-", faults["wrong"])
     yield row("`kill -9` of a worker while the job trains (`killed while training`)", f"{training['jobs']} jobs",
               f"{training['kills']} kills", training["hangs"], training["lost"], training["wrong"])
     yield row("`kill -9` of a worker while the job saves (`killed while saving`)", f"{saving['jobs']} jobs",
               f"{saving['kills']} kills", saving["hangs"], saving["lost"], saving["wrong"])
-    yield row("jobs that replace and load one file, save into one folder and one HDF5 file, one of them killed (`two jobs`)",
+    yield row("two jobs replace and load the same file, and save into the same folder and HDF5 file; one of them is killed (`two jobs`)",
               f"{jobs['jobs']} jobs, {thousands(jobs['loads'])} loads, {thousands(jobs['steps'])} steps, {thousands(jobs['datasets'])} datasets",
               f"{jobs['kills']} kills", jobs["hangs"], jobs["lost"], jobs["wrong"])
-    yield row("two threads of each worker with a world each (`two threads`)", rounds, "-", 0, "-",
+    yield row("each worker runs two threads, each thread has its own world (`two threads`)", rounds, "-", 0, "-",
               sum(one["wrong"] for one in threads))
-    yield row("any bytes as rules, layouts, cuts, `.npy` headers, manifests, environments (libFuzzer, sanitized)",
-              f"{thousands(fuzzed['inputs'])} inputs to {fuzzed['targets']} targets", "-", 0, "-", fuzzed["failed"])
+    yield row("random bytes as rules, layouts, cuts, `.npy` headers, manifests and environment variables (libFuzzer with sanitizers)",
+              f"{thousands(fuzzed['inputs'])} inputs to {fuzzed['targets']} functions", "-", 0, "-", fuzzed["failed"])
     for memory in of["short of memory"]:
-        yield row("the n-th allocation of a worker fails, in every kind of call (`short of memory`)",
+        yield row("the n-th allocation of one worker fails, for every n, in every kind of call (`short of memory`)",
                   f"{thousands(memory['trials'])} allocations", f"{thousands(memory['ended'])} jobs ended with an error",
                   memory["hangs"], "-", memory["wrong"])
     yield ""
     yield textwrap.fill(
-        f"A killed job ended {max(training['longest end'], saving['longest end'])} s after the kill at the latest. Of the "
-        f"kills while saving {saving['half-saved']} left something half-saved, of those while training "
-        f"{training['amid saving']} came amid a call that saves; {thousands(training['steps'])} steps were trained in all.", 120)
+        f"After a kill, every job ended within {max(training['longest end'], saving['longest end'])} s. "
+        f"{saving['half-saved']} of the {saving['kills']} kills while saving left an incomplete temporary file or folder, and "
+        f"{training['amid saving']} of the {training['kills']} kills while training hit a call that saves. All training jobs "
+        f"together computed {thousands(training['steps'])} steps.", 120)
 
 
-def complaint(lines):
+def failure(lines):
     """What keeps these counts from being the table of a page."""
     missing = [name for name in NAMES if name not in SINCE_THEN and not any(one["name"] == name for one in lines)]
     if missing:
@@ -79,7 +80,7 @@ def main():
     lines = read(kept)
     if "--update" in sys.argv and build is not None:
         lines = sorted(read(build / "test/reliability.json"), key=lambda one: (NAMES.index(one["name"]), one.get("workers", 0)))
-    wrong = complaint(lines)
+    wrong = failure(lines)
     if wrong:
         sys.exit(wrong)
     text = page.read_text()

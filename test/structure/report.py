@@ -32,7 +32,7 @@ def write(folder, slower):
 
 def main():
     program = pathlib.Path(sys.argv[1]) / "bench" / "report.py"
-    complaints = []
+    failures = []
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         lines = folder / "releases"
@@ -44,17 +44,17 @@ def main():
             if version:      # as if an older release had written it
                 lines.write_text(re.sub(r'"version": "[^"]*"', f'"version": "{version}"', lines.read_text()))
         page = (folder / "report.md").read_text()
-        complaints += [f"the page has no {what}" for what in ("## Repartition", "## Collectives", "## Plans", "## partitioned_elementwise", "| the row is in place, 2 |", "| 2048^2, 4 workers |", "| no peers, 4 workers |",
+        failures += [f"the page has no {what}" for what in ("## Repartition", "## Collectives", "## Plans", "## partitioned_elementwise", "| the row is in place, 2 |", "| 2048^2, 4 workers |", "| no peers, 4 workers |",
                                                               "processor", "MPI over collectives") if what not in page]
-        complaints += [f"the page shows {plot}, and there is none" for plot in re.findall(r"\]\(([^)]*\.svg)\)", page)
+        failures += [f"the page shows {plot}, and there is none" for plot in re.findall(r"\]\(([^)]*\.svg)\)", page)
                        if not (folder / plot).is_file()]
         if len(lines.read_text().splitlines()) != 2:
-            complaints.append("a release has no line of its own")
+            failures.append("a release has no line of its own")
         if "repartition over memcpy, 2 workers: 1.8, was 1.2 in 0.0.1" not in done.stdout:
-            complaints.append(f"what is slower than in the release before is not named: {done.stdout}")
-    for complaint in complaints:
-        print(complaint)
-    sys.exit(len(complaints) > 0)
+            failures.append(f"what is slower than in the release before is not named: {done.stdout}")
+    for failure in failures:
+        print(failure)
+    sys.exit(len(failures) > 0)
 
 
 if __name__ == "__main__":

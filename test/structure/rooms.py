@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """rooms.py INCLUDE_DIR: every include of the library goes down the rooms or stays in its own, only comm/ writes `MPI_` or
-`boost::mpi`, and no two headers have one name.
+`boost::mpi`, no two headers have one name, and the compiled core (src.hpp) has every file of impl/.
 
 With --self-test the check is held against planted includes, right and wrong ones, instead."""
 import pathlib
@@ -23,6 +23,7 @@ KNOWS = {
 }
 PURE = ["core", "rule", "plan", "explain"]
 FRONT_DOOR = "partita.hpp"
+CORE = "src.hpp"  # one for the library and one in each room that has functions in impl/
 
 # Where each library enters: (its headers, the one file or room's one file that may name them, how it is called).
 XTENSOR = re.compile(r"xtensor/|xtl/|xsimd/")
@@ -44,17 +45,32 @@ def includes(file):
             yield number, found[1], found[2]
 
 
+def wrong_core(library, path):
+    """One sentence for each definition that the compiled core lacks or has twice."""
+    included = [pathlib.PurePosixPath(n).relative_to("partita").as_posix() for _, n, _ in includes(library / path)]
+    if len(path.parts) == 1:
+        wanted = [f.relative_to(library).as_posix() for f in library.glob(f"*/{CORE}")]
+    else:
+        wanted = [f.relative_to(library).as_posix() for f in (library / path.parts[0]).rglob("*.ipp")]
+    for name in sorted({*included, *wanted}):
+        if included.count(name) != wanted.count(name):
+            yield f"{path.as_posix()}: includes {name} {included.count(name)} times, and not {wanted.count(name)}"
+
+
 def wrong_arrows(root):
     """One sentence for each include that may not be."""
     library = root / "partita"
-    headers = sorted(library.rglob("*.hpp"))
+    headers = sorted([*library.rglob("*.hpp"), *library.rglob("*.ipp")])
     blas_doors, mpi_doors = set(), set()
     for file in headers:
         path = file.relative_to(library)
         here = path.as_posix()
         room = path.parts[0] if len(path.parts) > 1 else None
-        if room is None and here != FRONT_DOOR:
-            yield f"{here}: only {FRONT_DOOR} lies outside the rooms"
+        if room is None and here not in (FRONT_DOOR, CORE):
+            yield f"{here}: only {FRONT_DOOR} and {CORE} are outside the rooms"
+            continue
+        if path.name == CORE:
+            yield from wrong_core(library, path)
             continue
         if room is not None and room not in KNOWS:
             yield f"{here}: {room} is no room of the house"
@@ -104,7 +120,7 @@ def wrong_arrows(root):
             yield f"{library_name} enters through one file, not through {', '.join(sorted(doors))}"
 
 
-PLANTED = {  # file: (an include, what the complaint must say; None if there must be none)
+PLANTED = {  # file: (an include, what the error must say; None if there must be none)
     "core/a.hpp": ("<partita/core/b.hpp>", None),
     "core/b.hpp": ("<partita/rule/a.hpp>", "core does not know rule"),
     "core/c.hpp": ("<xtensor/xtensor.hpp>", "xtensor enters through array/xtensor.hpp"),
@@ -138,7 +154,7 @@ PLANTED = {  # file: (an include, what the complaint must say; None if there mus
     "nn/d.hpp": ("<partita/nn/missing.hpp>", "there is no"),
     "partita.hpp": ("<partita/nn/a.hpp>", None),
     "attic/a.hpp": ("<partita/core/a.hpp>", "is no room"),
-    "other.hpp": ("<partita/core/a.hpp>", "lies outside"),
+    "other.hpp": ("<partita/core/a.hpp>", "are outside"),
 }
 
 
@@ -157,7 +173,7 @@ def names_used_twice(root):
     seen = {}
     for file in sorted((root / "partita").rglob("*.hpp")):
         here = file.relative_to(root / "partita")
-        if NAMED_AFTER_OPERATIONS not in here.parts[:-1]:
+        if NAMED_AFTER_OPERATIONS not in here.parts[:-1] and here.name != CORE:
             if here.name in seen:
                 yield f"{here.as_posix()}: {seen[here.name]} has the same name"
             seen.setdefault(here.name, here.as_posix())
@@ -171,11 +187,11 @@ def self_test():
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(f"#pragma once\n#include {include}\n")
         found = list(wrong_arrows(root))
-        for name, (include, complaint) in PLANTED.items():
+        for name, (include, failure) in PLANTED.items():
             mine = [f for f in found if f.split(":")[0] == name]
-            if complaint is None and mine:
+            if failure is None and mine:
                 yield f"{name} may include {include} and is refused: {mine}"
-            if complaint is not None and not any(complaint in m for m in mine):
+            if failure is not None and not any(failure in m for m in mine):
                 yield f"{name} may not include {include} and is let through"
         for room, twice in (("comm", "<mpi.h>"), ("array", "<cblas.h>")):
             (root / "partita" / room / "second_door.hpp").write_text(f"#include {twice}\n")
@@ -195,10 +211,10 @@ def self_test():
 def main():
     root = pathlib.Path(sys.argv[1])
     checks = [self_test()] if sys.argv[1] == "--self-test" else [check(root) for check in (wrong_arrows, wrong_words, names_used_twice)]
-    complaints = [complaint for check in checks for complaint in check]
-    for complaint in complaints:
-        print(complaint)
-    sys.exit(len(complaints) > 0)
+    failures = [failure for check in checks for failure in check]
+    for failure in failures:
+        print(failure)
+    sys.exit(len(failures) > 0)
 
 
 if __name__ == "__main__":

@@ -20,14 +20,14 @@ def main():
     listed = set(re.findall(r"rules::(\w+)", registry[registry.index("standard_operations[] = {"):]))
     held = set(re.findall(r'^\s*\{"(\w+)",', (root / "test/unit/rule/registry.cpp").read_text(), re.MULTILINE))
     names = list(operations(root))
-    complaints = [f"rules::{name} is not in standard_operations" for name in names if name not in listed]
-    complaints += [f"rules::{name} is not held against its name" for name in names if name not in held]
+    failures = [f"rules::{name} is not in standard_operations" for name in names if name not in listed]
+    failures += [f"rules::{name} is not held against its name" for name in names if name not in held]
     if len(names) < 60:
-        complaints.append(f"only {len(names)} operations were found in rules/")
-    for line in complaints:
+        failures.append(f"only {len(names)} operations were found in rules/")
+    for line in failures:
         print(line)
-    print(f"{len(names) - len(complaints)} passed, {len(complaints)} failed, 0 skipped")
-    return 1 if complaints else 0
+    print(f"{len(names) - len(failures)} passed, {len(failures)} failed, 0 skipped")
+    return 1 if failures else 0
 
 
 sys.exit(main())

@@ -75,11 +75,11 @@ def main():
 
     passed = failed = 0
 
-    def verdict(holds, complaint):
+    def verdict(holds, failure):
         nonlocal passed, failed
         passed, failed = passed + holds, failed + (not holds)
         if not holds:
-            print(f"{file.name}: {complaint}")
+            print(f"{file.name}: {failure}")
 
     compiled, message = compile()
     verdict(compiled, f"does not compile:\n{message}")

@@ -34,7 +34,7 @@ def main():
     if sys.argv[1] == "--whole-frames":
         return whole_frames(sys.argv[2])
     delay, names = float(sys.argv[1]), sys.argv[2:]
-    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))     # it is a wire: nobody's work holds it up
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))     # it is a wire: no other process delays it
     ports = [open_port(name) for name in names]
     ready, where, waiting, count = select.poll(), {}, [], 0
     by_number = {port.fileno(): port for port in ports}

@@ -22,7 +22,7 @@ RECORD = r"^partita: the last \d+ calls of worker \d+ \(process \d+\), the newes
 NOISE = r"\*\*\* Process received signal|terminate called|mpirun (noticed|detected)"
 # the fault: what must be said, in this order
 ROWS = {
-    "throws": [r"partita: worker \d+ .* ends by an exception that nobody caught: there is no more milk", RECORD, NOISE],
+    "throws": [r"partita: worker \d+ .* ends by an uncaught exception: there is no more milk", RECORD, NOISE],
     "throws a number": ["that is no std::exception", RECORD, NOISE],
     "is killed": [ENDED, RECORD],
     "crashes": [RECORD],
@@ -77,20 +77,20 @@ def main():
     given = parsed_arguments()
     passed, failed, skipped, hangs, wrong, jobs, longest = 0, 0, 0, 0, 0, 0, 0.0
 
-    def judge(title, status, said, seconds, complaint):
+    def judge(title, status, said, seconds, failure):
         nonlocal passed, failed, hangs, wrong, jobs
         jobs += 1
         hangs += status is None
         wrong += "WRONG VALUES" in said
         if status is None:
-            complaint = "it did not end"
+            failure = "it did not end"
         elif "WRONG VALUES" in said:
-            complaint = "wrong values"
-        if complaint is None:
+            failure = "wrong values"
+        if failure is None:
             passed += 1
         else:
             failed += 1
-            print(f"{title}: {complaint}; status {status} after {seconds:.1f} s\n{said}")
+            print(f"{title}: {failure}; status {status} after {seconds:.1f} s\n{said}")
 
     # what is said of the others by the handler of SIGTERM takes a launcher that sends it
     tells_others = "Open MPI" in run([given.mpirun, "--version"])[1] or "Open MPI" in run([given.mpirun, "-V"])[1]
@@ -101,9 +101,9 @@ def main():
             status, said, seconds = run([given.mpirun, "-n", workers, given.program, fault, 100],
                                         **({"PARTITA_PATIENCE": "1"} if fault == "loops" else {}))
             missing = in_order(said, sentences)
-            complaint = (f"'{missing}' is not said, or not in its place" if missing else
+            failure = (f"'{missing}' is not said, or not in its place" if missing else
                          "its status is 0" if status == 0 else "it took too long" if seconds > MOST_SECONDS + 3 else None)
-            judge(f"{fault} on {workers} workers", status, said, seconds, complaint)
+            judge(f"{fault} on {workers} workers", status, said, seconds, failure)
 
     source = random.Random(16)
     for k in range(given.trials):  # by itself, at any call
@@ -120,9 +120,9 @@ def main():
             status, said, seconds = run([given.mpirun, "-n", workers, given.program, "ends", 1000], prelude,
                                         OMPI_MCA_btl_vader_backing_directory="/tmp")
             judge(f"{name} on {workers} workers", status, said, seconds, "it failed" if status else None)
-    status, said, seconds = run([given.mpirun, "-n", 3, given.program, "is told to end", 50])
+    status, said, seconds = run([given.mpirun, "-n", 3, given.program, "is asked to end", 50])
     saved = sorted(re.findall(r"^worker (\d) saves after call (\d+)$", said, re.M))
-    judge("told to end", status, said, seconds,
+    judge("asked to end", status, said, seconds,
           None if status == 0 and saved == [(str(k), "51") for k in range(3)] else f"saved {saved}")
 
     for name, value in HOSTILE[::1 if given.trials > 12 else 4]:

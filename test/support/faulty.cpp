@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   const xt::xtensor<double, 1> x{1, 2, 3};
   const xt::xtensor<float, 2> rows = xt::ones<float>({std::size_t{2}, 3 * n});
   std::optional<stop_signal> stop;
-  if (argv[1] == std::string("is told to end")) stop.emplace(everyone);
+  if (argv[1] == std::string("is asked to end")) stop.emplace(everyone);
   for (long k = 0, most = std::atol(argv[2]);; ++k) {
     if (sum(x)(2) != 3.0 * static_cast<double>(n) || turn(rows).size() != 6 * n) {
       std::printf("WRONG VALUES\n");

@@ -23,7 +23,7 @@ def run(mpirun, workers, *command):
 
 
 def trial(mpirun, program, verb, folder, workers, delay, random_source):
-    """Kills one worker of a job some time after it has begun: the seconds until the job ended, or a complaint."""
+    """Kills one worker of a job some time after it has begun: the seconds until the job ended, or an error message."""
     for old in folder.glob("pid.*"):
         old.unlink()
     job = run(mpirun, workers, program, verb, folder)
@@ -57,32 +57,32 @@ def main():
         folder = pathlib.Path(name)
         for k in range(trials):
             workers = 1 + k % 3
-            seconds, complaint = trial(mpirun, saver, "save", folder, workers, random_source.uniform(0, 0.4),
+            seconds, failure = trial(mpirun, saver, "save", folder, workers, random_source.uniform(0, 0.4),
                                        random_source)
-            if complaint is not None:
-                hangs += "did not end" in complaint
+            if failure is not None:
+                hangs += "did not end" in failure
             else:
                 longest = max(longest, seconds)
                 if seconds > MOST_SECONDS:
-                    complaint = f"the job ended {seconds:.1f} s after the kill"
+                    failure = f"the job ended {seconds:.1f} s after the kill"
                 interrupted += any(".tmp." in p.name for p in [*folder.glob("*"), *folder.glob("run/*")])
                 looking = run(mpirun, 1 + (k + 1) % 3, saver, "look", folder)
                 said = looking.communicate(timeout=120)[0]
                 found = re.search(r"^latest (\d+) file (\d+)$", said, re.M)
                 if looking.returncode != 0 or not found:
                     wrong += 1
-                    complaint = f"what was saved cannot be loaded: {said}"
+                    failure = f"what was saved cannot be loaded: {said}"
                 else:
                     before, (latest, in_file_before, in_file) = latest, (int(found[1]), in_file, int(found[2]))
                     if latest < before or in_file < in_file_before:
                         lost += 1
-                        complaint = f"steps {before} and {in_file_before} were there, and now {latest} and {in_file}"
+                        failure = f"steps {before} and {in_file_before} were there, and now {latest} and {in_file}"
                     elif latest > before + 1 and in_file < latest - 1:  # the file is written after each checkpoint
                         lost += 1
-                        complaint = f"the checkpoint is of step {latest}, the file of step {in_file}"
-            if complaint is not None:
+                        failure = f"the checkpoint is of step {latest}, the file of step {in_file}"
+            if failure is not None:
                 failed += 1
-                print(f"trial {k} on {workers} workers: {complaint}")
+                print(f"trial {k} on {workers} workers: {failure}")
             for rest in folder.glob("w.npy.tmp.*"):
                 rest.unlink()
     print(f"{latest} steps were saved, {interrupted} kills left something half-saved, jobs ended in at most {longest:.1f} s")

@@ -29,14 +29,14 @@ def main():
             for old in folder.glob("stand.*"):
                 old.unlink()
             workers = 1 + (k + 1) % 3
-            seconds, complaint = trial(given.mpirun, given.program, "train", folder, workers,
+            seconds, failure = trial(given.mpirun, given.program, "train", folder, workers,
                                        random_source.uniform(0, 0.5), random_source)
             if seconds is None:
-                hangs += "did not end" in complaint
+                hangs += "did not end" in failure
             else:
                 longest = max(longest, seconds)
                 if seconds > MOST_SECONDS:
-                    complaint = f"the job ended {seconds:.1f} s after the kill"
+                    failure = f"the job ended {seconds:.1f} s after the kill"
                 where = stands(folder)
                 saved = max((s[1] for s in where), default=latest)
                 again += max((s[0] for s in where), default=saved) - saved
@@ -46,15 +46,15 @@ def main():
                 found = re.search(r"^latest (\d+)$", said, re.M)
                 if looking.returncode != 0 or not found:
                     wrong += 1
-                    complaint = f"what was saved is not what was trained: {said}"
+                    failure = f"what was saved is not what was trained: {said}"
                 else:
                     before, latest = max(saved, latest), int(found[1])
                     if latest < before:
                         lost += 1
-                        complaint = f"step {before} was saved, and the latest that is there is {latest}"
-            if complaint is not None:
+                        failure = f"step {before} was saved, and the latest that is there is {latest}"
+            if failure is not None:
                 failed += 1
-                print(f"trial {k} on {workers} workers: {complaint}")
+                print(f"trial {k} on {workers} workers: {failure}")
     print(f"{latest} steps were trained, {again} more had to be done again, {saving} kills came amid saving, jobs ended in "
           f"at most {longest:.1f} s")
     if given.report:

@@ -122,11 +122,12 @@ operation_case random_matmul(Random& random) {
 
 template <class Random>
 operation_case random_reduction(Random& random) {
-  static constexpr owed_reduction kinds[] = {owed_reduction::sum, owed_reduction::avg,  owed_reduction::max,
-                                             owed_reduction::min, owed_reduction::prod, owed_reduction::any,
-                                             owed_reduction::all, owed_reduction::none, owed_reduction::none};
+  static constexpr pending_reduction kinds[] = {
+      pending_reduction::sum, pending_reduction::avg,  pending_reduction::max,
+      pending_reduction::min, pending_reduction::prod, pending_reduction::any,
+      pending_reduction::all, pending_reduction::none, pending_reduction::none};
   const std::size_t which = random() % std::size(kinds);
-  const owed_reduction kind = kinds[which];
+  const pending_reduction kind = kinds[which];
   const bool squares = which == 8, keep = random() % 2 == 0;
   operation_case op;
   const shape_list x = some_shape(random, 1, 3);
@@ -146,7 +147,7 @@ operation_case random_reduction(Random& random) {
   }
   if (axes.empty()) return random_reduction(random);
   const std::string all_letters = lx;
-  if (kind == owed_reduction::none && !squares)
+  if (kind == pending_reduction::none && !squares)
     for (char& c : lx)
       if (reduced.find(c) != std::string::npos) c = '_';
   op.operands = {x};
@@ -154,12 +155,12 @@ operation_case random_reduction(Random& random) {
   op.letters = lx + ">" + lz;
   op.how = (squares ? rules::sum_of_function(axes, keep)
                     : rules::reduction(kind, axes, keep))(shape_span(op.operands.data(), 1));
-  op.name = squares                        ? "sum of squares"
-            : kind == owed_reduction::none ? "whole reduction"
-                                           : std::string("reduction ") + name_of(kind);
-  if (kind == owed_reduction::avg) op.times = count;
-  if (kind == owed_reduction::prod) op.low = -1, op.high = 1;
-  if (kind == owed_reduction::any || kind == owed_reduction::all) op.low = 0, op.high = 1;
+  op.name = squares                           ? "sum of squares"
+            : kind == pending_reduction::none ? "whole reduction"
+                                              : std::string("reduction ") + name_of(kind);
+  if (kind == pending_reduction::avg) op.times = count;
+  if (kind == pending_reduction::prod) op.low = -1, op.high = 1;
+  if (kind == pending_reduction::any || kind == pending_reduction::all) op.low = 0, op.high = 1;
   op.value = [=](const std::vector<view>& v, std::size_t, const shape_list& i, const ranges& local) {
     auto place = shape_list::filled(x.size(), 0);
     std::array<interval, 16> range{};
@@ -177,21 +178,21 @@ operation_case random_reduction(Random& random) {
       }
       const number value = squares ? v[0](place) * v[0](place) : v[0](place);
       least = first ? value : std::min(least, value), most = first ? value : std::max(most, value);
-      result = first                          ? value
-               : kind == owed_reduction::none ? (squares ? result + value : most * most - least)
-                                              : combine(kind, result, value);
+      result = first                             ? value
+               : kind == pending_reduction::none ? (squares ? result + value : most * most - least)
+                                                 : combine(kind, result, value);
       first = false;
       ++n;
     };
     walk(0);
     // the result of a worker without elements is the neutral element
-    if (first && kind == owed_reduction::prod) return number{1};
-    if (first && kind == owed_reduction::all) return number{1};
-    if (first && kind == owed_reduction::max) return number{-1000000};
-    if (first && kind == owed_reduction::min) return number{1000000};
-    if (first && kind == owed_reduction::avg) throw std::runtime_error("the mean of nothing");
-    if (kind == owed_reduction::avg && result % n != 0) throw std::runtime_error("a mean is no integer");
-    return kind == owed_reduction::avg ? result / n : result;
+    if (first && kind == pending_reduction::prod) return number{1};
+    if (first && kind == pending_reduction::all) return number{1};
+    if (first && kind == pending_reduction::max) return number{-1000000};
+    if (first && kind == pending_reduction::min) return number{1000000};
+    if (first && kind == pending_reduction::avg) throw std::runtime_error("the mean of nothing");
+    if (kind == pending_reduction::avg && result % n != 0) throw std::runtime_error("a mean is no integer");
+    return kind == pending_reduction::avg ? result / n : result;
   };
   return op;
 }

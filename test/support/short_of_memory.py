@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""short_of_memory.py MPIRUN PROGRAM [TRIALS, 12] [--report FILE]: memory is missing on one worker, and nobody hangs, crashes
-or computes with wrong values: all workers throw, or the job ends with an error message.
+"""short_of_memory.py MPIRUN PROGRAM [TRIALS, 12] [--report FILE]: memory is missing on one worker, and no worker hangs,
+crashes or computes with wrong values: all workers throw, or the job ends with an error message.
 
 PROGRAM is short_of_memory.cpp, which tries one allocation after another in one job, until one ends the job; the next job
 goes on from there. For every kind of call, of the first call and of one that was made before. Up to 12 trials of each, beyond

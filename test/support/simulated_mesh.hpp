@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
-#include <partita/plan/mesh_block.hpp>
-#include <partita/plan/reshard_plan.hpp>
+#include <partita/plan/mesh_boxes.hpp>
+#include <partita/plan/plan_boxes.hpp>
+#include <partita/plan/plan_reshard.hpp>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -80,62 +81,66 @@ inline bool holds(const block& b, const shape_list& i) {
 /// The blocks of one tensor on all devices.
 using devices = std::vector<tensor>;
 
-inline number combine(owed_reduction kind, number a, number b) {
+inline number combine(pending_reduction kind, number a, number b) {
+  using enum pending_reduction;
   switch (kind) {
-    case owed_reduction::sum:
-    case owed_reduction::avg:
+    case sum:
+    case avg:
       return a + b;
-    case owed_reduction::max:
+    case max:
       return std::max(a, b);
-    case owed_reduction::min:
+    case min:
       return std::min(a, b);
-    case owed_reduction::prod:
+    case prod:
       return a * b;
-    case owed_reduction::any:
+    case any:
       return a != 0 || b != 0;
-    case owed_reduction::all:
+    case all:
       return a != 0 && b != 0;
-    case owed_reduction::none:
+    case log_sum_exp:
+    case none:
       break;
   }
-  throw std::logic_error("nothing is owed");
+  throw std::logic_error("no reduction is pending");
 }
 inline std::uint64_t mixed(std::uint64_t h) {
   h ^= h >> 33, h *= 0xff51afd7ed558ccdU, h ^= h >> 33, h *= 0xc4ceb9fe1a85ec53U;
   return h ^ h >> 33;
 }
 inline bool is_logical(const sharding& s) {
-  for (const owed_reduction kind : s.owed)
-    if (kind == owed_reduction::any || kind == owed_reduction::all) return true;
+  for (const pending_reduction kind : s.pending)
+    if (kind == pending_reduction::any || kind == pending_reduction::all) return true;
   return false;
 }
 
 /// The part of `value` on device k of p along an axis with a pending reduction: the parts reduce to the value. `dice`
 /// is the same on devices that must hold the same; `scale` keeps averages of parts integers.
-inline number part_of(number value, owed_reduction kind, std::size_t k, std::size_t p, std::uint64_t dice,
+inline number part_of(number value, pending_reduction kind, std::size_t k, std::size_t p, std::uint64_t dice,
                       number scale) {
   const auto die = [&](std::size_t i) { return scale * (static_cast<number>(mixed(dice + 977 * (i + 1)) % 7) - 3); };
   const std::size_t holder = mixed(dice) % p;
   number others = 0;
+  using enum pending_reduction;
   switch (kind) {
-    case owed_reduction::sum:
-    case owed_reduction::avg:
+    case sum:
+    case avg:
       for (std::size_t i = 1; i < p; ++i) others += die(i);
-      return k != 0 ? die(k) : (kind == owed_reduction::avg ? static_cast<number>(p) * value : value) - others;
-    case owed_reduction::max:
+      return k != 0 ? die(k) : (kind == avg ? static_cast<number>(p) * value : value) - others;
+    case max:
       return k == holder ? value : value - std::abs(die(k));
-    case owed_reduction::min:
+    case min:
       return k == holder ? value : value + std::abs(die(k));
-    case owed_reduction::prod:
+    case prod:
       return k == holder ? value : 1;
-    case owed_reduction::any:
+    case any:
       return value != 0 && (k == holder || die(k) > 0);
-    case owed_reduction::all:
+    case all:
       return value != 0 || (k != holder && die(k) > 0);
-    case owed_reduction::none:
+    case log_sum_exp:
+    case none:
       break;
   }
-  throw std::logic_error("nothing is owed");
+  throw std::logic_error("no reduction is pending");
 }
 
 /// Shards a tensor. For a pending reduction, elements are split at random into parts that differ by multiples of
@@ -143,8 +148,8 @@ inline number part_of(number value, owed_reduction kind, std::size_t k, std::siz
 inline devices cut(const tensor& whole, const sharding& s, std::uint64_t seed, number scale = 1) {
   devices all;
   const std::uint32_t cutting = s.cutting();
-  for (const owed_reduction kind : s.owed)
-    if (kind == owed_reduction::avg) scale *= static_cast<number>(s.on.size());
+  for (const pending_reduction kind : s.pending)
+    if (kind == pending_reduction::avg) scale *= static_cast<number>(s.on.size());
   for (std::size_t k = 0; k < s.on.size(); ++k) {
     const block own = mesh_block(s, whole.shape, k);
     tensor t(shape_of(own));
@@ -156,9 +161,9 @@ inline devices cut(const tensor& whole, const sharding& s, std::uint64_t seed, n
       number value = whole(shifted(i, own, 1));
       std::uint64_t here = mixed(dice + at);
       for (std::size_t a = 0; a < s.on.rank(); ++a)
-        if (s.owed[a] != owed_reduction::none) {
+        if (s.pending[a] != pending_reduction::none) {
           const std::size_t place = coordinate_of(s.on, k, a);
-          value = part_of(value, s.owed[a], place, s.on.size(a), here, scale);
+          value = part_of(value, s.pending[a], place, s.on.size(a), here, scale);
           here = mixed(here + place + 1);
         }
       t.values[at++] = value;
@@ -179,14 +184,14 @@ inline std::vector<std::size_t> group_along(const mesh& m, std::size_t worker, s
 }
 
 /// Reduces over one axis, on every device.
-inline devices reduced(const devices& all, const mesh& m, std::size_t a, owed_reduction kind) {
+inline devices reduced(const devices& all, const mesh& m, std::size_t a, pending_reduction kind) {
   devices out = all;
   for (std::size_t k = 0; k < all.size(); ++k) {
     const auto group = group_along(m, k, a);
     for (std::size_t at = 0; at < all[k].values.size(); ++at) {
       number value = all[group[0]].values[at];
       for (std::size_t g = 1; g < group.size(); ++g) value = combine(kind, value, all[group[g]].values[at]);
-      if (kind == owed_reduction::avg) {
+      if (kind == pending_reduction::avg) {
         const auto p = static_cast<number>(group.size());
         if (value % p != 0) throw std::runtime_error("an average is no integer");
         value /= p;
@@ -203,7 +208,7 @@ inline tensor reassembled(devices all, const sharding& s, const shape_list& shap
     if (!(all[k].shape == shape_of(mesh_block(s, shape, k))))
       throw std::runtime_error("device " + std::to_string(k) + " holds a block of another shape");
   for (std::size_t a = s.on.rank(); a-- > 0;)
-    if (s.owed[a] != owed_reduction::none) all = reduced(all, s.on, a, s.owed[a]);
+    if (s.pending[a] != pending_reduction::none) all = reduced(all, s.on, a, s.pending[a]);
   tensor whole(shape);
   std::vector<char> seen(whole.values.size(), 0);
   for (std::size_t k = 0; k < all.size(); ++k) {
@@ -221,59 +226,117 @@ inline tensor reassembled(devices all, const sharding& s, const shape_list& shap
   return whole;
 }
 
-/// Executes one step of a reshard, using only blocks of the workers that take part. `received` counts the elements that
-/// all workers receive from others.
-inline devices executed(const reshard_step& step, const sharding& before, const devices& all, const shape_list& shape,
-                        std::size_t& received) {
-  using enum reshard_step::what;
-  const mesh& m = before.on;
-  const sharding& after = step.after;
-  devices source = all;
-  if (step.done == all_reduce || step.done == reduce_scatter) source = reduced(all, m, step.axis, step.kind);
-  if (step.done == owe) {
-    for (std::size_t k = 0; k < all.size(); ++k)
-      if (coordinate_of(m, k, step.axis) != 0 &&
-          (step.kind == owed_reduction::sum || step.kind == owed_reduction::prod))
-        std::fill(source[k].values.begin(), source[k].values.end(), step.kind == owed_reduction::prod ? 1 : 0);
-    return source;
-  }
+/// What each device received from others.
+struct traffic {
+  std::vector<std::size_t> elements{}, messages{};
+  explicit traffic(std::size_t count) : elements(count, 0), messages(count, 0) {}
+};
+
+/// Executes one exchange of boxes by the plans of all devices. `shapes` has the shape of the whole tensor as each
+/// device sees it. If summands are gathered they are combined.
+inline devices exchanged(const reshard_exchange& e, pending_reduction kind, const std::vector<shape_list>& shapes,
+                         const devices& all, traffic& received) {
+  const placed_mesh where(e.from.on);
   devices out;
-  std::vector<std::size_t> given(all.size(), 0);
   for (std::size_t k = 0; k < all.size(); ++k) {
-    const block wanted = mesh_block(after, shape, k);
-    tensor t(shape_of(wanted));
-    std::vector<std::size_t> peers{k};
-    if (step.done == all_gather || step.done == all_to_all) peers = group_along(m, k, step.axis);
-    if (step.done == permute) {
-      peers.clear();
-      for (std::size_t p = 0; p < all.size() && peers.empty(); ++p) {
-        bool same_owed = given[p] == 0 && mesh_block(before, shape, p) == wanted;
-        for (std::size_t a = 0; a < m.rank(); ++a)
-          same_owed =
-              same_owed && (before.owed[a] == owed_reduction::none || coordinate_of(m, p, a) == coordinate_of(m, k, a));
-        if (same_owed) peers = {p};
-      }
-      if (peers.empty()) throw std::runtime_error("no worker is left that has the block");
-      ++given[peers[0]];
+    const auto plan = plan_boxes(overlaps_of(e, shapes[k], where, all.size()), k);
+    std::vector<number> got(tensor::volume(plan.destination_shape));
+    std::vector<char> there(got.size(), 0);
+    const auto take = [&](const shape_list& part, const shape_list& at, const tensor& from,
+                          const place_in_block<dynamic>& place) {
+      const auto to = place_in_block<dynamic>::of(at, plan.destination_shape);
+      for_each_index(part, [&](const shape_list& i) {
+        std::ptrdiff_t target = static_cast<std::ptrdiff_t>(to.offset),
+                       source = static_cast<std::ptrdiff_t>(place.offset);
+        for (std::size_t d = 0; d < i.size(); ++d) {
+          target += static_cast<std::ptrdiff_t>(i[d]) * to.steps[d];
+          source += static_cast<std::ptrdiff_t>(i[d]) * place.steps[d];
+        }
+        if (there[static_cast<std::size_t>(target)]++ != 0) throw std::runtime_error("an element arrives twice");
+        got[static_cast<std::size_t>(target)] = from.values.at(static_cast<std::size_t>(source));
+      });
+    };
+    for (const auto& one : plan.kept)
+      take(one.where.shape(), one.at_destination, all[k],
+           place_in_block<dynamic>::of(one.at_source, plan.source_shape));
+    for (const auto& one : plan.receives) take(one.where.shape(), one.at, all[one.worker], one.there);
+    if (std::find(there.begin(), there.end(), 0) != there.end()) throw std::runtime_error("an element does not arrive");
+    received.elements[k] += plan.elements_received();
+    received.messages[k] += plan.receives.size();
+    tensor t(shape_of(mesh_block(e.to, shapes[k], k)));
+    for (std::size_t at = 0; at < t.values.size(); ++at) {
+      t.values[at] = got[at];
+      for (std::size_t s = 1; s < e.summands(); ++s)
+        t.values[at] = combine(kind, t.values[at], got[s * t.values.size() + at]);
     }
-    std::size_t at = 0;
-    for_each_index(t.shape, [&](const shape_list& i) {
-      const shape_list there = shifted(i, wanted, 1);
-      const auto has = std::find_if(peers.begin(), peers.end(),
-                                    [&](std::size_t p) { return holds(mesh_block(before, shape, p), there); });
-      if (has == peers.end()) throw std::runtime_error("an element is with nobody in the group");
-      t.values[at++] = source[*has](shifted(there, mesh_block(before, shape, *has), -1));
-      received += *has != k && !holds(mesh_block(before, shape, k), there);
-    });
     out.push_back(t);
   }
   return out;
+}
+/// The same elements in blocks of these shapes.
+inline devices in_shapes(devices all, const sharding& s, const shape_list& shape) {
+  for (std::size_t k = 0; k < all.size(); ++k) all[k].shape = shape_of(mesh_block(s, shape, k));
+  return all;
+}
+
+/// Makes an axis partial: of sums and products all devices but the first hold the neutral element.
+inline devices made_partial(const reshard_step& step, const mesh& m, devices all) {
+  for (std::size_t k = 0; k < all.size(); ++k)
+    if (coordinate_of(m, k, step.axis) != 0 &&
+        (step.kind == pending_reduction::sum || step.kind == pending_reduction::prod))
+      std::fill(all[k].values.begin(), all[k].values.end(), step.kind == pending_reduction::prod ? 1 : 0);
+  return all;
+}
+
+/// Executes one step of a plan, as sharded tensors do.
+inline devices executed(const reshard_step& step, const sharding& before, const devices& all, const shape_list& shape,
+                        traffic& received) {
+  if (step.done == reshard_step::what::make_partial) return made_partial(step, before.on, all);
+  if (step.rounds == 0) {  // every device keeps a part of its block
+    devices out;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const block had = mesh_block(before, shape, k), wanted = mesh_block(step.after, shape, k);
+      tensor t(shape_of(wanted));
+      std::size_t at = 0;
+      for_each_index(t.shape, [&](const shape_list& i) {
+        const shape_list global = shifted(i, wanted, 1);
+        if (!holds(had, global)) throw std::runtime_error("a slice needs an element of another device");
+        t.values[at++] = all[k](shifted(global, had, -1));
+      });
+      out.push_back(t);
+    }
+    return out;
+  }
+  std::vector<std::vector<reshard_exchange>> exchanges(all.size());
+  std::vector<std::vector<shape_list>> shapes;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    std::size_t round = 0;
+    detail::for_each_exchange(step, before, shape, all[k].values.size(),
+                              [&](const reshard_exchange& e, const shape_list& whole) {
+                                exchanges[k].push_back(e);
+                                shapes.resize(std::max(shapes.size(), round + 1));
+                                shapes[round++].push_back(whole);
+                              });
+  }
+  devices now = all;
+  for (std::size_t round = 0; round < exchanges[0].size(); ++round)
+    now = exchanged(exchanges[0][round], step.kind, shapes[round], now, received);
+  number parts = 1;
+  for (std::size_t a = 0; a < before.on.rank(); ++a)
+    if ((step.reduced >> a & 1U) != 0 && before.pending[a] == pending_reduction::avg)
+      parts *= static_cast<number>(before.on.size(a));
+  for (tensor& one : now)
+    for (number& v : one.values) {
+      if (v % parts != 0) throw std::runtime_error("an average is no integer");
+      v /= parts;
+    }
+  return in_shapes(now, step.after, shape);
 }
 
 /// A random sharding of this rank: every axis shards a dimension, replicates, or has a pending reduction of some kind.
 template <class Random>
 sharding random_sharding(const mesh& m, std::size_t rank, Random& random,
-                         std::initializer_list<owed_reduction> kinds = {}) {
+                         std::initializer_list<pending_reduction> kinds = {}) {
   sharding s(m, rank);
   std::vector<std::size_t> axes(m.rank());
   std::iota(axes.begin(), axes.end(), std::size_t{0});
@@ -281,7 +344,7 @@ sharding random_sharding(const mesh& m, std::size_t rank, Random& random,
   for (const std::size_t a : axes) {
     const std::size_t choice = random() % (rank + 1 + (kinds.size() > 0 ? 1 : 0));
     if (choice < rank) s.cuts[choice].push_back(a);
-    if (choice == rank + 1) s.owed[a] = kinds.begin()[random() % kinds.size()];
+    if (choice == rank + 1) s.pending[a] = kinds.begin()[random() % kinds.size()];
   }
   return s;
 }

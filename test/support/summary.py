@@ -3,6 +3,7 @@
 TESTLOG_JSON...: what the runs of Meson's tests add up to, by suite and in one closing line; before it, if asked for, what
 a run of one suite with one in SHARE random cases left out. With the other options, fewer random cases than N over all
 runs are one failure more: calls compared with an oracle, operations on sharded tensors over MPI and on simulated devices.
+Of several logs, the stages of a whole check, it names the cases of the test programs that none of them ran.
 
 A test that closes with a line 'N passed, N failed, N skipped' counts as that many; any other counts as one. One that
 failed without saying so (a crash, a time limit) counts as one more failure."""
@@ -33,7 +34,25 @@ def count(test):
     return (passed, max(failed, 1), skipped)
 
 
-def left_out(info, suite, share):
+skipped_case = re.compile(r"^(?:\[worker \d+ of \d+\] )?(\S+): skipped, (.*)$", re.M)
+
+
+def never_run(runs):
+    """The cases that every run of their program left out, each with a reason. `runs` are pairs of a title, "mpi on 4", and
+    what that run printed; a run with a title like "front door on 12" selects the cases of one suite."""
+    skipped = {}
+    for title, printed in runs:
+        if closing.search(printed):
+            skipped.setdefault(title.partition(" on ")[0], []).append(dict(skipped_case.findall(printed)))
+    for program, of_runs in sorted(skipped.items()):
+        for case in sorted(set.intersection(*(set(one) for one in of_runs))):
+            selected = [one for title, other in skipped.items() for one in other
+                        if title != program and case.split("/")[0] == title.replace(" ", "_")]
+            if all(case in one for one in selected):
+                yield f"  {program}: {case}: {of_runs[0][case]}"
+
+
+def not_run(info, suite, share):
     """A line for each suite of which something was not run, and for each folder of which something was not compiled."""
     info = pathlib.Path(info)
     groups = [group for target in json.load(open(info / "intro-targets.json")) for group in target["target_sources"]]
@@ -59,10 +78,10 @@ def left_out(info, suite, share):
 
 def main():
     suites, failures, unseen = {}, [], []
-    made, fewest = {}, {}
+    made, fewest, runs = {}, {}, []
     logs = sys.argv[1:]
     if logs[:1] == ["--left-out"]:
-        unseen, logs = list(left_out(*logs[1:4])), logs[4:]
+        unseen, logs = list(not_run(*logs[1:4])), logs[4:]
     while logs and logs[0] in counted:
         fewest[logs[0]], logs = int(logs[1]), logs[2:]
     for log in logs:
@@ -72,6 +91,7 @@ def main():
             suite, _, title = name.rpartition(" / ")
             suite = suite.split(":")[-1].split("+")[0].strip() or "other"
             counts = count(test)
+            runs.append((title, test.get("stdout") or ""))
             for option, (line, _) in counted.items():
                 made[option] = made.get(option, 0) + sum(map(int, line.findall(test.get("stdout") or "")))
             total = suites.setdefault(suite, [0, 0, 0, 0.0])
@@ -93,6 +113,10 @@ def main():
         if number < fewest.get(option, 0):
             failures.append(f"{told}: {number}, fewer than {fewest[option]}")
             suites[option] = [0, 1, 0, 0.0]
+    never = list(never_run(runs)) if len(logs) > 1 else []
+    if never:
+        print("cases that no stage ran:")
+        print("\n".join(never))
     for failure in failures:
         print(f"failed: {failure}")
     if unseen:

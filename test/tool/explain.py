@@ -88,9 +88,9 @@ def undocumented(program, man_page):
 def main():
     update = "--update" in sys.argv
     program, golden, man_page = (pathlib.Path(a).resolve() for a in sys.argv[1:] if a != "--update")
-    complaints = [*differences(program, golden, update), *wrong_pictures(program), *undocumented(program, man_page)]
-    print("\n".join(complaints) or "as it was read")
-    sys.exit(len(complaints) > 0)
+    failures = [*differences(program, golden, update), *wrong_pictures(program), *undocumented(program, man_page)]
+    print("\n".join(failures) or "as it was read")
+    sys.exit(len(failures) > 0)
 
 
 if __name__ == "__main__":

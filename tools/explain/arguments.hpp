@@ -133,7 +133,8 @@ class arguments {
     return has(option) ? number(options_.at(option).back()) : otherwise;
   }
   /// Writes the picture to the file that --svg names.
-  void save(const partita::long_text& svg) const {
+  template <class Text>
+  void save(const Text& svg) const {
     if (!has("--svg")) return;
     const std::string name = value("--svg", "");
     std::ofstream file(name);

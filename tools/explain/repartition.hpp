@@ -43,7 +43,7 @@ void print_nodes(const Picture& moved, std::size_t nodes, std::size_t element) {
   std::cout << "\non " << nodes << " nodes that workers fill one after another: " << stay << " elements in " << own
             << " messages stay on their node, " << elements << " in " << messages << " cross between nodes";
   if (joined != 0)
-    std::cout << ",\n  " << joined << " of them joint: small boxes of " << pairs - (messages - joined)
+    std::cout << ",\n  " << joined << " of them shared: small boxes of " << pairs - (messages - joined)
               << " pairs of workers";
   std::cout << "\n";
 }
@@ -66,7 +66,8 @@ int explain_moves(const arguments& given, const place& from, const place& to, co
                                dynamic_extents<Rank>(extents));
   };
   const auto moved = picture_of(1);
-  std::cout << "legal: both partitions have the rank of the tensor; any cut may be given, a balanced one comes out\n\n";
+  std::cout << "legal: both partitions have the rank of the tensor; the input may have any distribution, the output "
+               "has the balanced one\n\n";
   const workers all = united(moved.p_x.workers(), moved.p_y.workers());
   table each({"worker", "gives", "takes", "keeps", "sends", "receives"});
   for (std::size_t k = 0; k < all.size() && k < most_rows; ++k) {
@@ -78,7 +79,7 @@ int explain_moves(const arguments& given, const place& from, const place& to, co
   }
   each.print();
   print_rest(all.size());
-  std::cout << "  (sends 6 in 2: six elements for two workers)\n";
+  std::cout << "  (6 in 2 means: 6 elements to or from 2 workers)\n";
   if (given.has("--worker")) std::cout << "\n" << to_text(moved.plan(given.count("--worker", 0)), element);
   std::cout << "\n" << to_text(cost_of(moved.p_x, moved.from, moved.p_y, moved.to), element);
   if (given.has("--nodes")) print_nodes(moved, given.count("--nodes", 1), element);
@@ -86,10 +87,10 @@ int explain_moves(const arguments& given, const place& from, const place& to, co
   std::cout << "\ncost as partitions and tensor grow together\n";
   table cost(
       {"workers", "from", "to", "tensor", "messages in all", "of the busiest", "bytes by the busiest", "seconds"});
-  bool left_out = false;
+  bool truncated = false;
   for_scales(from.size() > to.size() ? from.shape : to.shape, [&](std::size_t factor) {
-    left_out = left_out || overlaps(from.times(factor), to.times(factor)) > 4e6;
-    if (left_out) return;
+    truncated = truncated || overlaps(from.times(factor), to.times(factor)) > 4e6;
+    if (truncated) return;
     const auto larger = picture_of(factor);
     const auto sum = cost_of(larger.p_x, larger.from, larger.p_y, larger.to);
     const std::size_t most = std::max(sum.most_sent, sum.most_received);
@@ -99,7 +100,7 @@ int explain_moves(const arguments& given, const place& from, const place& to, co
               seconds(sum.seconds(element, network.seconds_per_message, network.bytes_per_second))});
   });
   cost.print();
-  if (left_out) std::cout << "  ... larger ones have more than 4 000 000 overlaps and take too long to count\n";
+  if (truncated) std::cout << "  ... larger ones have more than 4 000 000 overlaps and take too long to count\n";
   print_model();
   if (!given.has("--svg")) return 0;
   if (all.size() > 100) throw usage_error("--svg draws up to 100 workers");

@@ -68,7 +68,7 @@ inline void print_letters(const partita::rule& r, std::size_t size) {
     }
     return propagate(m, r, spec_list(operands));
   };
-  table letters({"cut by 4", "operands lie", "results lie", ""});
+  table letters({"sharded by 4", "layouts of operands", "layouts of results", ""});
   const mesh four{axis("4", 4)};
   for (std::size_t f = 0; f < r.factor_count; ++f) {
     if (r.factors[f].letter == '_') continue;
@@ -85,16 +85,16 @@ inline void print_letters(const partita::rule& r, std::size_t size) {
 
   for (std::size_t f = 0; f < r.factor_count; ++f) {
     if (r.factors[f].kind != factor_kind::reduce || r.factors[f].letter == '_') continue;
-    std::cout << "\ncost of finishing the sum where " << r.factors[f].letter << " is cut and every other letter counts "
-              << size << "\n";
-    table cost({"workers", "bytes received by each", "seconds"});
+    std::cout << "\ncost of completing the sum where " << r.factors[f].letter
+              << " is sharded and every other letter counts " << size << "\n";
+    table cost({"workers", "bytes received at most", "seconds"});
     for (std::size_t n = 10; n <= 1'000'000; n *= 10) {
       const mesh m{axis("workers", n)};
       const propagation p = cut_by(f, m);
-      const sharding& owing = p.results[0];
+      const sharding& partial = p.results[0];
       shape_list shape;
-      for (std::size_t d = 0; d < owing.rank(); ++d) shape.push_back(size);
-      const auto plan = plan_reshard(m, owing, owing.finished(), shape,
+      for (std::size_t d = 0; d < partial.rank(); ++d) shape.push_back(size);
+      const auto plan = plan_reshard(m, partial, partial.finished(), shape,
                                      {{network.seconds_per_message, 1 / network.bytes_per_second}});
       cost.add({std::to_string(n), bytes(static_cast<double>(plan.bytes())), seconds(plan.seconds())});
     }

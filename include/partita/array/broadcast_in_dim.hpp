@@ -6,7 +6,7 @@
 #include <partita/array/expression.hpp>
 #include <partita/array/lift.hpp>
 #include <partita/array/row_walk.hpp>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/rule/broadcast_extents.hpp>
 #include <type_traits>
 #include <utility>
@@ -162,7 +162,7 @@ auto broadcast_adjoint(const Dy& dy, const Shape& operand, const Dims& dims = {}
   return sum_to_operand<rank_of_extents<known>>(dy, small, {short_list<std::size_t>(list_of(dims)), whole.size()});
 }
 
-PARTITA_OTHER_CALLS(broadcast_in_dim) {
+PARTITA_FALLBACK_OVERLOAD(broadcast_in_dim) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::broadcast_in_dim(x, extents, broadcast_dimensions<...>): requires an array or a number and "
                 "the extents of the result; write broadcast_in_dim(x, extents<2, 3>{})");

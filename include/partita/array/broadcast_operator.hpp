@@ -35,7 +35,6 @@ class array_broadcast {
     return detail::sum_to_operand<Operand::rank()>(dy, shape_list(operand_), map_);
   }
 
-  const Operand& operand_extents() const { return operand_; }
   const Result& result_extents() const { return result_; }
   const dimension_map& map() const { return map_; }
 

@@ -165,10 +165,10 @@ template <class T>
 void copy_block(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const std::ptrdiff_t* src_strides,
                 const std::size_t* shape, std::size_t rank, stores how = stores::by_size,
                 detail::instruction_set set = detail::best_instruction_set()) {
-  if (!detail::in_slices(dst, dst_strides, src, src_strides, shape, rank,
-                         [&](auto... slice) { copy_block(slice..., how, set); }))
-    return;
   if constexpr (!std::is_trivially_copyable_v<T>) {
+    if (!detail::in_slices(dst, dst_strides, src, src_strides, shape, rank,
+                           [&](auto... slice) { copy_block(slice..., how, set); }))
+      return;
     detail::for_each_run(dst, dst_strides, src, src_strides, shape, rank,
                          [](T* d, std::ptrdiff_t ds, const T* s, std::ptrdiff_t ss, std::size_t n) {
                            for (std::size_t i = 0; i < n; ++i, d += ds, s += ss) *d = *s;
@@ -197,5 +197,25 @@ void add_block(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const st
                          for (std::size_t i = 0; i < n; ++i, d += ds, s += ss) *d = static_cast<T>(*d + *s);
                        });
 }
+
+#ifdef PARTITA_CORE
+// The copies and sums of usual elements are in the compiled core. EXTERN is `extern` here, and nothing where the core
+// compiles them.
+#define PARTITA_COPY_OF_SIZE(EXTERN, S)                                                                              \
+  EXTERN template void detail::copy_elements_of<S>(char*, const std::ptrdiff_t*, const char*, const std::ptrdiff_t*, \
+                                                   const std::size_t*, std::size_t, std::size_t, stores,             \
+                                                   detail::instruction_set);
+#define PARTITA_SUM_OF_TYPE(EXTERN, T)                                                                              \
+  EXTERN template void add_block<T>(T*, const std::ptrdiff_t*, const T*, const std::ptrdiff_t*, const std::size_t*, \
+                                    std::size_t, detail::instruction_set);
+#define PARTITA_COPIES_AND_SUMS(EXTERN) \
+  PARTITA_COPY_OF_SIZE(EXTERN, 1)       \
+  PARTITA_COPY_OF_SIZE(EXTERN, 2)       \
+  PARTITA_COPY_OF_SIZE(EXTERN, 4)       \
+  PARTITA_COPY_OF_SIZE(EXTERN, 8)       \
+  PARTITA_COPY_OF_SIZE(EXTERN, 16)      \
+  PARTITA_SUM_OF_TYPE(EXTERN, float) PARTITA_SUM_OF_TYPE(EXTERN, double) PARTITA_SUM_OF_TYPE(EXTERN, int)
+PARTITA_COPIES_AND_SUMS(extern)
+#endif
 
 }  // namespace partita

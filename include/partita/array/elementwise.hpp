@@ -6,7 +6,7 @@
 #include <partita/array/functions.hpp>
 #include <partita/array/lift.hpp>
 #include <partita/array/rows.hpp>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/rule/broadcast_extents.hpp>
 #include <partita/rule/reduction.hpp>
 #include <type_traits>
@@ -223,25 +223,25 @@ PARTITA_BINARY_OPERATION(greater_equal)
 #undef PARTITA_BINARY_OPERATION
 
 // All other calls are compile-time errors.
-PARTITA_OTHER_CALLS(add) {
+PARTITA_FALLBACK_OVERLOAD(add) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::add(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a number, "
                 "and broadcast_dimensions<...> at most");
   return detail::rejected_call{};
 }
-PARTITA_OTHER_CALLS(subtract) {
+PARTITA_FALLBACK_OVERLOAD(subtract) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::subtract(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a "
                 "number, and broadcast_dimensions<...> at most");
   return detail::rejected_call{};
 }
-PARTITA_OTHER_CALLS(multiply) {
+PARTITA_FALLBACK_OVERLOAD(multiply) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::multiply(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a "
                 "number, and broadcast_dimensions<...> at most");
   return detail::rejected_call{};
 }
-PARTITA_OTHER_CALLS(divide) {
+PARTITA_FALLBACK_OVERLOAD(divide) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::divide(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a "
                 "number, and broadcast_dimensions<...> at most");

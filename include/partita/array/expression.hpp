@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <partita/array/xtensor.hpp>
 #include <partita/core/extents.hpp>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/core/short_list.hpp>
 #include <type_traits>
 
@@ -20,7 +20,7 @@ namespace partita {
 
 /// Fallback for extents that are not numbers: a compile-time error with a readable message.
 template <>
-class extents<detail::rank_left_out - 1> : public detail::rejected_call {
+class extents<detail::rank_not_given - 1> : public detail::rejected_call {
  public:
   static constexpr std::size_t rank() { return 1; }
   template <class... A>
@@ -32,7 +32,7 @@ class extents<detail::rank_left_out - 1> : public detail::rejected_call {
 };
 template <class... A>
   requires(sizeof...(A) > 0 && !(std::is_convertible_v<A, std::size_t> && ...))
-extents(const A&...) -> extents<detail::rank_left_out - 1>;
+extents(const A&...) -> extents<detail::rank_not_given - 1>;
 
 }  // namespace partita
 

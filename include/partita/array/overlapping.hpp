@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/array/strided.hpp>
+#include <partita/core/config.hpp>
 
 namespace partita {
 
@@ -16,25 +17,7 @@ struct step_range {
 
 /// Whether some choice of multiples adds up to `wanted`. Strides are sorted in descending order, so that few multiples
 /// need to be tried; after `tries` of them the answer is true, which is the safe one.
-inline bool adds_up(const step_range* ranges, std::size_t count, std::ptrdiff_t wanted, std::size_t& tries) {
-  if (count == 0) return wanted == 0;
-  std::ptrdiff_t low = 0, high = 0;  // the range that the other dimensions can reach
-  for (std::size_t k = 1; k < count; ++k)
-    low += ranges[k].step * ranges[k].lowest, high += ranges[k].step * ranges[k].highest;
-  for (std::ptrdiff_t m = ranges[0].lowest; m <= ranges[0].highest; ++m) {
-    const std::ptrdiff_t rest = wanted - m * ranges[0].step;
-    if (rest < low) break;
-    if (rest > high) {  // skip to the first multiple that is large enough
-      const std::ptrdiff_t jump = (rest - high + ranges[0].step - 1) / ranges[0].step - 1;
-      m += jump > 0 ? jump : 0;
-      continue;
-    }
-    if (tries-- == 0) return true;
-    if (adds_up(ranges + 1, count - 1, rest, tries)) return true;
-    if (tries == 0) return true;
-  }
-  return false;
-}
+PARTITA_DECL bool adds_up(const step_range* ranges, std::size_t count, std::ptrdiff_t wanted, std::size_t& tries);
 
 }  // namespace detail
 
@@ -70,3 +53,7 @@ bool overlapping(const strided<const T, Rank>& a, const strided<const T, Rank>& 
 }
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/array/impl/overlapping.ipp>
+#endif

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <partita/array/elementwise.hpp>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/rule/select_and_clamp_rule.hpp>
 #include <type_traits>
 #include <utility>
@@ -84,14 +84,14 @@ auto clamp(const T& low, const T& x, const T& high) {
   return partita::clamp<const T&, const T&, const T&>(low, x, high);
 }
 
-PARTITA_OTHER_CALLS(select) {
+PARTITA_FALLBACK_OVERLOAD(select) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::select(predicate, on_true, on_false): requires a predicate and two arrays; fill one by "
                 "xt::full_like for a number");
   return detail::rejected_call{};
 }
 
-PARTITA_OTHER_CALLS(clamp) {
+PARTITA_FALLBACK_OVERLOAD(clamp) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::clamp(low, x, high): requires the array between its two bounds");
   return detail::rejected_call{};

@@ -8,15 +8,15 @@
 namespace partita::detail {
 
 /// This worker's error in a call: its kind and its message, or no error.
-struct complaint {
+struct local_error {
   failure kind = failure::none;
   text sentence;
 
-  complaint() = default;
+  local_error() = default;
   /// A message that is not empty is a shape_error.
-  explicit complaint(const text& objection)
-      : kind(objection.empty() ? failure::none : failure::shape), sentence(objection) {}
-  complaint(failure why, const text& objection) : kind(why), sentence(objection) {}
+  explicit local_error(const text& error_message)
+      : kind(error_message.empty() ? failure::none : failure::shape), sentence(error_message) {}
+  local_error(failure why, const text& error_message) : kind(why), sentence(error_message) {}
 
   bool any() const { return kind != failure::none; }
 };
@@ -26,7 +26,7 @@ struct complaint {
 /// that all workers have in common; at checks::local, the choices of this worker. Cost: that of world_state::agree;
 /// none at checks::local.
 template <class Describe>
-std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, const complaint& own, Describe describe,
+std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, const local_error& own, Describe describe,
                                std::uint64_t choices = 0, speculative_send* ahead = nullptr) {
   if (world.level() == checks::agree)
     return world.agree(
@@ -41,12 +41,12 @@ std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, co
   return choices;
 }
 
-/// Runs `learn(complaint&)`, which prepares what a call needs, and returns its result. An exception on one worker
+/// Runs `learn(local_error&)`, which prepares what a call needs, and returns its result. An exception on one worker
 /// becomes the error that all workers throw at the next agreement. The other workers may never reach that agreement,
 /// because they wait for this worker at the point where it threw; then the job ends with that error message. A
 /// communication_error, which MPI reports, is not caught: the workers cannot agree after it.
 template <class Structure, class Learn>
-Structure learnt(world_state& world, complaint& trouble, Learn learn) {
+Structure learnt(world_state& world, local_error& trouble, Learn learn) {
   struct scope {
     explicit scope(hang_report& report) : report_(report) { report_.learning(true); }
     ~scope() { report_.learning(false); }

@@ -4,7 +4,7 @@
 
 #include <complex>
 #include <cstddef>
-#include <partita/comm/detail/mpi_call.hpp>
+#include <partita/comm/detail/world/mpi_call.hpp>
 #include <partita/comm/mpi.hpp>
 #include <type_traits>
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include <partita/array/exact_sum.hpp>
 #include <partita/array/exact_terms.hpp>
 #include <partita/comm/element_kind.hpp>
+#include <partita/core/config.hpp>
 #include <partita/plan/binomial_tree.hpp>
 #include <partita/rule/reduction.hpp>
 #include <type_traits>
@@ -144,36 +146,16 @@ struct piece_buffer {
   alignas(64) char bytes[piece_bytes];
 };
 
-namespace tree_order {
-
-/// Combines the blocks of a position and of those below it into `to`. Returns false if there is only one block, which
-/// stays where it is.
-inline bool combine_below(const element_operation& how, const char* const* blocks, const binomial_tree& tree,
-                          std::size_t position, bool gives, std::size_t n, char* to) {
-  const char* together = gives ? blocks[position] : nullptr;
-  piece_buffer part;
-  tree.for_below_smallest_first(position, [&](std::size_t other) {
-    char* const there = together == nullptr ? to : part.bytes;
-    const char* const more = combine_below(how, blocks, tree, other, true, n, there) ? there : blocks[other];
-    if (together != nullptr) how.combine(to, together, more, n);
-    together = together == nullptr ? more : to;
-  });
-  return together == to;
-}
-
-}  // namespace tree_order
+namespace tree_order {}  // namespace tree_order
 
 /// Combines the n elements of blocks `first` … size - 1: exactly, if that is requested; if not, in the order of the
 /// binomial tree, which gives the same bits as partial results that travel along the tree. Returns where the result is:
 /// `to`, or the only block. Requires first <= 1, and n elements to be at most one piece.
-inline const char* combine_blocks(const element_operation& how, const char* const* blocks, std::size_t first,
-                                  std::size_t size, std::size_t n, char* to) {
-  // a sum of two numbers is rounded once in any case
-  if (how.exactly != nullptr && (size - first > 2 || how.width > 1)) {
-    how.exactly(blocks + first, size - first, n, to);
-    return to;
-  }
-  return tree_order::combine_below(how, blocks, binomial_tree{size}, 0, first == 0, n, to) ? to : blocks[first];
-}
+PARTITA_DECL const char* combine_blocks(const element_operation& how, const char* const* blocks, std::size_t first,
+                                        std::size_t size, std::size_t n, char* to);
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/impl/element_operation.ipp>
+#endif

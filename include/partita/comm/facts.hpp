@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <partita/comm/detail/mpi_call.hpp>
+#include <partita/comm/detail/world/mpi_call.hpp>
 #include <partita/comm/mpi.hpp>
 #include <partita/comm/world.hpp>
 #include <vector>
@@ -57,8 +57,7 @@ facts<N> largest(const world_state& world, const facts<N>& mine) {
 
 /// The bitwise exclusive or over all workers, word by word. Collective; the same number of words on every worker. Cost:
 /// one MPI_Allreduce.
-template <class = void>
-void exclusive_or(const world_state& world, std::vector<std::uint32_t>& words) {
+inline void exclusive_or(const world_state& world, std::vector<std::uint32_t>& words) {
   constexpr std::size_t most = std::size_t{1} << 30U;
   for (std::size_t done = 0; done < words.size(); done += most)
     check(MPI_Allreduce(MPI_IN_PLACE, words.data() + done,
@@ -69,9 +68,6 @@ void exclusive_or(const world_state& world, std::vector<std::uint32_t>& words) {
 
 /// Whether something holds on every worker. Collective. Cost: on one node a read of shared memory, otherwise one
 /// MPI_Allreduce.
-template <class = void>
-bool on_all(world_state& world, bool here) {
-  return world.on_all(here);
-}
+inline bool on_all(world_state& world, bool here) { return world.on_all(here); }
 
 }  // namespace partita::detail

@@ -2,9 +2,7 @@
 // program.
 #pragma once
 
-#include <cerrno>
-#include <csignal>
-#include <ctime>
+#include <partita/core/config.hpp>
 
 namespace partita::detail {
 
@@ -13,24 +11,10 @@ namespace partita::detail {
 /// Ignoring the signal instead would change the whole process, and so the program's handler in other threads.
 class file_size_errors {
  public:
-  file_size_errors() {
-    sigset_t pending;
-    ::sigemptyset(&only_);
-    ::sigaddset(&only_, SIGXFSZ);
-    ours_ = ::sigpending(&pending) == 0 && ::sigismember(&pending, SIGXFSZ) == 0 &&
-            ::pthread_sigmask(SIG_BLOCK, &only_, &before_) == 0 && ::sigismember(&before_, SIGXFSZ) == 0;
-  }
+  PARTITA_DECL file_size_errors();
   file_size_errors(const file_size_errors&) = delete;
   file_size_errors& operator=(const file_size_errors&) = delete;
-  ~file_size_errors() {
-    if (!ours_) return;  // the program blocks the signal itself
-    const int error = errno;
-    const std::timespec at_once{};
-    while (::sigtimedwait(&only_, nullptr, &at_once) < 0 && errno == EINTR) {
-    }
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    errno = error;
-  }
+  PARTITA_INLINE ~file_size_errors();
 
  private:
   sigset_t only_, before_;
@@ -38,3 +22,7 @@ class file_size_errors {
 };
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/impl/file_size_errors.ipp>
+#endif

@@ -2,34 +2,18 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/core/config.hpp>
 #include <partita/plan/mesh_block.hpp>
 #include <partita/plan/worker_groups.hpp>
-#include <vector>
 
 namespace partita {
 
 /// Groups of workers of a mesh that differ in these axes only, for example "data" or "data+model". Worker 0 of the mesh
 /// is worker `first` of the world. Throws partition_error for ids that MPI cannot count.
-inline worker_groups groups_along(const mesh& m, const char* axes, std::size_t first = 0) {
-  constexpr std::size_t most = std::size_t{1} << 31U;
-  if (m.size() > most || first > most - m.size())
-    throw partition_error(text("partita::groups_along(mesh, axes, first): requires workers that MPI can count, got ")
-                          << m.size() << " from worker " << first << " on");
-  std::vector<char> named(m.rank(), 0);
-  for (const char* c = axes; *c != '\0';) {
-    std::size_t length = 0;
-    while (c[length] != '\0' && c[length] != '+') ++length;
-    named[m.number(c, length)] = 1;
-    c += length + (c[length] == '+' ? 1 : 0);
-  }
-  std::vector<std::size_t> colours(first + m.size(), worker_groups::no_colour);
-  for (std::size_t worker = 0; worker < m.size(); ++worker) {
-    std::size_t colour = 0;
-    for (std::size_t a = 0; a < m.rank(); ++a)
-      if (named[a] == 0) colour = colour * m.size(a) + coordinate_of(m, worker, a);
-    colours[first + worker] = colour;
-  }
-  return worker_groups::by_colour(colours);
-}
+PARTITA_DECL worker_groups groups_along(const mesh& m, const char* axes, std::size_t first = 0);
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/comm/impl/mesh_groups.ipp>
+#endif

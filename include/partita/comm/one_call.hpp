@@ -2,7 +2,7 @@
 #pragma once
 
 #include <new>
-#include <partita/comm/detail/world_state.hpp>
+#include <partita/comm/detail/world/world_state.hpp>
 
 namespace partita::detail {
 

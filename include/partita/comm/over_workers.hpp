@@ -10,7 +10,7 @@
 #include <partita/comm/element.hpp>
 #include <partita/comm/fingerprint.hpp>
 #include <partita/comm/world.hpp>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/core/short_list.hpp>
 #include <partita/rule/reduction.hpp>
 #include <type_traits>
@@ -83,7 +83,7 @@ typename value_of_worker<X>::result over_workers(const world& everyone, const X&
   const shape_list extents = traits::extents(x);
   typename traits::result y{};
   T* all = nullptr;
-  complaint own;
+  local_error own;
   try {
     y = traits::copy(x);
     const std::size_t n = traits::size(y);

@@ -3,15 +3,27 @@
 // Everything about a partition is known on every worker, active or not, without communication.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <partita/comm/world.hpp>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/plan/grid.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 #include <utility>
 #include <vector>
 
 namespace partita {
+
+namespace detail {
+/// A worker that the world does not have; one function for all extents of a rank.
+template <std::size_t Rank>
+[[noreturn, gnu::noinline]] void refuse_workers(const std::array<std::size_t, Rank>& shape, std::size_t highest,
+                                                std::size_t size_of_world) {
+  throw partition_error(text("partita::world::partition: requires workers of a world of ")
+                        << size_of_world << ", got worker " << highest << " (extents " << shape
+                        << "); start more workers, or choose ids below " << size_of_world);
+}
+}  // namespace detail
 
 template <class NoExtents>
 class partition {
@@ -37,9 +49,7 @@ class partition<Extents> {
   partition(partita::world everyone, partita::grid<Extents> arrangement)
       : world_(std::move(everyone)), grid_(std::move(arrangement)), place_(grid_.place(world_.id())) {
     if (grid_.workers().bound() > world_.size())
-      throw partition_error(text("partita::world::partition: requires workers of a world of ")
-                            << world_.size() << ", got worker " << grid_.workers().bound() - 1 << " (extents "
-                            << grid_.shape() << "); start more workers, or choose ids below " << world_.size());
+      detail::refuse_workers(grid_.shape(), grid_.workers().bound() - 1, world_.size());
   }
   /// Converts between static and dynamic extents: to a type that does not know some extents, or to one that does, if
   /// the values agree.

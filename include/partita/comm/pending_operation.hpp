@@ -20,7 +20,6 @@ class pending_operation {
     finish_ = [](void* it) { static_cast<Exchange*>(it)->finish(); };
     return ++number_;
   }
-  template <class = void>
   void wait() {
     const auto ends = std::exchange(under_way_, nullptr);
     if (!ends) return;
@@ -32,7 +31,6 @@ class pending_operation {
     }
   }
   /// Finishes the operation with this number, if it is still pending.
-  template <class = void>
   void wait(std::uint64_t number) {
     if (number == number_) wait();
   }

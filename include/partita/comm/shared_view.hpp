@@ -6,12 +6,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <new>
 #include <partita/array/xtensor.hpp>
 #include <partita/comm/detail/node/arena.hpp>
-#include <partita/comm/detail/process.hpp>
-#include <partita/comm/detail/spin_lock.hpp>
+#include <partita/comm/detail/node/spin_lock.hpp>
+#include <partita/comm/detail/world/process.hpp>
+#include <partita/core/config.hpp>
 #include <partita/core/index.hpp>
 #include <utility>
 #include <vector>
@@ -32,16 +32,7 @@ static_assert(sizeof(lent_header) == 64);
 class lent_blocks {
  public:
   /// A block for `bytes` of elements, with `views` views. The elements begin on a cache line.
-  template <class = void>
-  static lent_header* lend(arena& memory, std::size_t bytes, std::uint32_t views) {
-    const std::lock_guard<spin_lock> only(in_use());
-    reclaim();
-    const std::size_t all = sizeof(lent_header) + bytes;
-    auto* const header = ::new (memory.allocate(all)) lent_header{};
-    header->views.store(views, std::memory_order_relaxed);
-    lent().push_back({&memory, header, all});
-    return header;
-  }
+  PARTITA_DECL static lent_header* lend(arena& memory, std::size_t bytes, std::uint32_t views);
   static char* elements(lent_header* header) { return reinterpret_cast<char*>(header + 1); }
 
  private:
@@ -50,29 +41,9 @@ class lent_blocks {
     lent_header* header;
     std::size_t bytes;
   };
-  template <class = void>
-  static std::vector<entry>& lent() {
-    // never destroyed: views in static storage may outlive everything
-    static std::vector<entry>& entries = *new std::vector<entry>;
-    return entries;
-  }
-  static spin_lock& in_use() {
-    static spin_lock lock;
-    return lock;
-  }
-  template <class = void>
-  static void reclaim() {
-    std::vector<entry>& all = lent();
-    for (std::size_t k = 0; k < all.size();) {
-      if (all[k].header->views.load(std::memory_order_acquire) != 0) {
-        ++k;
-        continue;
-      }
-      all[k].memory->release(all[k].header, all[k].bytes);
-      all[k] = all.back();
-      all.pop_back();
-    }
-  }
+  PARTITA_DECL static std::vector<entry>& lent();
+  PARTITA_DECL static spin_lock& in_use();
+  PARTITA_DECL static void reclaim();
 };
 
 /// One view of a lent block. Copies are counted.
@@ -84,16 +55,12 @@ class lease {
   lease(const lease& other) : header_(other.header_) {
     if (header_ != nullptr) header_->views.fetch_add(1, std::memory_order_relaxed);
   }
-  template <class = void>
   lease(lease&& other) noexcept : header_(std::exchange(other.header_, nullptr)) {}
   lease& operator=(lease other) noexcept {
     std::swap(header_, other.header_);
     return *this;
   }
-  ~lease() {
-    // a forked child has copies of its parent's views, but they are not counted
-    if (header_ != nullptr && !process::is_forked()) header_->views.fetch_sub(1, std::memory_order_release);
-  }
+  PARTITA_INLINE ~lease();
   /// Whether there is a block at all. This is an operator because xt::xbuffer_adaptor (0.24) recognises an owner by it.
   bool operator()() const { return header_ != nullptr; }
 
@@ -123,3 +90,7 @@ shared_view_of<T, Rank> view_of(lent_header* header, const std::array<std::size_
 }  // namespace detail
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/comm/impl/shared_view.ipp>
+#endif

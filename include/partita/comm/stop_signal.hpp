@@ -5,7 +5,7 @@
 #include <atomic>
 #include <csignal>
 #include <partita/comm/world.hpp>
-#include <utility>
+#include <partita/core/config.hpp>
 
 namespace partita {
 
@@ -16,30 +16,16 @@ namespace partita {
 /// Cost:     none until asked; `on_any` costs an agreement.
 class stop_signal {
  public:
-  explicit stop_signal(world everyone, int number = SIGTERM) : everyone_(std::move(everyone)), number_(number) {
-    seen() = false;
-    struct sigaction ours {};
-    ours.sa_handler = [](int) { seen() = true; };
-    ours.sa_flags = SA_RESTART;
-    ::sigaction(number_, &ours, &before_);
-  }
+  PARTITA_DECL explicit stop_signal(world everyone, int number = SIGTERM);
   stop_signal(const stop_signal&) = delete;
   stop_signal& operator=(const stop_signal&) = delete;
   ~stop_signal() { ::sigaction(number_, &before_, nullptr); }
 
   /// Whether any worker of the world has received the signal. The same result on all workers. Collective.
-  template <class = void>
-  bool on_any() const {
-    constexpr std::uint64_t fingerprint = 0x73746f70;
-    return everyone_.state()->agree(fingerprint, seen() ? 0 : 1, detail::failure::none,
-                                    [] { return text("partita::stop_signal::on_any()"); }) == 0;
-  }
+  PARTITA_DECL bool on_any() const;
 
  private:
-  static std::atomic<bool>& seen() {
-    static std::atomic<bool> it{false};
-    return it;
-  }
+  PARTITA_DECL static std::atomic<bool>& seen();
 
   world everyone_;
   int number_;
@@ -47,3 +33,7 @@ class stop_signal {
 };
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/comm/impl/stop_signal.ipp>
+#endif

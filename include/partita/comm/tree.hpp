@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <partita/comm/detail/world_state.hpp>
+#include <partita/comm/detail/world/world_state.hpp>
 #include <partita/comm/element.hpp>
 #include <partita/plan/binomial_tree.hpp>
 #include <partita/plan/group_plan.hpp>

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
-#include <new>
-#include <partita/comm/detail/shared_world.hpp>
-#include <partita/comm/detail/world_state.hpp>
+#include <partita/comm/detail/world/shared_world.hpp>
+#include <partita/comm/detail/world/world_state.hpp>
 #include <partita/comm/one_call.hpp>
+#include <partita/core/config.hpp>
 #include <partita/plan/grid.hpp>
 #include <type_traits>
 #include <utility>
@@ -29,18 +29,7 @@ template <class Result>
 Result named_after_a_refusal();
 
 /// The workers that pass the same colour, in ascending order. Collective.
-template <class = void>
-std::vector<std::size_t> workers_of_colour(world_state& state, std::uint64_t colour) {
-  return one_call(state, [&] {
-    std::vector<std::uint64_t> all(state.size());
-    state.agree(0x73706c6974ULL, 0, failure::none, [] { return text("partita::world::split(colour)"); });
-    check(MPI_Allgather(&colour, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, state.communicator()), "MPI_Allgather");
-    std::vector<std::size_t> same;
-    for (std::size_t k = 0; k < all.size(); ++k)
-      if (all[k] == colour) same.push_back(k);
-    return same;
-  });
-}
+PARTITA_DECL std::vector<std::size_t> workers_of_colour(world_state& state, std::uint64_t colour);
 }  // namespace detail
 
 /// The workers of a communicator. A worker is an MPI rank. Copies are cheap: they share one private communicator, which
@@ -48,14 +37,11 @@ std::vector<std::size_t> workers_of_colour(world_state& state, std::uint64_t col
 class world {
  public:
   /// All workers of MPI_COMM_WORLD. Collective.
-  template <class = void>
-  explicit world(checks level = checks::agree) : state_(detail::shared_world(initialised(), level)) {}
+  PARTITA_DECL explicit world(checks level = checks::agree);
   /// The workers of an existing communicator (an MPI_Comm converts, also one made by MPI_Comm_split). Collective over
   /// it. If PARTITA_PATIENCE ends the wait for the other workers with an error, do not free the given communicator any
   /// more.
-  template <class = void>
-  explicit world(const boost::mpi::communicator& communicator, checks level = checks::agree)
-      : state_(detail::shared_world(MPI_Comm(communicator), level)) {}
+  PARTITA_DECL explicit world(const boost::mpi::communicator& communicator, checks level = checks::agree);
 
   /// Fallback: any other argument is a compile-time error with a readable message.
   template <class Given>
@@ -153,29 +139,10 @@ class world {
   /// Requires: workers of this world [partition_error], the same list on all chosen workers [disagreement_error].
   /// Cost:     a message from each chosen worker and back, a new communicator, and its own shared memory at the first
   ///           call.
-  template <class = void>
-  world part(const partita::workers& chosen) const {
-    if (chosen.bound() > size())
-      throw partition_error(text("partita::world::part: requires workers of a world of ")
-                            << size() << ", got worker " << chosen.bound() - 1 << "; choose ids below " << size());
-    world made(nullptr);
-    if (!chosen.contains(id())) return made;
-    MPI_Comm communicator = MPI_COMM_NULL;
-    try {
-      communicator = state_->communicator_of(chosen);
-    } catch (const std::bad_alloc&) {  // the other workers wait for this one
-      if (chosen.size() > 1) state_->report().lacks_memory_amid_call();
-      throw;
-    }
-    made.state_ = detail::shared_world(communicator, level(), true);
-    return made;
-  }
+  PARTITA_DECL world part(const partita::workers& chosen) const;
   /// A world of the workers that pass the same colour, in ascending order. Collective. Cost: an agreement, an
   /// MPI_Allgather, and a part().
-  template <class = void>
-  world split(std::size_t colour) const {
-    return part(partita::workers(detail::workers_of_colour(*state(), colour)));
-  }
+  PARTITA_DECL world split(std::size_t colour) const;
 
   /// Fallback: any other argument is a compile-time error with a readable message.
   template <class Chosen>
@@ -204,17 +171,12 @@ class world {
  private:
   friend struct detail::world_of_nobody;
   explicit world(std::nullptr_t) {}
-  static MPI_Comm initialised() {
-    detail::process::expect_worker("partita::world");
-    return MPI_COMM_WORLD;
-  }
+  PARTITA_DECL static MPI_Comm initialised();
   const detail::world_state& there() const {
-    if (!state_)
-      throw partition_error(
-          "partita::world: requires a world that this worker belongs to, and this one is a part of others or was moved "
-          "from; ask active() first, and copy worlds: it is cheap");
+    if (!state_) refuse_absent();
     return *state_;
   }
+  PARTITA_DECL [[noreturn]] static void refuse_absent();
   std::shared_ptr<detail::world_state> state_;
 };
 
@@ -227,3 +189,7 @@ Stream& operator<<(Stream& stream, const world& w) {
 }
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/comm/impl/world.ipp>
+#endif

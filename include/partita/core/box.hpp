@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <partita/core/index.hpp>
+#include <partita/core/short_list.hpp>
 
 namespace partita {
 
@@ -25,6 +26,26 @@ struct box {
     for (std::size_t d = 0; d < Rank; ++d)
       if (i[d] < start[d] || i[d] >= stop[d]) return false;
     return true;
+  }
+
+  friend constexpr bool operator==(const box&, const box&) = default;
+};
+
+/// A box whose rank is known at run time only.
+template <>
+struct box<dynamic> {
+  shape_list start{};
+  shape_list stop{};
+
+  constexpr shape_list shape() const {
+    shape_list shape;
+    for (std::size_t d = 0; d < start.size(); ++d) shape.push_back(stop[d] > start[d] ? stop[d] - start[d] : 0);
+    return shape;
+  }
+  constexpr std::size_t volume() const {
+    std::size_t n = 1;
+    for (const std::size_t extent : shape()) n *= extent;
+    return n;
   }
 
   friend constexpr bool operator==(const box&, const box&) = default;
@@ -58,7 +79,7 @@ template <class Text, std::size_t Rank>
   requires requires(Text& out) { out << "" << std::size_t{}; }
 constexpr Text&& operator<<(Text&& out, const box<Rank>& b) {
   if constexpr (Rank == 0) out << "scalar";
-  for (std::size_t d = 0; d < Rank; ++d) {
+  for (std::size_t d = 0; d < b.start.size(); ++d) {
     if (d > 0) out << " x ";
     out << "[" << b.start[d] << ", " << b.stop[d] << ")";
   }

@@ -31,7 +31,7 @@ class listing {
       title << (a > 0 ? " x " : " ") << g_.on().axes[a].name() << " " << g_.on().size(a);
     rows_.add(title, "", true, detail::dark.ink);
     for (std::uint32_t v = 0; v < g_.values(); ++v)
-      if (g_[value{v}].producer == Graph::nobody)
+      if (g_[value{v}].producer == Graph::none)
         add_value(value{v}, long_text() << name_of(g_, value{v}) << " " << said(g_[value{v}].shape));
     for (std::size_t o = 0; o < g_.operations(); ++o) add_operation(o);
   }
@@ -80,10 +80,10 @@ long_text to_dot(const completion_of<Graph>& done) {
   long_text all("digraph program {\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n");
   const auto id = [&](value v) {
     const std::uint32_t o = g[v].producer;
-    return o == Graph::nobody ? long_text("v") << v.number : long_text("o") << o;
+    return o == Graph::none ? long_text("v") << v.number : long_text("o") << o;
   };
   for (std::uint32_t v = 0; v < g.values(); ++v)
-    if (g[value{v}].producer == Graph::nobody)
+    if (g[value{v}].producer == Graph::none)
       all << "  " << id(value{v}) << " [shape=ellipse, label=\"" << detail::name_of(g, value{v}) << "\\n"
           << detail::said(done[value{v}]) << "\"];\n";
   for (std::size_t o = 0; o < g.operations(); ++o) {

@@ -24,7 +24,7 @@ long_text name_of(const Graph& g, value v) {
   long_text all;
   all << name;
   const std::uint32_t o = g[v].producer;
-  if (o != Graph::nobody && g.operation(o).results > 1) all << "[" << v.number - g.operation(o).first_result << "]";
+  if (o != Graph::none && g.operation(o).results > 1) all << "[" << v.number - g.operation(o).first_result << "]";
   return all;
 }
 /// An operation: its name and its rule.
@@ -51,17 +51,16 @@ long_text losses(const completion_of<Graph>& done, std::size_t o, std::size_t t)
                                   direction::mixed, done.by);
   long_text all;
   for (const decision& one : p.log) {
-    const bool of_all = one.tensor == decision::nobody && one.factor != decision::nobody &&
-                        (n.how.factors_of(t) >> one.factor & 1U) != 0;
+    const bool of_all =
+        one.tensor == decision::none && one.factor != decision::none && (n.how.factors_of(t) >> one.factor & 1U) != 0;
     if (!is_loss(one.done) || (one.tensor != t && !of_all)) continue;
     all << "  lost in " << name_of(n) << ":";
     if (one.axis != decision::no_axis) all << " " << g.on().axes[one.axis].name();
-    if (one.factor != decision::nobody) all << " for '" << n.how.factors[one.factor].letter << "'";
+    if (one.factor != decision::none) all << " for '" << n.how.factors[one.factor].letter << "'";
     all << ", " << partita::name_of(one.done);
-    if (one.done == decision::what::lost && one.by != decision::nobody)
+    if (one.done == decision::what::lost && one.by != decision::none)
       all << ": '" << n.how.factors[one.by].letter << "' has it";
-    if (one.done == decision::what::overruled && one.by != decision::nobody)
-      all << " by " << name_of(g, g.of(n, one.by));
+    if (one.done == decision::what::overruled && one.by != decision::none) all << " by " << name_of(g, g.of(n, one.by));
     all << "\n";
   }
   return all;
@@ -73,7 +72,7 @@ long_text way_back(const completion_of<Graph>& done, const cut_origin* why, std:
   long_text all;
   for (std::size_t steps = 0; why != nullptr && steps <= g.values(); ++steps) {
     const value here{why->of};
-    if (why->operation == Graph::nobody)
+    if (why->operation == Graph::none)
       return all << "    because " << name_of(g, here) << " is annotated " << said(*g.annotation(here)) << ", priority "
                  << g.annotation(here)->priority << "\n";
     const typename Graph::node& n = g.operation(why->operation);
@@ -100,19 +99,19 @@ long_text explain(const completion_of<Graph>& done, value v) {
   const Graph& g = *done.program;
   const sharding& layout = done[v];
   long_text all = detail::name_of(g, v);
-  all << " " << detail::said(g[v].shape) << " lies " << detail::said(layout) << "\n";
+  all << " " << detail::said(g[v].shape) << " has the layout " << detail::said(layout) << "\n";
   for (std::size_t d = 0; d < layout.rank(); ++d)
     for (std::size_t k = 0; k < layout.cuts[d].size(); ++k) {
       const std::size_t a = layout.cuts[d][k];
-      all << "  dimension " << d << " is cut by " << g.on().axes[a].name() << "\n"
+      all << "  dimension " << d << " is sharded over " << g.on().axes[a].name() << "\n"
           << detail::way_back(done, done.origin(v, d, a), a);
     }
   for (std::size_t a = 0; a < g.on().rank(); ++a)
-    if (layout.owed[a] != owed_reduction::none)
-      all << "  still owes the " << name_of(layout.owed[a]) << " over " << g.on().axes[a].name()
-          << ": its one reader passes it on, or has it finished\n";
+    if (layout.pending[a] != pending_reduction::none)
+      all << "  has a pending " << name_of(layout.pending[a]) << " over " << g.on().axes[a].name()
+          << ": the operation that reads it passes it on or completes it\n";
   if (const sharding back = detail::place_of_cotangent(layout); !back.same_layout(layout))
-    all << "  its cotangent lies " << detail::said(back) << "\n";
+    all << "  its cotangent has the layout " << detail::said(back) << "\n";
   for (std::size_t o = 0; o < g.operations(); ++o)
     for (std::size_t t = 0; t < g.operation(o).how.tensor_count(); ++t)
       if (g.of(g.operation(o), t) == v) all << detail::losses(done, o, t);
@@ -137,15 +136,29 @@ long_text to_text(const completion_of<Graph>& done) {
         << detail::name_of(g, value{move.of}) << " " << detail::said(move.from) << "\n"
         << detail::steps_of(done.plan(move), "  ");
   }
-  all << done.reshards.size() << " moves, " << done.bytes() << " bytes to each worker\n";
+  std::size_t windows = 0;
+  for (std::size_t o = 0; o < g.operations(); ++o)
+    if (const std::size_t bytes = done.window_bytes(o); bytes > 0) {
+      all << "inside " << detail::name_of(g.operation(o)) << ": what its blocks read of others, " << bytes
+          << " bytes to the busiest worker\n";
+      ++windows;
+    }
+  all << done.reshards.size() + windows << " moves, " << done.bytes() << " bytes to the busiest worker\n";
   std::size_t bytes = 0;
   for (const backward_reshard& move : done.back) {
+    if (move.from.same_layout(move.to)) {
+      all << "back, inside " << move.operation << ", " << detail::said(move.shape) << " " << detail::said(move.from)
+          << ": what its blocks read of others, " << move.bytes << " bytes to the busiest worker\n";
+      bytes += move.bytes;
+      continue;
+    }
     const reshard_plan plan = plan_reshard(g.on(), move.from, move.to, move.shape);
     all << "back, " << move.operation << ", " << detail::said(move.shape) << " " << detail::said(move.from) << "\n"
         << detail::steps_of(plan, "  ");
     bytes += plan.bytes();
   }
-  if (!done.back.empty()) all << "back: " << done.back.size() << " moves, " << bytes << " bytes to each worker\n";
+  if (!done.back.empty())
+    all << "back: " << done.back.size() << " moves, " << bytes << " bytes to the busiest worker\n";
   return all;
 }
 

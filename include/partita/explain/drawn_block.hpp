@@ -64,6 +64,17 @@ std::size_t rows_of(const std::array<std::size_t, Rank>& shape) {
   return rows;
 }
 
+/// The dimensions that a drawing shows downwards and across, for ranks that need an explanation: "down: dimensions 0
+/// and 1, one below the other; across: dimension 2".
+template <std::size_t Rank>
+long_text drawn_dimensions() {
+  long_text all;
+  if (Rank < 3) return all;
+  all << "down: dimensions ";
+  for (std::size_t d = 0; d + 1 < Rank; ++d) all << (d == 0 ? "" : d + 2 < Rank ? ", " : " and ") << d;
+  return all << " (each index of dimension 0 begins a new group of rows); across: dimension " << Rank - 1;
+}
+
 /// Draws a block with its parts. A part that does not span the leading dimensions is drawn as several stripes, one for
 /// each range of adjacent rows.
 template <std::size_t Rank>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/core/config.hpp>
 #include <partita/explain/svg.hpp>
 #include <vector>
 
@@ -12,26 +13,12 @@ namespace partita::detail {
 class listing_rows {
  public:
   std::size_t rows() const { return rows_; }
-  void add(const long_text& what, const long_text& layout, bool bold, const char* ink) {
-    const drawing::px y = middle(rows_++) + 5;
-    on_.words(left_ + 12, y, what, {14, drawing::anchor::start, ink, bold, false});
-    on_.words(left_ + column_, y, layout, {14, drawing::anchor::start, ink, bold, false});
-  }
+  PARTITA_DECL void add(const long_text& what, const long_text& layout, bool bold, const char* ink);
   void add_move(const long_text& what, const long_text& layout) { add(what, layout, false, red_); }
   /// A row with a dot, where arcs start and end.
-  std::size_t add_value(const long_text& what, const long_text& layout, bool bold) {
-    on_.rectangle(left_ - 3, middle(rows_) - 3, 6, 6, {dark.ink, dark.ink}, 0, false, 3);
-    add(what, layout, bold, dark.ink);
-    return rows_ - 1;
-  }
+  PARTITA_DECL std::size_t add_value(const long_text& what, const long_text& layout, bool bold);
   void add_arc(std::size_t from, std::size_t to, bool moves) { arcs_.push_back({from, to, moves}); }
-  long_text svg() {
-    for (const arc& one : arcs_) {
-      const drawing::px from = middle(one.from), to = middle(one.to), far = (to - from) / 3 + 12;
-      on_.curve(left_, from, left_ - (far < left_ ? far : left_), left_, to, one.moves ? red_ : pale.ink);
-    }
-    return on_.svg();
-  }
+  PARTITA_DECL long_text svg();
 
  private:
   static constexpr drawing::px left_ = 110, row_ = 26, column_ = 400;
@@ -48,3 +35,7 @@ class listing_rows {
 };
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/explain/impl/listing.ipp>
+#endif

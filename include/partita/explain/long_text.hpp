@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/core/config.hpp>
 #include <partita/core/text.hpp>
 #include <type_traits>
 #include <vector>
@@ -20,20 +21,9 @@ class long_text {
   const char* begin() const { return characters_.data(); }
   const char* end() const { return characters_.data() + size(); }
 
-  long_text& operator<<(char c) {
-    characters_.back() = c;
-    characters_.push_back('\0');
-    return *this;
-  }
-  long_text& operator<<(const char* characters) {
-    while (*characters != '\0') *this << *characters++;
-    return *this;
-  }
-  long_text& operator<<(const long_text& other) {
-    characters_.reserve(characters_.size() + other.size());
-    for (std::size_t k = 0, n = other.size(); k < n; ++k) *this << other.characters_[k];
-    return *this;
-  }
+  PARTITA_DECL long_text& operator<<(char c);
+  PARTITA_DECL long_text& operator<<(const char* characters);
+  PARTITA_DECL long_text& operator<<(const long_text& other);
   template <std::size_t Capacity>
   long_text& operator<<(const basic_text<Capacity>& sentence) {
     return *this << sentence.c_str();
@@ -45,16 +35,9 @@ class long_text {
   }
 
   /// The number of visible characters: continuation bytes of UTF-8 are not counted.
-  std::size_t columns() const {
-    std::size_t n = 0;
-    for (const char c : *this) n += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1U : 0U;
-    return n;
-  }
+  PARTITA_DECL std::size_t columns() const;
   /// Appends blanks up to this number of columns.
-  long_text& pad(std::size_t columns_wanted) {
-    for (std::size_t n = columns(); n < columns_wanted; ++n) *this << ' ';
-    return *this;
-  }
+  PARTITA_DECL long_text& pad(std::size_t columns_wanted);
 
   /// Converts to a std::string, or to any type that is constructible from a pointer and a length.
   template <class String>
@@ -72,11 +55,15 @@ class long_text {
 
 /// Writes a long_text to a stream (any stream with `write`). The type is deduced, so that this overload does not
 /// convert literals that are written to a stream.
-template <class Stream, class Prose>
-  requires(std::is_same_v<Prose, long_text> && requires(Stream& stream, const char* p) { stream.write(p, 1); })
-Stream& operator<<(Stream& stream, const Prose& written) {
+template <class Stream, class Text>
+  requires(std::is_same_v<Text, long_text> && requires(Stream& stream, const char* p) { stream.write(p, 1); })
+Stream& operator<<(Stream& stream, const Text& written) {
   stream.write(written.c_str(), static_cast<std::ptrdiff_t>(written.size()));
   return stream;
 }
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/explain/impl/long_text.ipp>
+#endif

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/core/config.hpp>
 #include <partita/explain/drawn_block.hpp>
 #include <partita/explain/plan_text.hpp>
 #include <partita/plan/binomial_tree.hpp>
@@ -67,35 +68,10 @@ long_text to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes =
 
 /// The part of one worker in a broadcast or a sum: the tree of each of its groups, and the plan as text below. Of a
 /// large group only the first members are drawn.
-inline long_text to_svg(const group_plan& plan) {
-  using px = drawing::px;
-  constexpr px wide = 84, high = 30, step_x = 94, step_y = 62;
-  constexpr std::size_t most = 16;
-  drawing on;
-  for (const worker_group& g : plan.groups) {
-    const px top = on.height() + (on.height() > 0 ? 34 : 0);
-    const auto x = [](std::size_t position) { return static_cast<px>(position) * step_x; };
-    const auto y = [&](std::size_t position) {
-      px depth = 0;
-      for (; position != 0; position = binomial_tree::above(position)) ++depth;
-      return top + depth * step_y;
-    };
-    const std::size_t shown = g.members.size() < most ? g.members.size() : most;
-    for (std::size_t k = 1; k < shown; ++k) {
-      const std::size_t above = binomial_tree::above(k);
-      on.line(x(above) + wide / 2, y(above) + high, x(k) + wide / 2, y(k), detail::dark.ink);
-    }
-    for (std::size_t k = 0; k < shown; ++k) {
-      const bool here = k == g.position,
-                 holds = k != 0 || g.root_is_large || plan.movement == group_plan::kind::broadcast;
-      const colour painted = here ? colour_of(plan.worker) : detail::pale;
-      on.rectangle(x(k), y(k), wide, high, painted, here ? 2 : 1, !holds, 5);
-      on.words(x(k) + wide / 2, y(k) + 20, long_text("worker ") << g.members[k],
-               {.size = 12, .at = drawing::anchor::middle, .ink = painted.ink, .bold = here});
-    }
-  }
-  on.lines(0, on.height() + 28, to_text(plan), detail::code);
-  return on.svg();
-}
+PARTITA_DECL long_text to_svg(const group_plan& plan);
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/explain/impl/plan_svg.ipp>
+#endif

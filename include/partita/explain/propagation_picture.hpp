@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/core/config.hpp>
 #include <partita/explain/listing.hpp>
 #include <partita/explain/propagation_text.hpp>
 #include <partita/plan/plan_reshard.hpp>
@@ -12,14 +13,7 @@ namespace partita {
 namespace detail {
 
 /// The steps of a reshard in one line: reduce_scatter model, all_gather data.
-inline long_text in_a_line(const reshard_plan& plan) {
-  long_text all;
-  for (const reshard_step& one : plan) {
-    all << (all.empty() ? "" : ", ") << name_of(one.done);
-    if (one.axis != reshard_step::none) all << " " << one.after.on.axes[one.axis].name();
-  }
-  return all;
-}
+PARTITA_DECL long_text in_a_line(const reshard_plan& plan);
 
 }  // namespace detail
 
@@ -39,75 +33,27 @@ struct propagation_picture {
 
   /// `decided` is the result of propagate(m, of, operands, results, ...); the links determine the cost of the reshard
   /// steps.
-  propagation_picture(const rule& r, const std::vector<spec>& given, const std::vector<spec>& results,
-                      const propagation& p, const mesh_links& over = {})
-      : of(r), operands(given), decided(p) {
-    const mesh& m = p[0].on;
-    for (std::size_t i = 0; i < given.size(); ++i) add(m, i, given[i], given[i].layout, p.operands[i], over);
-    for (std::size_t j = 0; j < results.size() && j < p.results.size(); ++j)
-      add(m, given.size() + j, results[j], p.results[j], results[j].layout, over);
-  }
+  PARTITA_DECL propagation_picture(const rule& r, const std::vector<spec>& given, const std::vector<spec>& results,
+                                   const propagation& p, const mesh_links& over = {});
   bool is_before(const tensor_move& move) const { return move.tensor < operands.size(); }
   /// "operand 0" or "result 0".
-  long_text name(std::size_t tensor) const {
-    const bool is_operand = tensor < operands.size();
-    return long_text(is_operand ? "operand " : "result ") << (is_operand ? tensor : tensor - operands.size());
-  }
+  PARTITA_DECL long_text name(std::size_t tensor) const;
 
  private:
-  void add(const mesh& m, std::size_t tensor, const spec& given, const sharding& from, const sharding& to,
-           const mesh_links& over) {
-    if (given.known && !from.same_layout(to))
-      moves.push_back({tensor, from, to, plan_reshard(m, from, to, given.shape, over, given.element_bytes)});
-  }
+  PARTITA_DECL void add(const mesh& m, std::size_t tensor, const spec& given, const sharding& from, const sharding& to,
+                        const mesh_links& over);
 };
 
 /// The steps of every reshard, one line for each step, below a line that names the tensor. The bytes of the steps are
 /// added where they differ from the estimate that propagation used.
-inline long_text to_text(const propagation_picture& picture) {
-  long_text all;
-  for (const tensor_move& move : picture.moves) {
-    all << (all.empty() ? "" : "\n") << (picture.is_before(move) ? "before, " : "after, ") << picture.name(move.tensor)
-        << " moves by\n";
-    for (const reshard_need& estimate : picture.decided.reshards)
-      if (estimate.tensor == move.tensor && estimate.bytes != move.plan.bytes())
-        all << "(" << move.plan.bytes() << " bytes to a worker, where the estimate was " << estimate.bytes << ")\n";
-    for (const reshard_step& step : move.plan) all << detail::written(step) << "\n";
-  }
-  return all;
-}
+PARTITA_DECL long_text to_text(const propagation_picture& picture);
 
 /// From top to bottom: the mesh, the operands, the communication before (red), the operation with its results, the
 /// communication after (red).
-inline long_text to_svg(const propagation_picture& picture) {
-  detail::listing_rows rows;
-  const propagation& p = picture.decided;
-  rows.add((long_text("mesh ") << detail::written(p[0].on)), "", true, detail::dark.ink);
-  std::vector<std::size_t> row_of;
-  for (std::size_t i = 0; i < picture.operands.size(); ++i) {
-    const spec& one = picture.operands[i];
-    row_of.push_back(rows.add_value(picture.name(i) << " " << detail::written(one.shape),
-                                    detail::written(one.known ? one.layout : p.operands[i]), one.known));
-  }
-  const auto add_moves = [&](std::size_t tensor, const char* first) {
-    bool any = false;
-    for (const tensor_move& move : picture.moves)
-      if (move.tensor == tensor) {
-        rows.add_move(long_text(first) << detail::in_a_line(move.plan) << " of " << picture.name(tensor),
-                      detail::written(move.to));
-        any = true;
-      }
-    return any;
-  };
-  std::vector<bool> moves;
-  for (std::size_t i = 0; i < picture.operands.size(); ++i) moves.push_back(add_moves(i, "    "));
-  for (std::size_t i = 0; i < row_of.size(); ++i) rows.add_arc(row_of[i], rows.rows(), moves[i]);
-  for (std::size_t j = 0; j < p.results.size(); ++j) {
-    const std::size_t tensor = picture.operands.size() + j;
-    rows.add_value(picture.name(tensor) << " of " << detail::written(picture.of), detail::written(p.results[j]), false);
-    add_moves(tensor, "    then ");
-  }
-  return rows.svg();
-}
+PARTITA_DECL long_text to_svg(const propagation_picture& picture);
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/explain/impl/propagation_picture.ipp>
+#endif

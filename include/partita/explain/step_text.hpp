@@ -28,6 +28,9 @@ long_text said_event(const step_plan_of<Graph>& plan, const step_event& one) {
     return all << in_a_line(plan.plan(one)) << " of " << gradient << name_of(g, value{one.of}) << " -> "
                << said(one.to);
   if (one.done == step_event::what::update) return all << "update " << name_of(g, value{one.of});
+  if (one.done == step_event::what::window)
+    return all << "blocks beside those of " << (one.backward ? "gradient of " : "")
+               << name_of(g.operation(one.operation));
   return all << (one.backward ? "gradient of " : "") << name_of(g.operation(one.operation));
 }
 /// A line of a program: g.constrain(value{2}, m.layout("", "model"));  // w1
@@ -50,7 +53,7 @@ long_text differences(const search_answer_of<Graph>& found, const search_candida
   const completion_of<Graph> best = complete(of_best, found.by), second = complete(of_other, found.by);
   long_text all;
   for (std::uint32_t v = 0; v < g.values(); ++v)
-    if (const value one{v}; g[one].producer == Graph::nobody && !best[one].same_layout(second[one]))
+    if (const value one{v}; g[one].producer == Graph::none && !best[one].same_layout(second[one]))
       all << "  " << name_of(g, one) << " " << said(second[one]) << " instead of " << said(best[one]) << "\n";
   return all;
 }

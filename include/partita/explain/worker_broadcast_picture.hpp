@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/core/config.hpp>
 #include <partita/explain/arrangement.hpp>
 #include <partita/explain/plan_text.hpp>
 #include <partita/explain/svg.hpp>
@@ -14,13 +15,7 @@ namespace partita {
 namespace detail {
 
 /// The symbol of a block: x₁₂.
-inline long_text symbol(const char* letter, std::size_t number) {
-  long_text all(letter);
-  basic_text<24> digits;
-  digits << number;
-  for (const char digit : digits) all << "\xE2\x82" << static_cast<char>(0x80 + (digit - '0'));
-  return all;
-}
+PARTITA_DECL long_text symbol(const char* letter, std::size_t number);
 
 /// The workers of a partition as tiles; leading dimensions are drawn below each other, with a gap between them.
 template <std::size_t Rank>
@@ -46,14 +41,8 @@ struct tiles {
 };
 
 /// Draws one worker with its block.
-inline void draw_tile(drawing& on, drawing::px x, drawing::px y, std::size_t worker, const long_text& held,
-                      const colour& painted) {
-  constexpr drawing::px wide = tiles<0>::wide, high = tiles<0>::high;
-  on.rectangle(x, y, wide, high, painted, 1, false, 5);
-  on.words(x + wide / 2, y + 24, held, {.size = 17, .at = drawing::anchor::middle, .ink = painted.ink, .bold = true});
-  on.words(x + wide / 2, y + 43, long_text("worker ") << worker,
-           {.size = 12, .at = drawing::anchor::middle, .ink = painted.ink});
-}
+PARTITA_DECL void draw_tile(drawing& on, drawing::px x, drawing::px y, std::size_t worker, const long_text& held,
+                            const colour& painted);
 
 /// A smaller and a larger partition whose blocks are paired, and the communication between them from left to right: the
 /// larger one is on the right for a broadcast and on the left for a sum. Below, the forward and the adjoint
@@ -95,9 +84,11 @@ long_text draw_pairs(const grid<Small>& small, const grid<Large>& large, const P
   if (sums) few_at(right);
   else many_at(right);
 
-  px y = on.height() + 30;
+  // one line for each block: the forward communication on the left, the adjoint beside the longest of these lines
+  px y = on.height() + 30, adjoint_at = right;
   const std::size_t most = 12, fan = pairing.fan();
-  for (std::size_t block = 0; block < small.size() && block < most; ++block, y += 20) {
+  std::vector<long_text> forward, backward;
+  for (std::size_t block = 0; block < small.size() && block < most; ++block) {
     std::vector<std::size_t> members;
     long_text sum;
     for (std::size_t k = 0; k < fan; ++k) {
@@ -106,12 +97,18 @@ long_text draw_pairs(const grid<Small>& small, const grid<Large>& large, const P
       if (k < 4) sum << (k == 0 ? "" : " + ") << symbol(sums ? "x" : "dy", member);
       if (k == 4) sum << " + …";
     }
-    const drawing::style line{.size = 13, .ink = colour_of(block).ink};
     const long_text copied = symbol(sums ? "dy" : "x", block)
                              << " goes to " << list_of_workers(members.data(), members.size()),
                     summed = symbol(sums ? "y" : "dx", block) << " = " << sum;
-    on.words(0, y, sums ? summed : copied, line);
-    on.words(right, y, sums ? copied : summed, line);
+    forward.push_back(sums ? summed : copied);
+    backward.push_back(sums ? copied : summed);
+    const px end = drawing::width_of(forward.back(), {.size = 13}) + 24;
+    if (end > adjoint_at) adjoint_at = end;
+  }
+  for (std::size_t block = 0; block < forward.size(); ++block, y += 20) {
+    const drawing::style line{.size = 13, .ink = colour_of(block).ink};
+    on.words(0, y, forward[block], line);
+    on.words(adjoint_at, y, backward[block], line);
   }
   return on.svg();
 }
@@ -159,3 +156,7 @@ long_text to_svg(const worker_broadcast_picture<Src, Dst>& picture) {
 }
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/explain/impl/worker_broadcast_picture.ipp>
+#endif

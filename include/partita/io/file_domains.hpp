@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <partita/core/config.hpp>
 #include <partita/core/index.hpp>
 #include <vector>
 
@@ -52,19 +53,11 @@ constexpr std::size_t worthwhile_owners(std::size_t data_bytes, std::size_t leas
 }
 
 /// The domains of a file whose elements begin at `data_at`, for slabs of these sizes in bytes, in order.
-template <class = void>
-file_domains plan_file_domains(std::size_t data_at, const std::vector<std::size_t>& slab_bytes, std::size_t page) {
-  if (page == 0) page = 1;
-  file_domains plan;
-  plan.held.push_back(data_at);
-  for (const std::size_t bytes : slab_bytes) plan.held.push_back(plan.held.back() + bytes);
-  plan.written.push_back(0);
-  for (std::size_t k = 1; k < slab_bytes.size(); ++k) {
-    const std::size_t next_page = (plan.held[k] + page - 1) / page * page;
-    plan.written.push_back(next_page < plan.bytes() ? next_page : plan.bytes());
-  }
-  plan.written.push_back(plan.bytes());
-  return plan;
-}
+PARTITA_DECL file_domains plan_file_domains(std::size_t data_at, const std::vector<std::size_t>& slab_bytes,
+                                            std::size_t page);
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/io/impl/file_domains.ipp>
+#endif

@@ -285,21 +285,22 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
   if (p.size() == 0) call.refuse(file_trouble::kind::partition, "requires a partition of at least one worker").raise();
   const hdf5_silence silence;
   return read_unchanged(call, path, [&](file_in_common& source, bool) -> std::optional<pooled_tensor<T, Rank>> {
-    npy_facts<Rank> facts;
+    npy_metadata<Rank> metadata;
     file_trouble trouble;
     if (call.leads()) {
       int error = source.open();
       if (error == 0) error = source.file().wait_for_lock(true);  // no job adds a dataset meanwhile
       trouble = call.cannot("read", path, error, "check the name, and that this worker may read it");
-      if (trouble.empty()) trouble = look_at_dataset<T>(call, path, dataset, facts.extents);
+      if (trouble.empty()) trouble = look_at_dataset<T>(call, path, dataset, metadata.extents);
     }
     call.settle(trouble);
     source.agree();
-    for (std::size_t d = 0; d < Rank; ++d) facts.extents[d] = call.broadcast_word(call.leader(), facts.extents[d]);
-    const auto where = deal_slabs(p, facts.extents, sizeof(T), 0, request.options);
+    for (std::size_t d = 0; d < Rank; ++d)
+      metadata.extents[d] = call.broadcast_word(call.leader(), metadata.extents[d]);
+    const auto where = deal_slabs(p, metadata.extents, sizeof(T), 0, request.options);
     pooled_tensor<T, Rank> slab(zero_volume<T, Rank>());
     if (where.owns()) slab = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(where.shape()));
-    const char* const way_out = "all workers must see the same file, and nobody may write to it";
+    const char* const way_out = "all workers must see the same file, and no program may write to it";
     trouble = call.cannot("read", path, source.open(), way_out);
     if (!source.is_one(trouble)) return std::nullopt;
     {
@@ -314,7 +315,7 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
       trouble = hdf5_trouble(call, good, "read", path, way_out);
     }
     if (!source.is_one(trouble)) return std::nullopt;
-    return bring_slabs<T, Rank, (is_to_cuts<Policies> || ...)>(call, where, slab, facts, p, request);
+    return bring_slabs<T, Rank, (is_to_cuts<Policies> || ...)>(call, where, slab, metadata, p, request);
   });
 }
 

@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <optional>
 #include <partita/array/expression.hpp>
-#include <partita/core/left_out.hpp>
+#include <partita/core/config.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/io/detail/checkpoint_folder.hpp>
 #include <partita/io/detail/checkpoint_verifier.hpp>
 #include <partita/io/detail/open_npy.hpp>
@@ -32,10 +31,9 @@ class checkpoint {
   std::uint64_t step() const { return contents_.step; }
   /// Names, types and extents of the tensors.
   const std::vector<manifest_tensor>& tensors() const { return contents_.tensors; }
-  template <class = void>
-  bool contains(const std::string& name) const {
-    return find(name) != nullptr;
-  }
+  bool contains(const std::string& name) const { return find(name) != nullptr; }
+  /// The same of one tensor; null if there is none of this name.
+  PARTITA_DECL const manifest_tensor* find(const std::string& name) const;
 
   /// Reads one tensor to any partition of the world, in balanced blocks or as `to_cuts(...)` states, and verifies it.
   /// If one bit of the file has changed, it throws an io_error that names the tensor and the slab.
@@ -63,32 +61,25 @@ class checkpoint {
                            call_number_of<T>(p, request) << 3);
       call.common(0);
       const manifest_tensor* const entry = find(name);
-      const npy_facts<Rank> facts = expect<T, Rank>(call, entry, p);
+      const npy_metadata<Rank> metadata = expect<T, Rank>(call, entry, p);
       const std::string file = path_ + "/" + name + ".npy";
       return read_unchanged(call, file, [&](file_in_common& source, bool) {
         file_trouble trouble;
         if (call.leads()) trouble = call.cannot("read", file, source.open(), "load a step that is there");
         call.settle(trouble);
         source.agree();
-        checkpoint_verifier verifier(call, file, *entry, contents_.slab_bytes, facts.data_at);
-        return read_npy<T, Rank, (is_to_cuts<Policies> || ...)>(call, source, facts, p, request, verifier);
+        checkpoint_verifier verifier(call, file, *entry, contents_.slab_bytes, metadata.data_at);
+        return read_npy<T, Rank, (is_to_cuts<Policies> || ...)>(call, source, metadata, p, request, verifier);
       });
     });
   }
 
  private:
-  template <class = void>
-  const manifest_tensor* find(const std::string& name) const {
-    const auto at = std::lower_bound(by_name_.begin(), by_name_.end(), name, [&](std::size_t k, const std::string& n) {
-      return contents_.tensors[k].name < n;
-    });
-    return at == by_name_.end() || contents_.tensors[*at].name != name ? nullptr : &contents_.tensors[*at];
-  }
   /// Checks by the manifest whether this tensor can be loaded as requested, and returns where its elements are. The
   /// same on all workers.
   template <class T, std::size_t Rank, class Extents>
-  detail::npy_facts<Rank> expect(const detail::file_call& call, const manifest_tensor* entry,
-                                 const partition<Extents>& p) const {
+  detail::npy_metadata<Rank> expect(const detail::file_call& call, const manifest_tensor* entry,
+                                    const partition<Extents>& p) const {
     using detail::file_trouble;
     text sentence;
     if (!(p.world() == everyone_))
@@ -116,17 +107,17 @@ class checkpoint {
                                                       << "), and the checkpoint holds one of rank "
                                                       << entry->extents.size() << "; ask for that rank")
           .raise();
-    detail::npy_facts<Rank> facts;
-    for (std::size_t d = 0; d < Rank; ++d) facts.extents[d] = entry->extents[d];
-    detail::check_target(call, p, facts.extents.data(), Rank, sizeof(T));
-    const std::size_t data_bytes = volume_of(facts.extents) * sizeof(T);
-    facts.data_at = entry->bytes - data_bytes;
-    if (entry->bytes < data_bytes || facts.data_at < 64 || facts.data_at > npy_header_limit)
+    detail::npy_metadata<Rank> metadata;
+    for (std::size_t d = 0; d < Rank; ++d) metadata.extents[d] = entry->extents[d];
+    detail::check_target(call, p, metadata.extents.data(), Rank, sizeof(T));
+    const std::size_t data_bytes = volume_of(metadata.extents) * sizeof(T);
+    metadata.data_at = entry->bytes - data_bytes;
+    if (entry->bytes < data_bytes || metadata.data_at < 64 || metadata.data_at > npy_header_limit)
       call.refuse(file_trouble::kind::io,
                   "requires a manifest whose extents and bytes agree; this one was not written "
                   "by save_checkpoint")
           .raise();
-    return facts;
+    return metadata;
   }
 
   world everyone_;
@@ -135,106 +126,18 @@ class checkpoint {
   std::vector<std::size_t> by_name_;
 };
 
-namespace detail {
-
-/// The steps in a folder as the leader sees them, sent to all workers. A folder that does not exist has none.
-template <class = void>
-std::vector<std::uint64_t> common_steps(const file_call& call, const std::string& folder) {
-  std::string bytes;
-  file_trouble trouble;
-  if (call.leads()) {
-    const checkpoint_list list = list_checkpoints(folder);
-    if (list.error != ENOENT) trouble = call.cannot("read", folder, list.error, "check the name of the folder");
-    bytes.resize(list.steps.size() * sizeof(std::uint64_t));
-    if (!bytes.empty()) std::memcpy(bytes.data(), list.steps.data(), bytes.size());
-  }
-  call.settle(trouble);
-  bytes = call.bytes_of(call.leader(), bytes);
-  std::vector<std::uint64_t> steps(bytes.size() / sizeof(std::uint64_t));
-  if (!bytes.empty()) std::memcpy(steps.data(), bytes.data(), bytes.size());
-  return steps;
-}
-
-/// Reads the manifest of a step, or of the highest step if none is given, on the leader. Returns its text and an error.
-template <class = void>
-std::pair<std::string, file_trouble> read_manifest(const file_call& call, const std::string& folder,
-                                                   const std::optional<std::uint64_t>& wanted) {
-  constexpr std::size_t most = std::size_t{1} << 28U;  // 25 million slabs
-  std::string json, path;
-  std::uint64_t step = 0;
-  int error = ENOENT;
-  for (bool again = false; error == ENOENT; again = true) {  // another job may remove a step after it is listed
-    const std::uint64_t before = step;
-    const checkpoint_list list = wanted ? checkpoint_list{{*wanted}, {}, 0} : list_checkpoints(folder);
-    if (list.error != 0 && list.error != ENOENT)
-      return {json, call.cannot("read", folder, list.error, "check the name of the folder")};
-    if (list.steps.empty())
-      return {json, call.refuse(file_trouble::kind::io,
-                                "requires a folder with a checkpoint that was saved whole, and there is none; ask "
-                                "checkpoint_steps first")};
-    step = list.steps.back();
-    if (again && step == before) break;
-    path = folder + "/" + step_name(step);
-    error = read_small_file(path + "/manifest.json", json, most);
-  }
-  if (error != 0) return {json, call.cannot("read", path + "/manifest.json", error, "load a step that is there")};
-  const manifest_found found = parse_manifest(json);
-  text problem = found.problem;
-  if (problem.empty() && found.manifest.step != step)
-    problem << "its manifest is that of step " << found.manifest.step << ": its folder was renamed, or its files moved";
-  if (problem.empty()) return {json, {}};
-  return {json,
-          call.refuse(file_trouble::kind::io, text("requires a checkpoint that is as it was saved; of ")
-                                                  << path.c_str() << ", " << problem << "; load an earlier step")};
-}
-/// The leader reads a manifest and sends it to all workers, which verify it. Collective.
-template <class = void>
-checkpoint open_checkpoint(const file_call& call, const std::string& folder,
-                           const std::optional<std::uint64_t>& wanted) {
-  std::pair<std::string, file_trouble> read;
-  if (call.leads()) read = read_manifest(call, folder, wanted);
-  call.settle(read.second);
-  manifest found = parse_manifest(call.bytes_of(call.leader(), read.first)).manifest;
-  return {call.everyone(), folder + "/" + step_name(found.step), std::move(found)};
-}
-
-}  // namespace detail
+namespace detail {}  // namespace detail
 
 /// The steps that were saved completely in a folder, ascending; empty if there is no such folder. All workers of the
 /// world call it and get the same result.
-template <class = void>
-std::vector<std::uint64_t> checkpoint_steps(const std::string& folder, const world& everyone) {
-  return detail::one_call(*everyone.state(), [&] {
-    const detail::file_call call(everyone, 0, text("partita::checkpoint_steps(\"") << folder.c_str() << "\", world)",
-                                 detail::call_number() << 4);
-    call.common(0);
-    return detail::common_steps(call, folder);
-  });
-}
+PARTITA_DECL std::vector<std::uint64_t> checkpoint_steps(const std::string& folder, const world& everyone);
 
 /// Opens a step in a folder of checkpoints. All workers of the world call it; the world may differ from the one that
 /// saved.
 /// Requires: an existing step, and a manifest that has not changed since it was saved [io_error, on all workers].
-template <class = void>
-checkpoint load_checkpoint(const std::string& folder, const world& everyone, std::uint64_t step) {
-  return detail::one_call(*everyone.state(), [&] {
-    const detail::file_call call(everyone, 0,
-                                 text("partita::load_checkpoint(\"") << folder.c_str() << "\", world, " << step << ")",
-                                 detail::call_number() << 5);
-    call.common(0);
-    return detail::open_checkpoint(call, folder, step);
-  });
-}
+PARTITA_DECL checkpoint load_checkpoint(const std::string& folder, const world& everyone, std::uint64_t step);
 /// The same for the highest step that was saved completely.
-template <class = void>
-checkpoint load_checkpoint(const std::string& folder, const world& everyone) {
-  return detail::one_call(*everyone.state(), [&] {
-    const detail::file_call call(everyone, 0, text("partita::load_checkpoint(\"") << folder.c_str() << "\", world)",
-                                 detail::call_number() << 6);
-    call.common(0);
-    return detail::open_checkpoint(call, folder, std::nullopt);
-  });
-}
+PARTITA_DECL checkpoint load_checkpoint(const std::string& folder, const world& everyone);
 
 template <class... Given>
 auto load_checkpoint(detail::any_argument = {}, detail::any_argument = {}, detail::any_argument = {},
@@ -247,3 +150,7 @@ auto load_checkpoint(detail::any_argument = {}, detail::any_argument = {}, detai
 }
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/io/impl/load_checkpoint.ipp>
+#endif

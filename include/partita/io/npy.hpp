@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <partita/array/expression.hpp>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/io/detail/open_npy.hpp>
 #include <partita/io/detail/replaced_file.hpp>
 #include <partita/io/detail/slabs.hpp>
@@ -155,9 +155,10 @@ auto load_npy(const std::string& path, const partition<Extents>& p, const Polici
       call.refuse(detail::file_trouble::kind::partition, "requires a partition of at least one worker").raise();
     return detail::read_unchanged(call, path, [&](detail::file_in_common& source, bool again) {
       if (again && p.active()) static_cast<void>(source.open());  // all at once: it is replaced often
-      const auto facts = detail::open_npy<T, Rank>(call, source);
+      const auto metadata = detail::open_npy<T, Rank>(call, source);
       detail::unverified nothing;
-      return detail::read_npy<T, Rank, (detail::is_to_cuts<Policies> || ...)>(call, source, facts, p, request, nothing);
+      return detail::read_npy<T, Rank, (detail::is_to_cuts<Policies> || ...)>(call, source, metadata, p, request,
+                                                                              nothing);
     });
   });
 }

@@ -54,7 +54,7 @@ class flat_state {
              std::size_t p, std::size_t s) {
       const sharded_tensor<T> there = reshard(optimiser_.state(p, s), rows);
       const std::size_t at = flat[everyone_.id()].there ? begin_ + flat[everyone_.id()].box[0].start - mine.start : 0;
-      on_->move(box_overlaps(held, flat), there.data(), all.data() + at);
+      on_->move(held, flat, there.data(), all.data() + at);
     });
     return all;
   }
@@ -71,7 +71,7 @@ class flat_state {
       const auto& on = old.state()->on;
       tensor_block<T> block(on ? shape_of_box(on->box(rows, old.extents())) : old.extents());
       const std::size_t at = flat[everyone_.id()].there ? begin_ + flat[everyone_.id()].box[0].start - mine.start : 0;
-      on_->move(box_overlaps(flat, held), all.data() + at, block.data());
+      on_->move(flat, held, all.data() + at, block.data());
       const auto there = tensor_of(on, on ? rows : old.layout(), old.extents(), std::move(block));
       optimiser_.restore(p, s, on ? reshard(there, old.layout()) : there);
     });
@@ -107,8 +107,7 @@ class flat_state {
       had[w] = {{from < to ? interval{from - begin, to - begin} : interval{0, 0}}, 0, from < to};
       wanted[w] = {{interval{0, N}}, 0, true};
     }
-    on_->move(box_overlaps(had, wanted), all.data() + (begin > mine && had[everyone_.id()].there ? begin - mine : 0),
-              numbers.data());
+    on_->move(had, wanted, all.data() + (begin > mine && had[everyone_.id()].there ? begin - mine : 0), numbers.data());
     return numbers;
   }
   const shape_list& extents(std::size_t p, std::size_t s) const { return optimiser_.state(p, s).extents(); }

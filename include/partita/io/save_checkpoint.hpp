@@ -3,14 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <exception>
 #include <memory>
 #include <partita/array/expression.hpp>
-#include <partita/core/left_out.hpp>
+#include <partita/core/config.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/io/detail/checkpoint_in_writing.hpp>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <tuple>
 #include <type_traits>
@@ -159,26 +157,15 @@ void save_checkpoint(const std::string& folder, std::uint64_t step, const First&
 /// Cost:     a copy of what this worker writes, whose memory is needed until it is written. Writing uses some time of a
 ///           core.
 /// Adjoint:  none; load_checkpoint is the inverse.
-template <class = void>
-class basic_checkpoint_saver {
+class checkpoint_saver {
  public:
-  explicit basic_checkpoint_saver(std::string folder, const checkpoint_options& options = {})
+  explicit checkpoint_saver(std::string folder, const checkpoint_options& options = {})
       : folder_(std::move(folder)), options_(options) {}
-  basic_checkpoint_saver(const basic_checkpoint_saver&) = delete;
-  basic_checkpoint_saver& operator=(const basic_checkpoint_saver&) = delete;
+  checkpoint_saver(const checkpoint_saver&) = delete;
+  checkpoint_saver& operator=(const checkpoint_saver&) = delete;
   /// Completes a pending checkpoint, unless the object is destroyed during stack unwinding: then that step is not
   /// saved.
-  ~basic_checkpoint_saver() {
-    if (!under_way_) return;
-    if (std::uncaught_exceptions() == 0) {
-      try {
-        finish();
-      } catch (const std::exception& e) {
-        std::fprintf(stderr, "partita: ~checkpoint_saver: %s\n", e.what());
-      }
-    }
-    if (thread_.joinable()) thread_.join();
-  }
+  PARTITA_INLINE ~checkpoint_saver();
 
   /// Completes the previous checkpoint, and starts this one. The blocks may change when it returns. Collective.
   template <class... Tensors>
@@ -199,12 +186,7 @@ class basic_checkpoint_saver {
   }
   /// Waits until the last checkpoint is on the disk, and completes the step. If that fails, throws io_error on all
   /// workers. Collective.
-  void finish() {
-    if (!under_way_) return;
-    if (thread_.joinable()) thread_.join();
-    const auto ending = std::move(under_way_);
-    detail::unwound([&] { ending->end(); });
-  }
+  PARTITA_DECL void finish();
 
  private:
   std::string folder_;
@@ -212,7 +194,6 @@ class basic_checkpoint_saver {
   std::unique_ptr<detail::checkpoint_in_writing> under_way_;
   std::thread thread_;
 };
-using checkpoint_saver = basic_checkpoint_saver<>;
 
 template <class... Given>
 auto named(detail::any_argument = {}, detail::any_argument = {}, detail::any_argument = {}, detail::any_argument = {},
@@ -233,3 +214,7 @@ auto save_checkpoint(detail::any_argument = {}, detail::any_argument = {}, detai
 }
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/io/impl/save_checkpoint.ipp>
+#endif

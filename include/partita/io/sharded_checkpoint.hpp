@@ -1,14 +1,16 @@
-// Checkpoints of sharded tensors: one call saves or loads all tensors of a list, a tuple or a struct.
+// Checkpoints of sharded tensors: one call saves or loads all tensors of a list, a tuple or a struct, or parameters by
+// their names.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/io/load_checkpoint.hpp>
 #include <partita/io/save_checkpoint.hpp>
 #include <partita/io/sharded_npy.hpp>
+#include <partita/sharded/named_parameters.hpp>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -24,6 +26,8 @@ template <class T>
 inline constexpr bool is_sharded_value<sharded_tensor<T>> = true;
 template <class T, auto Layout>
 inline constexpr bool is_sharded_value<typed_sharded<T, Layout>> = true;
+template <class T>
+inline constexpr bool is_sharded_value<trained<T>> = true;
 
 template <class All>
 inline constexpr bool is_tuple_of_sharded = false;
@@ -31,8 +35,8 @@ template <class... X>
 inline constexpr bool is_tuple_of_sharded<std::tuple<X...>> = sizeof...(X) > 0 &&
                                                               (is_sharded_value<std::remove_cvref_t<X>> && ...);
 
-/// Tensors that are saved together: a std::tuple of tensors or of references to them, or a range of tensors of one
-/// type.
+/// Tensors that are saved together: a std::tuple of tensors or of references to them, a range of tensors of one type,
+/// or named parameters.
 template <class All>
 concept sharded_tensors = is_tuple_of_sharded<std::remove_cvref_t<All>> || requires(All& all) {
   requires is_sharded_value<std::remove_cvref_t<decltype(*all.begin())>>;
@@ -56,6 +60,14 @@ const sharded_tensor<T>& run_time_value(const typed_sharded<T, Layout>& x) {
   return x.at_run_time();
 }
 template <class T>
+sharded_tensor<T> run_time_value(const trained<T>& x) {
+  return x.read();
+}
+template <class T>
+void assign_value(const trained<T>& x, const sharded_tensor<T>& value) {
+  x.write(value);
+}
+template <class T>
 void assign_value(sharded_tensor<T>& x, const sharded_tensor<T>& value) {
   x = value;
 }
@@ -72,7 +84,7 @@ void with_rank_of(const X& x, const char* call, F f) {
     static_assert(X::rank() > 0, "partita::save_tensors(folder, step, tensors): requires tensors of rank 1 or more");
     f(std::integral_constant<std::size_t, X::rank()>());
   } else {
-    switch (x.rank()) {
+    switch (run_time_value(x).rank()) {
       case 1:
         return f(std::integral_constant<std::size_t, 1>());
       case 2:
@@ -86,8 +98,8 @@ void with_rank_of(const X& x, const char* call, F f) {
       case 6:
         return f(std::integral_constant<std::size_t, 6>());
       default:
-        throw shape_error(text("partita::") << call << ": requires tensors of rank 1 to 6, got one of rank " << x.rank()
-                                            << "; reshape it");
+        throw shape_error(text("partita::") << call << ": requires tensors of rank 1 to 6, got one of rank "
+                                            << run_time_value(x).rank() << "; reshape it");
     }
   }
 }
@@ -100,6 +112,15 @@ const std::shared_ptr<bound_mesh>& mesh_of(const sharded_tensor<T>& x, const cha
   return x.state()->on;
 }
 
+template <class All>
+concept with_names = requires(const All& all) { all.name(std::size_t{0}); };
+/// The name of tensor k: its own, or its number.
+template <class All>
+std::string name_of_tensor(const All& all, std::size_t k) {
+  if constexpr (with_names<All>) return all.name(k);
+  else return std::to_string(k);
+}
+
 /// The number of tensors, the mesh of the first, and a hash of everything that must be equal on all workers.
 struct tensors_given {
   std::size_t count = 0;
@@ -110,6 +131,7 @@ struct tensors_given {
   tensors_given(const All& all, const char* call) {
     for_each_tensor(all, [&](const auto& x) {
       const auto& value = run_time_value(x);
+      number.mix(name_of_tensor(all, count).c_str());
       if (count++ == 0) first = mesh_of(value, call);
       else mesh_of(value, call);
       number.mix(type_number<typename std::remove_cvref_t<decltype(value)>::value_type>());
@@ -118,8 +140,6 @@ struct tensors_given {
     if (count == 0) throw shape_error(text("partita::") << call << ": requires at least one tensor");
   }
 };
-
-inline std::string name_of_tensor(std::size_t k) { return std::to_string(k); }
 
 /// Loads the tensor of this name, in the layout of x.
 template <std::size_t Rank, class T>
@@ -136,17 +156,20 @@ sharded_tensor<T> loaded_like(const checkpoint& from, const std::string& name, c
 template <class All>
 text differs_from(const checkpoint& from, const All& all, std::size_t count) {
   text problem;
-  if (from.tensors().size() != count)
+  if (!with_names<All> && from.tensors().size() != count)
     return problem << "requires as many tensors as were saved, got " << count << " and a checkpoint of "
                    << from.tensors().size();
   std::size_t k = 0;
   for_each_tensor(all, [&](const auto& x) {
-    const auto& wanted = run_time_value(x).extents();
-    for (const manifest_tensor& saved : from.tensors())
-      if (problem.empty() && saved.name == name_of_tensor(k) && !(shape_list(saved.extents) == wanted))
-        problem << "requires tensors of the extents that were saved; number " << k << " has " << wanted
-                << ", and the checkpoint holds " << saved.extents;
-    ++k;
+    const std::string name = name_of_tensor(all, k++);
+    if (!problem.empty()) return;
+    const shape_list wanted = run_time_value(x).extents();
+    const manifest_tensor* const saved = from.find(name);
+    if (saved != nullptr && !(shape_list(saved->extents) == wanted))
+      problem << "requires tensors of the extents that were saved; " << (with_names<All> ? "" : "number ")
+              << name.c_str() << " has " << wanted << ", and the checkpoint holds " << saved->extents;
+    if (with_names<All> && saved == nullptr)
+      problem << "requires names that were saved; the checkpoint does not have " << name.c_str();
   });
   return problem;
 }
@@ -154,7 +177,8 @@ text differs_from(const checkpoint& from, const All& all, std::size_t count) {
 }  // namespace detail
 
 /// Saves tensors as FOLDER/step-N, by one call: `save_tensors("run", step, std::tie(model.w1, model.w2))`, or a
-/// std::tuple, std::vector or std::array of tensors. Their files are 0.npy, 1.npy, … in order.
+/// std::tuple, std::vector or std::array of tensors. Their files are 0.npy, 1.npy, … in order, or those of the names of
+/// `named_parameters`.
 /// Shapes:   tensors of rank 1 or more, with typed or run-time layouts, on meshes of one world.
 /// Requires: tensors that are not partial [partition_error]; else what save_checkpoint requires.
 /// Cost:     that of save_checkpoint, and a copy of what this worker writes.
@@ -181,7 +205,7 @@ void save_tensors(const std::string& folder, std::uint64_t step, const All& tens
               const partition<dynamic_extents<r>> p(on->everyone(), there.arrangement);
               auto block = zero_volume<T, r>();
               if (p.active()) block = value.template local<r>();
-              f(named(name_of_tensor(k++), p,
+              f(named(name_of_tensor(tensors, k++), p,
                       dynamic_extents<r>(array_of_extents<r>(value.extents(), "partita::save_tensors")), block,
                       from_cuts(there.cuts)));
             });
@@ -195,7 +219,7 @@ void save_tensors(const std::string& folder, std::uint64_t step, const All& tens
 /// Loads tensors that save_tensors saved. Each is loaded with the layout of the given tensor, on any mesh and any
 /// number of workers. Returns the step that was loaded, by default the highest one: `const auto step =
 /// load_tensors("run", std::tie(model.w1, model.w2));`.
-/// Shapes:   as many tensors as were saved, with their extents and types.
+/// Shapes:   as many tensors as were saved, with their extents and types; named parameters may be fewer, in any order.
 /// Requires: these shapes [shape_error, io_error] and what checkpoint::load requires; errors are thrown on all workers,
 ///           and then no tensor has changed.
 /// Cost:     that of load_npy for one copy of each tensor, and one exchange that sends the blocks to the other copies.
@@ -211,13 +235,13 @@ std::uint64_t load_tensors(const std::string& folder, All&& tensors, std::uint64
       step == ~std::uint64_t{0} ? load_checkpoint(folder, everyone) : load_checkpoint(folder, everyone, step);
   const text problem = differs_from(from, tensors, given.count);
   agree_if_checked(*everyone.state(), hasher(given.number).mix(call).mix(given.count).value(),
-                   complaint(problem.empty() ? problem : text("partita::") << call << ": " << problem),
+                   local_error(problem.empty() ? problem : text("partita::") << call << ": " << problem),
                    [&] { return text("partita::") << call << " with " << given.count << " tensors"; });
   std::vector<std::function<void()>> assign;  // run when all tensors are loaded
   std::size_t k = 0;
   for_each_tensor(tensors, [&](auto& x) {
     with_rank_of(x, call, [&](auto rank) {
-      auto value = loaded_like<decltype(rank)::value>(from, name_of_tensor(k++), run_time_value(x));
+      auto value = loaded_like<decltype(rank)::value>(from, name_of_tensor(tensors, k++), run_time_value(x));
       assign.push_back([&x, value] { assign_value(x, value); });
     });
   });

@@ -26,11 +26,11 @@ std::array<std::size_t, Rank> array_of_extents(const shape_list& extents, const 
 /// Makes a tensor with this layout from blocks that some workers hold: each worker receives what it lacks from one of
 /// the holders. Collective.
 template <class T>
-sharded_tensor<T> spread(const std::shared_ptr<bound_mesh>& on, std::vector<worker_box> had, const T* given,
+sharded_tensor<T> spread(const std::shared_ptr<bound_mesh>& on, const std::vector<worker_box>& had, const T* given,
                          const sharding& layout, const shape_list& extents, std::uint64_t number) {
   const sharding finished = bare(layout.finished());
   tensor_block<T> block(shape_of_box(on->box(finished, extents)), on->memory());
-  on->move(box_overlaps(std::move(had), on->boxes_of(finished, extents)), given, block.data());
+  on->move(had, on->boxes_of(finished, extents), given, block.data());
   return tensor_of(on, layout, extents, resharded(*on, block, finished, bare(layout), extents), number);
 }
 
@@ -41,7 +41,7 @@ sharded_tensor<T> spread_from(const char* call, const std::shared_ptr<bound_mesh
   auto had = on->boxes_of(bare(layout.finished()), extents);
   for (std::size_t w = 0; w < had.size(); ++w) had[w].there = had[w].there && p.workers().find(w) < p.size();
   on->template agree<T>(call, layout, layout, extents);
-  return spread(on, std::move(had), given, layout, extents, number);
+  return spread(on, had, given, layout, extents, number);
 }
 
 }  // namespace detail
@@ -101,10 +101,10 @@ sharded_tensor<element_of<X>> shard_from(const world& everyone, std::size_t work
   const bool mine = everyone.id() == worker;
   return detail::one_call(*everyone.state(), [&] {
     const shape_list given = detail::shape_of(x);
-    detail::complaint wrong;
+    detail::local_error wrong;
     if (mine && !(given == extents))
-      wrong = detail::complaint(text("partita::shard_from: requires an array of the extents that are said, ")
-                                << extents << ", got " << given << " on worker " << worker);
+      wrong = detail::local_error(text("partita::shard_from: requires an array of the extents that are said, ")
+                                  << extents << ", got " << given << " on worker " << worker);
     const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
     const std::uint64_t number = detail::noted_tensor<element_of<X>>(on, "shard_from", layout, extents);
     on->template agree<element_of<X>>("partita::shard_from", layout, layout, extents, worker, wrong);
@@ -113,7 +113,7 @@ sharded_tensor<element_of<X>> shard_from(const world& everyone, std::size_t work
     had[worker].there = true;
     detail::tensor_block<element_of<X>> block;
     if (mine) block = detail::block_of_array(x);
-    return detail::spread(on, std::move(had), block.data(), layout, extents, number);
+    return detail::spread(on, had, block.data(), layout, extents, number);
   });
 }
 

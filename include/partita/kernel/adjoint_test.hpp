@@ -1,8 +1,6 @@
 // The adjoint test <F x, y> == <x, F* y>, for the library's kernels and for a program's own operators.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <partita/array/strided.hpp>
 #include <partita/comm/agreement.hpp>
 #include <partita/comm/partition.hpp>
@@ -36,12 +34,6 @@ struct adjoint_products {
 
   /// Whether both are exactly equal, as integer-valued data must give in any order of summation.
   bool exact() const { return forward == backward; }
-  /// |<F x, y> - <x, F* y>|, relative to the larger of the two.
-  double relative_error() const {
-    const double difference = static_cast<double>(std::abs(forward - backward));
-    const double scale = std::max(static_cast<double>(std::abs(forward)), static_cast<double>(std::abs(backward)));
-    return scale == 0 ? difference : difference / scale;
-  }
 };
 
 /// Applies F to x and its adjoint to y, and compares the scalar products over all workers of the world.
@@ -52,18 +44,19 @@ struct adjoint_products {
 template <class Operator, ranked_array X, ranked_array Y>
 auto adjoint_test(const world& everyone, Operator&& f, const X& x, const Y& y) {
   using T = element_of<X>;
-  text objection;
-  const auto product = [&objection](const auto& a, const auto& b) {
+  text error_message;
+  const auto product = [&error_message](const auto& a, const auto& b) {
     try {
       return local_dot(a, b);
     } catch (const shape_error& thrown) {
-      objection << (objection.empty() ? "partita::adjoint_test(everyone, f, x, y): " : "; ") << thrown.sentence();
+      error_message << (error_message.empty() ? "partita::adjoint_test(everyone, f, x, y): " : "; ")
+                    << thrown.sentence();
       return T{};
     }
   };
   const T forward = product(f(x), y);
   T local[2] = {forward, product(x, f.adjoint(y))};
-  detail::agree_if_checked(*everyone.state(), 0x61646a6f696e74ULL, detail::complaint(objection),
+  detail::agree_if_checked(*everyone.state(), 0x61646a6f696e74ULL, detail::local_error(error_message),
                            [] { return text("partita::adjoint_test(everyone, f, x, y)"); });
   worker_group all;
   all.root_is_large = true;

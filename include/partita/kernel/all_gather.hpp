@@ -1,8 +1,9 @@
 // All-gather: concatenates the blocks along some dimensions of a partition; every worker gets the whole.
 #pragma once
 
-#include <partita/kernel/detail/misnamed.hpp>
-#include <partita/kernel/detail/part_kernel.hpp>
+#include <partita/kernel/detail/box_kernel.hpp>
+#include <partita/kernel/detail/part_movement.hpp>
+#include <partita/kernel/detail/partition_arguments.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 
 namespace partita {
@@ -17,19 +18,20 @@ namespace partita {
 ///           block is sent once, and distributed there. Extents are exchanged once for each new plan.
 /// Adjoint:  reduce_scatter, back to the decomposition that x had.
 template <class Extents>
-class all_gather : public detail::part_kernel<all_gather<Extents>, detail::part_movement<Extents>> {
-  using base = detail::part_kernel<all_gather, detail::part_movement<Extents>>;
+class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_movement<partition<Extents>::rank()>> {
+  static constexpr std::size_t rank = partition<Extents>::rank();
+  using base = detail::box_kernel<all_gather, detail::part_movement<rank>>;
   friend base;
 
  public:
   /// `all_gather(p, dimensions<1>)`: gathers along dimension 1.
   template <std::size_t... D>
   all_gather(const partition<Extents>& p, dimensions_t<D...> named)
-      : base({p, kept(named), "partita::all_gather", detail::known_cuts::any}) {}
+      : base({detail::of_rank<rank>(p), kept(named), "partita::all_gather(p, dimensions)", detail::known_cuts::any}) {}
   /// `all_gather(p, all_dimensions_but<0>)`: gathers along every dimension but 0.
   template <std::size_t... D>
   all_gather(const partition<Extents>& p, all_dimensions_but_t<D...> named)
-      : base({p, kept(named), "partita::all_gather", detail::known_cuts::any}) {}
+      : base({detail::of_rank<rank>(p), kept(named), "partita::all_gather(p, dimensions)", detail::known_cuts::any}) {}
 
   /// What this worker sends, keeps and receives for a whole of these extents whose parts are balanced. Cost: no
   /// communication.
@@ -37,9 +39,12 @@ class all_gather : public detail::part_kernel<all_gather<Extents>, detail::part_
   exchange_plan<Extents::rank()> plan(const extents<E...>& whole) const {
     static_assert(sizeof...(E) == Extents::rank(),
                   "partita::all_gather::plan(extents): requires extents of the rank of the partition");
-    if constexpr (sizeof...(E) == Extents::rank()) return this->movement_.plan_wholes(whole.array());
+    if constexpr (sizeof...(E) == Extents::rank()) return this->movement_.planner().plan_wholes(whole.array());
     else return {};
   }
+
+  /// The ids of the workers whose blocks are gathered, or summed, with this worker's; empty if it is inactive.
+  const std::vector<std::size_t>& members() const { return this->movement_.planner().members(); }
 
  private:
   template <template <std::size_t...> class Named, std::size_t... D>
@@ -83,19 +88,6 @@ class all_gather : public detail::part_kernel<all_gather<Extents>, detail::part_
                   "partita::all_gather(p, dimensions<...>).into(x, view): requires a view with memory (an xt::xtensor, "
                   "or an xt::view of ranges of one) of the rank and element type of x, which is not const");
     return detail::fits_view<View, X>();
-  }
-  template <class T, class Fill>
-  static auto forward(detail::part_movement<Extents>& movement, const strided<const T, Extents::rank()>& x,
-                      const detail::target<T, Extents::rank()>& wanted, const char* direction,
-                      const detail::complaint& before, Fill fill) {
-    fill();
-    return movement.template gather<T>(x, wanted, direction, before);
-  }
-  template <class T, class Fill>
-  static auto backward(detail::part_movement<Extents>& movement, const strided<const T, Extents::rank()>& x,
-                       const detail::target<T, Extents::rank()>& wanted, const char* direction,
-                       const detail::complaint& before, Fill fill) {
-    return movement.template scatter<T>(x, wanted, direction, before, fill);
   }
 };
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <partita/core/left_out.hpp>
-#include <partita/kernel/detail/misnamed.hpp>
+#include <partita/core/rejected_call.hpp>
+#include <partita/kernel/detail/partition_arguments.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/rule/all_to_all_rule.hpp>
 #include <utility>
@@ -28,7 +28,7 @@ class all_to_all {
  public:
   all_to_all(const partition<Src>& p_from, const partition<Dst>& p_to)
       : moved_(detail::named_call{"partita::all_to_all(p_from, p_to)"}, p_from, p_to) {
-    const text problem = all_to_all_objection(p_from.grid().shape(), p_to.grid().shape());
+    const text problem = all_to_all_error(p_from.grid().shape(), p_to.grid().shape());
     if (!problem.empty()) throw partition_error(text("partita::all_to_all(p_from, p_to): ") << problem);
     if (!p_from.workers().contain(p_to.workers()) || !p_to.workers().contain(p_from.workers()))
       throw partition_error(text("partita::all_to_all(p_from, p_to): requires partitions of the same workers, got ")
@@ -79,7 +79,7 @@ class all_to_all {
     else return {};
   }
   detail::arena* memory() const { return moved_.memory(); }
-  std::size_t structures_made() const { return moved_.structures_made(); }
+  std::size_t plans_made() const { return moved_.plans_made(); }
   kernel_counts counts() const { return moved_.counts(); }
 
  private:
@@ -108,22 +108,22 @@ class all_to_all {
 
   friend struct detail::kernel_access;
   template <class X>
-  auto forward_(const X& x, const text& objection) const {
-    return detail::kernel_access::call(moved_, x, objection);
+  auto forward_(const X& x, const text& error_message) const {
+    return detail::kernel_access::call(moved_, x, error_message);
   }
   template <class X, class View>
-  void forward_(const X& x, View& view, const text& objection) const {
-    detail::kernel_access::into(moved_, x, view, objection);
+  void forward_(const X& x, View& view, const text& error_message) const {
+    detail::kernel_access::into(moved_, x, view, error_message);
   }
   template <class Y>
-  auto backward_(const Y& dy, const text& objection) const {
-    return detail::kernel_access::adjoint(moved_, dy, objection);
+  auto backward_(const Y& dy, const text& error_message) const {
+    return detail::kernel_access::adjoint(moved_, dy, error_message);
   }
   template <class Y, class Fill>
-  auto begin_backward_(const Y& dy, const text& objection, Fill fill) const {
-    return detail::kernel_access::start_adjoint(moved_, dy, objection, std::move(fill));
+  auto begin_backward_(const Y& dy, const text& error_message, Fill fill) const {
+    return detail::kernel_access::start_adjoint(moved_, dy, error_message, std::move(fill));
   }
-  void object_(const text& objection) const { detail::kernel_access::object(moved_, objection); }
+  void object_(const text& error_message) const { detail::kernel_access::object(moved_, error_message); }
   auto identity_() const { return detail::kernel_access::identity(moved_); }
 
   detail::member_if<Src::rank() == Dst::rank(), repartition<Src, Dst>> moved_;

@@ -8,7 +8,7 @@
 #include <partita/array/strided.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/core/extents.hpp>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/plan/decomposition.hpp>
 #include <type_traits>
 #include <utility>

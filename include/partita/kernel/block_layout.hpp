@@ -58,27 +58,27 @@ class block_layout {
   const partition<dynamic_extents<Rank>>& p() const { return p_; }
   const char* call() const { return call_; }
 
-  /// Collective: each worker passes the shape of its block. If a worker has an objection, or the blocks do not fit
+  /// Collective: each worker passes the shape of its block. If a worker has an error, or the blocks do not fit
   /// together, all workers throw a shape_error. Cost: one agreement; for blocks of a new shape one additional
   /// all-gather.
-  const laid_out_tensor<Rank>& learn(const shape_type& mine, const text& objection = {}) {
+  const laid_out_tensor<Rank>& learn(const shape_type& mine, const text& error_message = {}) {
     world_state& state = *p_.world().state();
-    const complaint before(objection);
+    const local_error before(error_message);
     return agreed_structure(
         state, known_, {fingerprint_, before, true},
         [&](const laid_out_tensor<Rank>& known) { return !p_.active() || known.mine == mine; },
-        [&](complaint& trouble) { return lay_out_blocks(mine, trouble); }, [&] { return describe(mine); });
+        [&](local_error& trouble) { return lay_out_blocks(mine, trouble); }, [&] { return describe(mine); });
   }
   /// For a call that makes no agreement itself: the next agreement compares the layer and its options.
   void note() const { p_.world().state()->note_local(fingerprint_, call_); }
-  /// Collective: if one worker has an objection, all workers throw it.
-  void agree(const text& objection, std::uint64_t number = 1) const {
-    agree_if_checked(*p_.world().state(), mixed(fingerprint_, number), complaint(objection),
+  /// Collective: if one worker has an error, all workers throw it.
+  void agree(const text& error_message, std::uint64_t number = 1) const {
+    agree_if_checked(*p_.world().state(), mixed(fingerprint_, number), local_error(error_message),
                      [&] { return describe(); });
   }
 
  private:
-  laid_out_tensor<Rank> lay_out_blocks(const shape_type& mine, complaint& trouble) const {
+  laid_out_tensor<Rank> lay_out_blocks(const shape_type& mine, local_error& trouble) const {
     const auto all = gathered(*p_.world().state(), facts_of(mine));
     std::vector<shape_type> shapes(p_.size());
     for (std::size_t k = 0; k < shapes.size(); ++k)
@@ -88,13 +88,13 @@ class block_layout {
     found.mine = mine;
     found.extents = side_by_side.extents;
     if (!side_by_side.problem.empty()) {
-      trouble = complaint(text(call_) << " with p = " << p_.grid().shape() << ": " << side_by_side.problem);
+      trouble = local_error(text(call_) << " with p = " << p_.grid().shape() << ": " << side_by_side.problem);
       return found;
     }
     if (!side_by_side.cartesian) {
-      trouble = complaint(text(call_) << " with p = " << p_.grid().shape()
-                                      << ": requires blocks whose cuts go through the whole tensor, got staggered "
-                                         "ones; repartition the tensor first");
+      trouble = local_error(text(call_) << " with p = " << p_.grid().shape()
+                                        << ": requires blocks whose cuts go through the whole tensor, got staggered "
+                                           "ones; repartition the tensor first");
       return found;
     }
     for (std::size_t d = 0; d < Rank; ++d) {

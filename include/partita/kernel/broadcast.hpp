@@ -3,7 +3,7 @@
 
 #include <partita/kernel/detail/collective_kernel.hpp>
 #include <partita/kernel/detail/make_collective_movement.hpp>
-#include <partita/kernel/detail/misnamed.hpp>
+#include <partita/kernel/detail/partition_arguments.hpp>
 #include <partita/rule/kernel_policy.hpp>
 
 namespace partita {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <memory>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/kernel/detail/chained_calls.hpp>
 #include <partita/kernel/detail/operator_steps.hpp>
 #include <partita/kernel/kernel_access.hpp>
@@ -78,7 +78,7 @@ class composition {
     return std::apply(
         [](const auto&... k) {
           kernel_counts all;
-          ((all.structures_made += k.counts().structures_made, all.messages += k.counts().messages,
+          ((all.plans_made += k.counts().plans_made, all.messages += k.counts().messages,
             all.bytes_by_message += k.counts().bytes_by_message, all.bytes_shared += k.counts().bytes_shared),
            ...);
           return all;
@@ -117,12 +117,12 @@ class composition {
   }
 
   friend struct detail::kernel_access;
-  void object_(const text& objection) const
+  void object_(const text& error_message) const
     requires requires(const std::tuple_element_t<0, std::tuple<Operators...>>& k) {
-      detail::kernel_access::object(k, objection);
+      detail::kernel_access::object(k, error_message);
     }
   {
-    detail::kernel_access::object(step<0>(), objection);
+    detail::kernel_access::object(step<0>(), error_message);
   }
 
   enum class direction : std::uint64_t { forward = 1, back = 2 };
@@ -161,7 +161,7 @@ class composition {
           detail::shape_of_block(x)};
       ((call.view = detail::shape_of_block(view), call.fills_view = true), ...);
       const auto made = [&] {
-        return std::apply([](const auto&... k) { return (k.structures_made() + ...); }, parts_->operators);
+        return std::apply([](const auto&... k) { return (k.plans_made() + ...); }, parts_->operators);
       };
       return parts_->calls[Where == direction::forward ? 0 : 1].carry_out(call, made, run);
     } else {

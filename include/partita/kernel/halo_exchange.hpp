@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <partita/kernel/detail/misnamed.hpp>
-#include <partita/kernel/detail/part_kernel.hpp>
+#include <partita/kernel/detail/box_kernel.hpp>
+#include <partita/kernel/detail/partition_arguments.hpp>
 #include <partita/kernel/halo_cells.hpp>
 #include <partita/kernel/window_movement.hpp>
 #include <partita/plan/halo_rounds.hpp>
@@ -87,8 +87,8 @@ class halo_planner {
   const halo_boundaries<rank>& beyond() const { return beyond_; }
   const outside_function<rank>& outside() const { return outside_; }
   std::uint64_t fingerprint() const { return fingerprint_; }
-  text objection(const std::array<std::size_t, rank>& extents) const {
-    return halo_objection(extents, widths_, beyond_);
+  text error_message(const std::array<std::size_t, rank>& extents) const {
+    return halo_error(extents, widths_, beyond_);
   }
   /// The decomposition for a frame: the one that the caller passed, or the balanced one for the extents of a tensor.
   const decomposition<rank>& cuts_of(const decomposition<rank>& cuts) const { return cuts; }
@@ -99,7 +99,7 @@ class halo_planner {
     return decomposition<rank>::balanced(global.array(), p_.grid().shape());
   }
   /// An error message if the workers cannot hold a tensor of this decomposition, else empty.
-  text objection_to(const decomposition<rank>& cuts, const char* call) const {
+  text error_in(const decomposition<rank>& cuts, const char* call) const {
     const auto shape = p_.grid().shape();
     for (std::size_t d = 0; d < rank; ++d) {
       if (cuts.cuts[d].parts() != shape[d])
@@ -109,7 +109,7 @@ class halo_planner {
         return text(name()) << call << ": requires cuts that are balanced or explicit, got a block-cyclic one along "
                             << "dimension " << d << "; a block-cyclic block has no frame";
     }
-    const text problem = objection(cuts.extents());
+    const text problem = error_message(cuts.extents());
     return problem.empty() ? text() : text(name()) << call << ": " << problem;
   }
   halo_plan<rank> plan(const decomposition<rank>& cuts, std::size_t worker) const {
@@ -173,9 +173,8 @@ class halo_exchanges;
 ///           exchange is linear, unless a constant other than 0 or a function was given.
 template <class Extents>
 class halo_exchange
-    : public detail::part_kernel<halo_exchange<Extents>, detail::window_movement<detail::halo_planner<Extents>>> {
-  using movement = detail::window_movement<detail::halo_planner<Extents>>;
-  using base = detail::part_kernel<halo_exchange, movement>;
+    : public detail::box_kernel<halo_exchange<Extents>, detail::window_movement<detail::halo_planner<Extents>>> {
+  using base = detail::box_kernel<halo_exchange, detail::window_movement<detail::halo_planner<Extents>>>;
   friend base;
   template <class...>
   friend class halo_exchanges;
@@ -184,14 +183,14 @@ class halo_exchange
  public:
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
                 const halo_boundaries<Extents::rank()>& beyond, halo_way way = halo_way::by_cost)
-      : base(movement({p, widths, beyond, way})) {}
+      : base({p, widths, beyond, way}) {}
   /// With the function for boundary::function: f(i) is a number for the index i of a cell beyond a border, a
   /// std::array<std::ptrdiff_t, rank>. The function is called in every call while the other ghosts travel; an exception
   /// that it throws is thrown on this worker alone.
   template <class F>
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
                 const halo_boundaries<Extents::rank()>& beyond, F f, halo_way way = halo_way::by_cost)
-      : base(movement({p, widths, beyond, way, detail::outside_of<Extents::rank()>(std::move(f))})) {}
+      : base({p, widths, beyond, way, detail::outside_of<Extents::rank()>(std::move(f))}) {}
   /// Widths as numbers without names: for one dimension the widths before and after the block; for more dimensions an
   /// error message, since `{2, 1}` may mean two sides or two dimensions.
   template <class W, class... A>
@@ -249,25 +248,25 @@ class halo_exchange
     return plan(global.array());
   }
   exchange_plan<rank> plan(const std::array<std::size_t, rank>& global) const {
-    const auto& planner = this->movement_.planner();
+    const auto& planner = this->movement_.windows();
     return planner.plan(decomposition<rank>::balanced(global, planner.p().grid().shape()), planner.p().world().id())
         .exchange;
   }
   /// The cells that this worker has of the tensor of the last call; empty on an inactive worker.
   /// Requires: an earlier call [error, on all workers that made none].
   halo_cells<rank> cells() const {
-    const auto* plan = this->movement_.last_plan();
-    const auto& planner = this->movement_.planner();
+    const auto* plan = this->movement_.last_windows();
+    const auto& planner = this->movement_.windows();
     if (plan == nullptr)
       throw error(
           "partita::halo_exchange::cells(): requires a call before, which says how the tensor is cut; call h(x) first");
     if (!plan->exchange.takes) return {};
     return {this->movement_.last_cuts().block(planner.p().index()), planner.widths(), plan->start};
   }
-  const halo_widths<rank>& widths() const { return this->movement_.planner().widths(); }
+  const halo_widths<rank>& widths() const { return this->movement_.windows().widths(); }
 
  private:
-  const detail::halo_planner<Extents>& planner() const { return this->movement_.planner(); }
+  const detail::halo_planner<Extents>& planner() const { return this->movement_.windows(); }
   template <class X>
   static consteval bool takes() {
     static_assert(
@@ -304,17 +303,6 @@ class halo_exchange
                   "memory (an xt::xtensor, or an xt::view of ranges of one) of the rank and element type of x, which "
                   "is not const");
     return detail::fits_view<View, std::remove_reference_t<X>>();
-  }
-  template <class T, class Fill>
-  static auto forward(movement& m, const strided<const T, rank>& x, const detail::target<T, rank>& wanted,
-                      const char* direction, const detail::complaint& before, Fill fill) {
-    fill();
-    return m.template spread<T>(x, wanted, direction, before);
-  }
-  template <class T, class Fill>
-  static auto backward(movement& m, const strided<const T, rank>& dy, const detail::target<T, rank>& wanted,
-                       const char* direction, const detail::complaint& before, Fill fill) {
-    return m.template collect<T>(dy, wanted, direction, before, fill);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <partita/comm/side_by_side.hpp>
+#include <partita/kernel/detail/box_movement.hpp>
 #include <partita/kernel/halo_exchange.hpp>
 #include <tuple>
 #include <type_traits>
@@ -33,10 +34,8 @@ class halo_exchanges {
   static_assert(fields > 0, "partita::halo_exchanges(h...): requires at least one halo_exchange");
 
  public:
-  explicit halo_exchanges(const halo_exchange<Extents>&... exchanges) : planners_(exchanges.planner()...) {
-    std::uint64_t all = fields;
-    std::apply([&](const auto&... p) { ((all = detail::mixed(all, p.fingerprint())), ...); }, planners_);
-    fingerprint_ = all;
+  explicit halo_exchanges(const halo_exchange<Extents>&... exchanges)
+      : planners_(exchanges.planner()...), movement_(world_of_first().state(), name, fingerprint_of(exchanges...)) {
     std::apply(
         [&](const auto&... p) {
           if (!((p.p().world() == world_of_first()) && ...))
@@ -49,7 +48,7 @@ class halo_exchanges {
   template <class... X>
   auto operator()(const X&... x) const {
     if constexpr (takes<X...>()) {
-      return one_call([&] {
+      return movement_.one_call([&] {
         const std::tuple<block_argument<X>...> arguments(x...);
         return std::apply([&](const auto&... a) { return spread<element<X...>>({a.block()...}, "(x...)").finish(); },
                           arguments);
@@ -65,7 +64,7 @@ class halo_exchanges {
         sizeof...(Global) == fields,
         "partita::halo_exchanges(h...).frames<T>(cuts...): requires extents or a decomposition for each field");
     if constexpr (sizeof...(Global) == fields) {
-      return one_call([&] {
+      return movement_.one_call([&] {
         return std::apply([&](const auto&... p) { return framed<T>({p.cuts_of(global)...}, ".frames(cuts...)"); },
                           planners_);
       });
@@ -81,9 +80,9 @@ class halo_exchanges {
   template <class... View>
   auto start_refresh(View&&... ghosted) const {
     if constexpr (takes<std::remove_reference_t<View>...>() && fills<View...>()) {
-      return one_call([&] {
+      return movement_.one_call([&] {
         auto later = fill<element<std::remove_reference_t<View>...>>({block_of(ghosted)...}, ".refresh(ghosted...)");
-        state().leave_under_way(operation_);
+        movement_.leave_under_way();
         return later;
       });
     }
@@ -92,7 +91,7 @@ class halo_exchanges {
   template <class... Y>
   auto adjoint(const Y&... dy) const {
     if constexpr (takes<Y...>()) {
-      return one_call([&] {
+      return movement_.one_call([&] {
         const std::tuple<block_argument<Y>...> arguments(dy...);
         return std::apply(
             [&](const auto&... a) { return collect<element<Y...>>({a.block()...}, ".adjoint(dy...)").finish(); },
@@ -102,10 +101,7 @@ class halo_exchanges {
   }
 
   /// The number of plans made so far, and what this worker sends in a call with the plan used last.
-  kernel_counts counts() const {
-    const detail::carried last = last_ ? last_->counts() : detail::carried{};
-    return {structures_.made(), last.messages, last.bytes_by_message, last.bytes_shared};
-  }
+  kernel_counts counts() const { return movement_.counts(structures_.made()); }
 
  private:
   struct structure {
@@ -157,10 +153,10 @@ class halo_exchanges {
       const auto number =
           go<T>(s.spreading, detail::element_kind::moved<T>(), x, blocks<T>{block_of(std::get<I>(y))...},
                 [&](std::size_t) { return lowered_all(detail::lowered(std::get<I>(s.plans)->exchange)...); });
-      operation_->also([&] {
+      movement_.operation()->also([&] {
         (complete(*std::get<I>(s.plans), std::get<I>(planners_), std::get<I>(x), block_of(std::get<I>(y))), ...);
       });
-      return detail::pending<results<T>>(std::move(y), operation_, number);
+      return detail::pending<results<T>>(std::move(y), movement_.operation(), number);
     }(each);
   }
   template <class T>
@@ -181,8 +177,9 @@ class halo_exchanges {
       const auto outside = [](const auto& plan, const auto& planner, const auto& block) {
         if (plan.exchange.takes) detail::fill_outside(plan, block, planner.beyond(), planner.outside());
       };
-      operation_->also([&] { (outside(*std::get<I>(s.plans), std::get<I>(planners_), std::get<I>(w)), ...); });
-      return detail::pending<detail::in_place>({}, operation_, number);
+      movement_.operation()->also(
+          [&] { (outside(*std::get<I>(s.plans), std::get<I>(planners_), std::get<I>(w)), ...); });
+      return detail::pending<detail::in_place>({}, movement_.operation(), number);
     }(each);
   }
   template <class T>
@@ -197,29 +194,30 @@ class halo_exchanges {
         if (!plan.exchange.takes) copy(to, from);
       };
       (idle(*std::get<I>(s.plans), std::get<I>(dy), block_of(std::get<I>(dx))), ...);
-      return detail::pending<results<T>>(std::move(dx), operation_, number);
+      return detail::pending<results<T>>(std::move(dx), movement_.operation(), number);
     }(each);
   }
 
   template <class T>
   results<T> framed(const all_cuts& cuts, const char* direction) const {
-    detail::expect_not_moved_from(operation_ != nullptr, name);
-    operation_->wait();
+    movement_.finish_pending();
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       std::uint64_t number = 0;
       ((number = detail::mixed(number, std::get<I>(cuts).fingerprint())), ...);
       text problem;
       const auto judge = [&](const auto& planner, const auto& of_field) {
-        if (problem.empty()) problem = planner.objection_to(of_field, direction);
+        if (problem.empty()) problem = planner.error_in(of_field, direction);
       };
       (judge(std::get<I>(planners_), std::get<I>(cuts)), ...);
       structure& s = detail::agreed_structure(
-          state(), structures_, {detail::mixed(fingerprint_of<T>(4), number), detail::complaint(problem), true},
+          movement_.state(), structures_,
+          {detail::mixed(movement_.fingerprint(detail::type_number<T>(), 4), number), detail::local_error(problem),
+           true},
           [&](const structure& known) { return known.cuts == number; },
-          [&](detail::complaint&) {
-            if (!ways_) ways_ = std::make_shared<detail::transport>(state().communicator());
+          [&](detail::local_error&) {
+            detail::opened(movement_.ways(), movement_.state());
             structure made{.plans = {std::make_shared<const halo_plan<rank<I>>>(
-                               std::get<I>(planners_).plan(std::get<I>(cuts), state().id()))...}};
+                               std::get<I>(planners_).plan(std::get<I>(cuts), movement_.state().id()))...}};
             made.cuts = number;
             return made;
           },
@@ -239,7 +237,7 @@ class halo_exchanges {
   template <class T, std::size_t Rank>
   pooled_tensor<T, Rank> room(const halo_plan<Rank>& plan, const std::array<std::size_t, Rank>& given,
                               std::array<std::size_t, Rank> exchange_plan<Rank>::*shape) const {
-    return make_pooled<T, Rank>(ways_->memory(), plan.exchange.takes ? plan.exchange.*shape : given);
+    return make_pooled<T, Rank>(*movement_.memory(), plan.exchange.takes ? plan.exchange.*shape : given);
   }
   template <class T, std::size_t Rank, class Planner>
   static void complete(const halo_plan<Rank>& plan, const Planner& planner, const strided<const T, Rank>& x,
@@ -257,32 +255,34 @@ class halo_exchanges {
   template <class T, class X, class Lowered>
   std::uint64_t go(detail::exchanges_by_kind& exchanges, const detail::element_kind& kind, const X& x,
                    const blocks<T>& y, Lowered plan) const {
-    last_ = exchanges.find(kind, [&] { return detail::lasting_exchange(ways_, own_world(), plan(0), kind); });
+    const auto& exchange = exchanges.find(
+        kind, [&] { return detail::lasting_exchange(movement_.ways(), movement_.world(), plan(0), kind); });
     const auto from = std::make_from_tuple<side_by_side<const T>>(x);
     const auto to = std::make_from_tuple<side_by_side<T>>(y);
-    return operation_->begin(last_, from.data, from.strides.data(), to.data, to.strides.data(), [] {});
+    return movement_.begin(exchange, from.data, from.strides.data(), to.data, to.strides.data(),
+                           detail::nothing_to_fill{});
   }
 
   /// The plan that fits on all workers, or a new one.
   template <class T, class Blocks, class Fits>
   structure& structure_for(const Blocks& x, std::uint64_t direction_number, const char* direction, Fits fits) const {
-    detail::expect_not_moved_from(operation_ != nullptr, name);
-    operation_->wait();
+    movement_.finish_pending();
     const shapes mine = std::apply([](const auto&... b) { return shapes{b.shape...}; }, x);
     const bool learns = direction_number == 1;
     return detail::agreed_structure(
-        state(), structures_, {fingerprint_of<T>(direction_number), detail::complaint(), true},
+        movement_.state(), structures_,
+        {movement_.fingerprint(detail::type_number<T>(), direction_number), detail::local_error(), true},
         [&](const structure& known) {
           return [&]<std::size_t... I>(std::index_sequence<I...>) {
             return (fits(*std::get<I>(known.plans), std::get<I>(mine)) && ...);
           }(each);
         },
-        [&](detail::complaint& trouble) {
-          if (!ways_) ways_ = std::make_shared<detail::transport>(state().communicator());
+        [&](detail::local_error& trouble) {
+          detail::opened(movement_.ways(), movement_.state());
           if (!learns) {
-            trouble = detail::complaint(text(name) << direction
-                                                   << ": requires blocks with ghosts of the shapes that a call or "
-                                                      "frames gave before; call all(x...) first");
+            trouble = detail::local_error(text(name) << direction
+                                                     << ": requires blocks with ghosts of the shapes that a call or "
+                                                        "frames gave before; call all(x...) first");
             return structure();
           }
           structure s;
@@ -296,38 +296,29 @@ class halo_exchanges {
   /// Errors are the same on all workers, so all workers stop at the same field.
   template <class Planner, class Shape, class Plan>
   void learn(const Planner& planner, const Shape& mine, Plan& plan, std::uint64_t& all,
-             detail::complaint& trouble) const {
+             detail::local_error& trouble) const {
     if (trouble.any()) return;
     const auto cuts = detail::cut_of_blocks(planner.p(), mine, "partita::halo_exchanges(h...)(x...)", trouble);
     if (trouble.any()) return;
-    const text problem = planner.objection(cuts.extents());
+    const text problem = planner.error_message(cuts.extents());
     all = detail::mixed(all, cuts.fingerprint());
-    if (problem.empty()) plan = std::make_shared<typename Plan::element_type>(planner.plan(cuts, state().id()));
-    else trouble = detail::complaint(text(name) << "(x...): " << problem);
+    if (problem.empty())
+      plan = std::make_shared<typename Plan::element_type>(planner.plan(cuts, movement_.state().id()));
+    else trouble = detail::local_error(text(name) << "(x...): " << problem);
   }
 
-  template <class T>
-  std::uint64_t fingerprint_of(std::uint64_t direction) const {
-    return detail::mixed(detail::mixed(fingerprint_, detail::type_number<T>()),
-                         direction + 16 * (ways_ ? ways_->number() : 0));
+  static std::uint64_t fingerprint_of(const halo_exchange<Extents>&... exchanges) {
+    std::uint64_t all = fields;
+    ((all = detail::mixed(all, exchanges.planner().fingerprint())), ...);
+    return all;
   }
   const partita::world& world_of_first() const { return std::get<0>(planners_).p().world(); }
-  std::shared_ptr<detail::world_state> own_world() const { return world_of_first().state(); }
-  detail::world_state& state() const { return *world_of_first().state(); }
-  template <class F>
-  decltype(auto) one_call(F f) const {
-    const detail::one_thread only(state().caller(), [] { return text(name); });
-    return detail::one_call(state(), f);
-  }
 
   static constexpr const char* name = "partita::halo_exchanges(h...)";
 
   std::tuple<detail::halo_planner<Extents>...> planners_;
-  std::uint64_t fingerprint_ = 0;
+  mutable detail::box_movement movement_;
   mutable detail::plan_cache<structure> structures_;
-  mutable std::shared_ptr<detail::transport> ways_;
-  mutable std::shared_ptr<detail::box_exchange> last_;
-  std::shared_ptr<detail::exchange_operation> operation_ = std::make_shared<detail::exchange_operation>();
 };
 
 }  // namespace partita

@@ -7,40 +7,40 @@
 
 namespace partita::detail {
 
-/// Calls of a kernel with hooks. `objection` is an error message, or empty: if one worker has one, all workers throw it
-/// as a shape_error. `fill()` is called after all workers have agreed, and must have written the elements of dy when it
-/// returns; so a worker that computes longer does not delay the agreement of the others. A view may be the memory of x
-/// or dy, if the worker belongs to only one group and contributes a block to it.
+/// Calls of a kernel with hooks. `error_message` is an error message, or empty: if one worker has one, all workers
+/// throw it as a shape_error. `fill()` is called after all workers have agreed, and must have written the elements of
+/// dy when it returns; so a worker that computes longer does not delay the agreement of the others. A view may be the
+/// memory of x or dy, if the worker belongs to only one group and contributes a block to it.
 struct kernel_access {
   template <class Kernel, class X>
-  static auto call(const Kernel& kernel, const X& x, const text& objection) {
-    return kernel.forward_(x, objection);
+  static auto call(const Kernel& kernel, const X& x, const text& error_message) {
+    return kernel.forward_(x, error_message);
   }
   template <class Kernel, class X, class View>
-  static void into(const Kernel& kernel, const X& x, View&& view, const text& objection) {
-    kernel.forward_(x, view, objection);
+  static void into(const Kernel& kernel, const X& x, View&& view, const text& error_message) {
+    kernel.forward_(x, view, error_message);
   }
   template <class Kernel, class Y>
-  static auto adjoint(const Kernel& kernel, const Y& dy, const text& objection) {
-    return kernel.backward_(dy, objection);
+  static auto adjoint(const Kernel& kernel, const Y& dy, const text& error_message) {
+    return kernel.backward_(dy, error_message);
   }
   template <class Kernel, class Y, class Fill>
-  static auto start_adjoint(const Kernel& kernel, const Y& dy, const text& objection, Fill fill) {
-    return kernel.begin_backward_(dy, objection, std::move(fill));
+  static auto start_adjoint(const Kernel& kernel, const Y& dy, const text& error_message, Fill fill) {
+    return kernel.begin_backward_(dy, error_message, std::move(fill));
   }
   template <class Kernel, class Y, class View, class Fill>
-  static auto start_adjoint_into(const Kernel& kernel, const Y& dy, View&& view, const text& objection, Fill fill) {
-    return kernel.begin_backward_(dy, view, objection, std::move(fill));
+  static auto start_adjoint_into(const Kernel& kernel, const Y& dy, View&& view, const text& error_message, Fill fill) {
+    return kernel.begin_backward_(dy, view, error_message, std::move(fill));
   }
   /// For kernels that agree on their plans and on nothing else.
   template <class Kernel>
   static auto identity(const Kernel& kernel) -> decltype(kernel.identity_()) {
     return kernel.identity_();
   }
-  /// Collective: throws on all workers if one of them has an objection.
+  /// Collective: throws on all workers if one of them has an error.
   template <class Kernel>
-  static auto object(const Kernel& kernel, const text& objection) -> decltype(kernel.object_(objection)) {
-    return kernel.object_(objection);
+  static auto object(const Kernel& kernel, const text& error_message) -> decltype(kernel.object_(error_message)) {
+    return kernel.object_(error_message);
   }
 };
 

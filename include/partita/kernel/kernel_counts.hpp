@@ -10,7 +10,7 @@ namespace partita {
 
 /// How many plans a kernel has made, and what this worker moved in the last call with the plan used last.
 struct kernel_counts {
-  std::size_t structures_made = 0, messages = 0, bytes_by_message = 0, bytes_shared = 0;
+  std::size_t plans_made = 0, messages = 0, bytes_by_message = 0, bytes_shared = 0;
 };
 
 namespace detail {
@@ -53,7 +53,7 @@ template <class Stream, class Kernel>
 Stream& operator<<(Stream& stream, const Kernel& kernel) {
   const kernel_counts done = kernel.counts();
   return stream << (detail::name_of_type<Kernel>()
-                    << ": " << done.structures_made << (done.structures_made == 1 ? " plan" : " plans")
+                    << ": " << done.plans_made << (done.plans_made == 1 ? " plan" : " plans")
                     << " made; in the last call this worker sent " << done.messages << " messages of "
                     << done.bytes_by_message << " bytes and shared " << done.bytes_shared << " bytes");
 }

@@ -13,11 +13,12 @@ namespace partita {
 
 namespace detail {
 
-/// If one worker has an objection, all workers throw it, provided that the kernel can report it to all of them.
+/// If one worker has an error, all workers throw it, provided that the kernel can report it to all of them.
 template <class Kernel>
-void object(const Kernel& kernel, const text& objection) {
-  if constexpr (requires { kernel_access::object(kernel, objection); }) kernel_access::object(kernel, objection);
-  else if (!objection.empty()) throw shape_error(objection);
+void object(const Kernel& kernel, const text& error_message) {
+  if constexpr (requires { kernel_access::object(kernel, error_message); })
+    kernel_access::object(kernel, error_message);
+  else if (!error_message.empty()) throw shape_error(error_message);
 }
 
 /// Computes to += from. If the shapes differ, the kernel that returned `to` reports the error to all workers.
@@ -26,11 +27,11 @@ void add_to(const Kernel& kernel, A& to, const B& from) {
   using T = element_of<A>;
   const auto y = block_of(to);
   const block_argument<B> argument(from);
-  text objection;
+  text error_message;
   if (y.shape != argument.block().shape)
-    objection << "partita::add(a, b)(x): requires operators whose results have one shape on each worker, got "
-              << y.shape << " and " << argument.block().shape << "; add operators between the same partitions";
-  object(kernel, objection);
+    error_message << "partita::add(a, b)(x): requires operators whose results have one shape on each worker, got "
+                  << y.shape << " and " << argument.block().shape << "; add operators between the same partitions";
+  object(kernel, error_message);
   if (y.size() != 0)
     add_block<T>(y.data, y.strides.data(), argument.block().data, argument.block().strides.data(), y.shape.data(),
                  rank_of<A>);
@@ -100,7 +101,7 @@ class operator_sum {
   auto* memory() const { return a_.memory(); }
   kernel_counts counts() const {
     const kernel_counts a = a_.counts(), b = b_.counts();
-    return {a.structures_made + b.structures_made, a.messages + b.messages, a.bytes_by_message + b.bytes_by_message,
+    return {a.plans_made + b.plans_made, a.messages + b.messages, a.bytes_by_message + b.bytes_by_message,
             a.bytes_shared + b.bytes_shared};
   }
 
@@ -109,10 +110,10 @@ class operator_sum {
     static_assert(is_linear, "partita::add(a, b).adjoint(dy): requires linear operators; one of these has no adjoint");
   }
   friend struct detail::kernel_access;
-  void object_(const text& objection) const
-    requires requires(const A& a) { detail::kernel_access::object(a, objection); }
+  void object_(const text& error_message) const
+    requires requires(const A& a) { detail::kernel_access::object(a, error_message); }
   {
-    detail::kernel_access::object(a_, objection);
+    detail::kernel_access::object(a_, error_message);
   }
   template <class First, class Second>
   auto both_begun(First first, Second second) const {

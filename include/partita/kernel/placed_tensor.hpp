@@ -51,7 +51,6 @@ namespace detail {
 /// Collective: returns if no worker of the world reports a problem with its blocks, else all workers throw the same
 /// shape_error.
 /// Cost:     one message of 32 bytes; none at level checks::local, where each worker checks only its own blocks.
-template <class = void>
 inline void agree_on_blocks(const world& everyone, const char* call, std::uint64_t fingerprint, const text& problem) {
   text sentence("partita::");
   sentence << call << ": " << (problem.empty() ? text("its blocks are as they should be") : problem);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <partita/kernel/detail/make_collective_movement.hpp>
-#include <partita/kernel/detail/misnamed.hpp>
+#include <partita/kernel/detail/partition_arguments.hpp>
 #include <partita/kernel/detail/reduction_checks.hpp>
 #include <partita/rule/kernel_policy.hpp>
 #include <partita/rule/reduction.hpp>

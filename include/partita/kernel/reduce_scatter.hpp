@@ -1,8 +1,9 @@
 // Reduce-scatter: sums the blocks along some dimensions of a partition; every worker gets its part of the sum.
 #pragma once
 
-#include <partita/kernel/detail/misnamed.hpp>
-#include <partita/kernel/detail/part_kernel.hpp>
+#include <partita/kernel/detail/box_kernel.hpp>
+#include <partita/kernel/detail/part_movement.hpp>
+#include <partita/kernel/detail/partition_arguments.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 
 namespace partita {
@@ -18,28 +19,36 @@ namespace partita {
 ///           are exchanged once for each new plan.
 /// Adjoint:  all_gather of balanced parts.
 template <class Extents>
-class reduce_scatter : public detail::part_kernel<reduce_scatter<Extents>, detail::part_movement<Extents>> {
-  using base = detail::part_kernel<reduce_scatter, detail::part_movement<Extents>>;
+class reduce_scatter
+    : public detail::box_kernel<reduce_scatter<Extents>, detail::part_movement<partition<Extents>::rank()>, true> {
+  static constexpr std::size_t rank = partition<Extents>::rank();
+  using base = detail::box_kernel<reduce_scatter, detail::part_movement<rank>, true>;
   friend base;
 
  public:
   /// `reduce_scatter(p, dimensions<1>)`: scatters along dimension 1.
   template <std::size_t... D>
   reduce_scatter(const partition<Extents>& p, dimensions_t<D...> named)
-      : base({p, kept(named), "partita::reduce_scatter", detail::known_cuts::balanced}) {}
+      : base({detail::of_rank<rank>(p), kept(named), "partita::reduce_scatter(p, dimensions)",
+              detail::known_cuts::balanced}) {}
   /// `reduce_scatter(p, all_dimensions_but<0>)`: scatters along every dimension but 0.
   template <std::size_t... D>
   reduce_scatter(const partition<Extents>& p, all_dimensions_but_t<D...> named)
-      : base({p, kept(named), "partita::reduce_scatter", detail::known_cuts::balanced}) {}
+      : base({detail::of_rank<rank>(p), kept(named), "partita::reduce_scatter(p, dimensions)",
+              detail::known_cuts::balanced}) {}
 
   /// What this worker sends, keeps and receives for a whole of these extents. Cost: no communication.
   template <std::size_t... E>
   exchange_plan<Extents::rank()> plan(const extents<E...>& whole) const {
     static_assert(sizeof...(E) == Extents::rank(),
                   "partita::reduce_scatter::plan(extents): requires extents of the rank of the partition");
-    if constexpr (sizeof...(E) == Extents::rank()) return reversed(this->movement_.plan_wholes(whole.array()));
+    if constexpr (sizeof...(E) == Extents::rank())
+      return reversed(this->movement_.planner().plan_wholes(whole.array()));
     else return {};
   }
+
+  /// The ids of the workers whose blocks are gathered, or summed, with this worker's; empty if it is inactive.
+  const std::vector<std::size_t>& members() const { return this->movement_.planner().members(); }
 
  private:
   template <template <std::size_t...> class Named, std::size_t... D>
@@ -86,19 +95,6 @@ class reduce_scatter : public detail::part_kernel<reduce_scatter<Extents>, detai
         "partita::reduce_scatter(p, dimensions<...>).into(x, view): requires a view with memory (an xt::xtensor, or an "
         "xt::view of ranges of one) of the rank and element type of x, which is not const");
     return detail::fits_view<View, X>();
-  }
-  template <class T, class Fill>
-  static auto forward(detail::part_movement<Extents>& movement, const strided<const T, Extents::rank()>& x,
-                      const detail::target<T, Extents::rank()>& wanted, const char* direction,
-                      const detail::complaint& before, Fill fill) {
-    return movement.template scatter<T>(x, wanted, direction, before, fill);
-  }
-  template <class T, class Fill>
-  static auto backward(detail::part_movement<Extents>& movement, const strided<const T, Extents::rank()>& x,
-                       const detail::target<T, Extents::rank()>& wanted, const char* direction,
-                       const detail::complaint& before, Fill fill) {
-    fill();
-    return movement.template gather<T>(x, wanted, direction, before);
   }
 };
 

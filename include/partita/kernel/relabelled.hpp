@@ -31,11 +31,11 @@ consteval bool are_comparable() {
 /// The decompositions of both sides for a tensor x of these extents. Requires given cuts that match the extents
 /// [shape_error].
 template <class Src, class Dst, class... Policies>
-repartition_cuts<Src::rank(), Policies...> cuts_for(const partition<Src>& p_x, const partition<Dst>& p_y,
-                                                    const std::array<std::size_t, Src::rank()>& global,
-                                                    const char* call, const Policies&... policies) {
-  repartition_cuts<Src::rank(), Policies...> cuts(p_x.grid().shape(), p_y.grid().shape(), policies...);
-  const text problem = cuts.objection(global);
+repartition_cuts<Src::rank()> cuts_for(const partition<Src>& p_x, const partition<Dst>& p_y,
+                                       const std::array<std::size_t, Src::rank()>& global, const char* call,
+                                       const Policies&... policies) {
+  repartition_cuts<Src::rank()> cuts(p_x.grid().shape(), p_y.grid().shape(), policies...);
+  const text problem = cuts.error_message(global);
   if (!problem.empty()) throw shape_error(text() << call << ": " << problem);
   return cuts;
 }

@@ -5,15 +5,12 @@
 #include <cstddef>
 #include <partita/array/strided.hpp>
 #include <partita/comm/partition.hpp>
-#include <partita/core/left_out.hpp>
 #include <partita/kernel/detail/accepted.hpp>
+#include <partita/kernel/detail/box_kernel.hpp>
 #include <partita/kernel/detail/make_collective_movement.hpp>
-#include <partita/kernel/detail/misnamed.hpp>
-#include <partita/kernel/detail/pending.hpp>
+#include <partita/kernel/detail/partition_arguments.hpp>
 #include <partita/kernel/detail/repartition_cuts.hpp>
 #include <partita/kernel/detail/repartition_movement.hpp>
-#include <partita/kernel/detail/target.hpp>
-#include <partita/kernel/kernel_access.hpp>
 #include <partita/kernel/kernel_counts.hpp>
 #include <partita/rule/kernel_policy.hpp>
 #include <partita/rule/repartition_rule.hpp>
@@ -38,8 +35,11 @@ namespace partita {
 ///           allocate nothing.
 /// Adjoint:  repartition from p_y back to the decomposition that x had.
 template <class Src, class Dst, class... Policies>
-class repartition {
+class repartition
+    : public detail::box_kernel<repartition<Src, Dst, Policies...>, detail::repartition_movement<Src::rank()>> {
   static constexpr std::size_t rank = Src::rank();
+  using base = detail::box_kernel<repartition, detail::repartition_movement<rank>>;
+  friend base;
   static_assert(
       Src::rank() == Dst::rank(),
       "partita::repartition(p_x, p_y): requires partitions of equal rank; reshape() one of them with extents of 1");
@@ -65,42 +65,6 @@ class repartition {
   repartition(const partition<Src>& p_x, const partition<Dst>& p_y, Policies... policies)
       : repartition(detail::named_call{"partita::repartition(p_x, p_y)"}, p_x, p_y, policies...) {}
 
-  template <class X>
-  auto operator()(const X& x) const {
-    if constexpr (takes<X>()) return forward_(x, text());
-    else return detail::rejected_call{};
-  }
-  /// Non-blocking: returns a pending operation whose finish() gives the result: `auto later = r.start(x); …; auto y =
-  /// later.finish();`. Until then x must not change. The next call of a kernel on this world completes it first.
-  template <class X>
-  auto start(const X& x) const {
-    if constexpr (takes<X>()) return begin_forward_(x, text());
-    else return detail::rejected_call{};
-  }
-  /// Writes the result into a caller's array or view, which must have the shape of the result and share no memory with
-  /// x [shape_error, on all workers].
-  template <class X, class View>
-  void into(const X& x, View&& view) const {
-    if constexpr (takes<X>() && fills<View, X>()) forward_(x, view, text());
-  }
-  /// Moves dy, which has the decomposition of the result over p_y, back to the decomposition of the last x that gave
-  /// such a result. Without such an x, the decomposition of from_cuts or the balanced one is used. If x had a different
-  /// decomposition and its plan was evicted by 32 newer plans, a shape_error is thrown.
-  template <class Y>
-  auto adjoint(const Y& dy) const {
-    if constexpr (takes_back<Y>()) return backward_(dy, text());
-    else return detail::rejected_call{};
-  }
-  template <class Y, class View>
-  void adjoint_into(const Y& dy, View&& view) const {
-    if constexpr (takes_back<Y>() && fills<View, Y>()) backward_(dy, view, text());
-  }
-  template <class Y>
-  auto start_adjoint(const Y& dy) const {
-    if constexpr (takes_back<Y>()) return begin_backward_(dy, text(), [] {});
-    else return detail::rejected_call{};
-  }
-
   /// What this worker sends, keeps and receives for a tensor x of these extents, in the given decomposition or the
   /// balanced one. Requires: the extents that from_cuts(...) and to_cuts(...) add up to [shape_error]. Cost: no
   /// communication.
@@ -112,7 +76,7 @@ class repartition {
     else return {};
   }
   exchange_plan<rank> plan(const std::array<std::size_t, rank>& global) const {
-    return movement_.planner().checked_plan(global);
+    return detail::plan_of_tensor(this->movement_.planner(), global);
   }
   /// The messages from this worker's node to other nodes in a call with such a tensor; small boxes share joint
   /// messages. Where no message is joint, only this worker's own messages. Requires: the same, and an earlier call, in
@@ -123,23 +87,15 @@ class repartition {
     return messages_between_nodes(global.array(), element_bytes);
   }
   node_messages messages_between_nodes(const std::array<std::size_t, rank>& global, std::size_t element_bytes) const {
-    return movement_.messages_between_nodes(global, element_bytes);
+    return detail::messages_between_nodes(this->movement_.planner(), this->movement_.ways(), global, element_bytes);
   }
-  /// How many calls so far had to make a plan.
-  std::size_t plans_made() const { return movement_.structures_made(); }
-  std::size_t structures_made() const { return movement_.structures_made(); }
-  /// The memory pool that results are allocated from; null before the first call.
-  detail::arena* memory() const { return movement_.memory(); }
-  /// The number of plans made so far, and what this worker sends in a call with the plan used last.
-  kernel_counts counts() const { return movement_.counts(); }
 
  private:
   template <class, class>
   friend class all_to_all;
-  friend struct detail::kernel_access;
 
   repartition(detail::named_call call, const partition<Src>& p_x, const partition<Dst>& p_y, Policies... policies)
-      : movement_(call.name, p_x, p_y, policies...) {
+      : base({call.name, detail::of_rank<rank>(p_x), detail::of_rank<rank>(p_y), policies...}) {
     detail::expect_one_world(p_x, p_y, "partita::repartition");
   }
 
@@ -180,66 +136,6 @@ class repartition {
                   "xt::view of ranges of one) of the rank and element type of x, which is not const");
     return detail::fits_view<View, X>();
   }
-
-  template <class X>
-  auto forward_(const X& x, const text& objection) const {
-    return movement_.one_call([&] {
-      const block_argument<X> argument(x);
-      return movement_.forward(argument.block(), {}, detail::complaint(objection), [] {}).finish();
-    });
-  }
-  template <class X, class View>
-  void forward_(const X& x, View& view, const text& objection) const {
-    using T = element_of<X>;
-    return movement_.one_call([&] {
-      const block_argument<X> argument(x);
-      movement_.forward(argument.block(), detail::target_of<T, rank>(view), detail::complaint(objection), [] {})
-          .finish();
-    });
-  }
-  template <class X>
-  auto begin_forward_(const X& x, const text& objection) const {
-    return detail::begun(x, [&](const auto& block) {
-      return movement_.one_call([&] {
-        auto later = movement_.forward(block, {}, detail::complaint(objection), [] {});
-        movement_.leave_under_way();
-        return later;
-      });
-    });
-  }
-  template <class Y>
-  auto backward_(const Y& dy, const text& objection) const {
-    return movement_.one_call([&] {
-      const block_argument<Y> argument(dy);
-      return movement_.backward(argument.block(), {}, detail::complaint(objection), [] {}).finish();
-    });
-  }
-  template <class Y, class View>
-  void backward_(const Y& dy, View& view, const text& objection) const {
-    using T = element_of<Y>;
-    return movement_.one_call([&] {
-      const block_argument<Y> argument(dy);
-      movement_.backward(argument.block(), detail::target_of<T, rank>(view), detail::complaint(objection), [] {})
-          .finish();
-    });
-  }
-  template <class Y, class Fill>
-  auto begin_backward_(const Y& dy, const text& objection, Fill fill) const {
-    return detail::begun(dy, [&](const auto& block) {
-      return movement_.one_call([&] {
-        auto later = movement_.backward(block, {}, detail::complaint(objection), fill);
-        movement_.leave_under_way();
-        return later;
-      });
-    });
-  }
-
-  /// Collective: throws on all workers if one of them has an objection.
-  void object_(const text& objection) const { movement_.object(objection); }
-  detail::kernel_identity identity_() const { return movement_.identity(); }
-
-  /// Mutable because a call caches plans, which changes no result.
-  mutable detail::repartition_movement<Src, Dst, Policies...> movement_;
 };
 
 template <class Src, class Dst, class... Policies>

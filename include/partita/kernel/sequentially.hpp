@@ -7,7 +7,7 @@
 #pragma once
 
 #include <initializer_list>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/kernel/detail/sequential_groups.hpp>
 #include <partita/kernel/detail/sequential_moves.hpp>
 #include <partita/kernel/detail/sequential_parts.hpp>
@@ -183,7 +183,7 @@ class repartition {
 
   grid<Src> p_x_;
   grid<Dst> p_y_;
-  detail::repartition_cuts<rank, Policies...> cuts_;
+  detail::repartition_cuts<rank> cuts_;
   detail::all_plans<rank> there_;
 };
 
@@ -197,7 +197,7 @@ class all_to_all : public repartition<Src, Dst> {
  public:
   template <class P, class Q>
   all_to_all(const P& p_from, const Q& p_to) : repartition<Src, Dst>(p_from, p_to) {
-    const text problem = all_to_all_objection(detail::grid_of(p_from).shape(), detail::grid_of(p_to).shape());
+    const text problem = all_to_all_error(detail::grid_of(p_from).shape(), detail::grid_of(p_to).shape());
     if (!problem.empty()) throw partition_error(text("partita::sequentially::all_to_all(p_from, p_to): ") << problem);
   }
 };

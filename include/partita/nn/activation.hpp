@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <partita/array/strided.hpp>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <vector>
 
 namespace partita {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <partita/comm/fingerprint.hpp>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/nn/detail/normaliser.hpp>
 #include <partita/nn/detail/scale_and_shift.hpp>
 #include <vector>
@@ -37,7 +37,7 @@ struct batch_norm_options {
 ///           and sum of squared deviations, merged pairwise); in evaluation none. The adjoint: one all_reduce of two
 ///           numbers per channel.
 /// Adjoint:  adjoint(dy) of the last x; adds the sums over all workers to weight_gradient() and bias_gradient().
-template <class T, std::size_t Rank = detail::rank_left_out>
+template <class T, std::size_t Rank = detail::rank_not_given>
 class batch_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::batch_norm<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::batch_norm<T, Rank>: requires x of batch x channels x features, of rank >= 2");
@@ -69,7 +69,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
                   "partita::batch_norm<T, Rank>(x): requires an xt::xtensor of elements T and of that rank");
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), x);
     const auto shape = detail::shape_array<Rank>(block.shape());
-    const auto& tensor = layout_.learn(shape, this->objection_to_parameters(name));
+    const auto& tensor = layout_.learn(shape, this->error_in_parameters(name));
     std::size_t others = 1;
     for (std::size_t d = 0; d < Rank; ++d) others *= d == 1 ? 1 : tensor.extents[d];
     refuse(tensor, others);
@@ -98,8 +98,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
                   "partita::batch_norm<T, Rank>.adjoint(dy): requires an xt::xtensor of elements T and of that rank");
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
     layout_.agree(
-        normaliser_.objection_to(block, layout_.p().active(), forward_done_, name, this->objection_to_parameters(name)),
-        2);
+        normaliser_.error_in(block, layout_.p().active(), forward_done_, name, this->error_in_parameters(name)), 2);
     return normaliser_.adjoint(block, fixed_, counts_, this->memory());
   }
 
@@ -159,7 +158,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
 
 /// Fallback for `batch_norm layer(p, options)` without an element type: a compile-time error with a readable message.
 template <std::size_t Rank>
-class batch_norm<detail::element_type_left_out, Rank> {
+class batch_norm<detail::element_type_not_given, Rank> {
  public:
   template <class P>
   batch_norm(const partition<P>&, const batch_norm_options& = {}) {
@@ -170,11 +169,12 @@ class batch_norm<detail::element_type_left_out, Rank> {
   }
 };
 template <class P>
-batch_norm(const partition<P>&, const batch_norm_options& = {}) -> batch_norm<detail::element_type_left_out, P::rank()>;
+batch_norm(const partition<P>&, const batch_norm_options& = {})
+    -> batch_norm<detail::element_type_not_given, P::rank()>;
 
 /// Fallback: a missing rank is a compile-time error with a readable message.
 template <class T>
-class batch_norm<T, detail::rank_left_out> : public detail::rejected_call {
+class batch_norm<T, detail::rank_not_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit batch_norm(const Given&...) {
@@ -186,6 +186,6 @@ class batch_norm<T, detail::rank_left_out> : public detail::rejected_call {
   batch_norm(const P&, const batch_norm_options&) : batch_norm(nullptr) {}
 };
 template <class... Given>
-batch_norm(const Given&...) -> batch_norm<detail::element_type_left_out, detail::rank_left_out>;
+batch_norm(const Given&...) -> batch_norm<detail::element_type_not_given, detail::rank_not_given>;
 
 }  // namespace partita

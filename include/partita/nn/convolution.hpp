@@ -35,7 +35,7 @@ namespace partita {
 ///           gradients of each block of W in one all_sum_reduce.
 /// Adjoint:  adjoint(dy) returns dx and adds to weight_gradient() and bias_gradient(). Every worker that keeps a block
 ///           of W gets the complete gradient of this block.
-template <class T, std::size_t Features = detail::rank_left_out>
+template <class T, std::size_t Features = detail::rank_not_given>
 class convolution {
   static constexpr std::size_t rank = Features + 2;
   using anywhere = dynamic_extents<rank>;
@@ -161,7 +161,7 @@ class convolution {
       for (std::size_t k = 0; k < bias.size(); ++k)
         bias(k) = detail::uniform_at<T>(bound, o.seed, volume_of(whole) + w.start[0] + k);
     }
-    text objection_to_weights(const char* call) const {
+    text error_in_weights(const char* call) const {
       if (detail::as_array<rank>(weight.shape()) == w.shape() &&
           detail::as_array<rank>(weight_gradient.shape()) == w.shape() && bias.size() == bias_gradient.size())
         return {};
@@ -176,12 +176,12 @@ class convolution {
 
     template <class X>
     pooled_tensor<T, rank> forward(const X& given) {
-      const text objection = objection_to_weights("(x)");
+      const text error_message = error_in_weights("(x)");
       forward_done = false;
       x = pooled_tensor<T, rank>();
       const block_argument<X> argument(given);
       // 1. Start the exchange that brings the window of x that this worker needs.
-      auto later = input.template spread<T>(argument.block(), {}, "(x)", detail::complaint(objection));
+      auto later = input.template forward<T>(argument.block(), {}, "(x)", detail::local_error(error_message));
       const shape_type extents = input.last_cuts().extents(), all = jobs.extents_of_y(extents);
       x_shape = detail::as_array<rank>(later.so_far().shape());
       // 2. The shape of the part of y that this worker computes; an inactive worker keeps only the batch.
@@ -206,7 +206,7 @@ class convolution {
               p_y.active() ? decomposition<rank>::balanced(all, p_y.grid().shape()).shape(p_y.index()) : shape_type{};
           output.template prepare<T>(own, "(x)", {});
         }
-        y = output.template collect<T>(block_of(std::as_const(y)), {}, "(x)", {}, [] {}).finish();
+        y = output.template backward<T>(block_of(std::as_const(y)), {}, "(x)", {}).finish();
       }
       y_shape = detail::as_array<rank>(y.shape());
       forward_done = true;
@@ -217,7 +217,7 @@ class convolution {
     /// samples and all channels of them.
     std::array<interval, Features> there_at_once() const {
       std::array<interval, Features> there{};
-      const box<rank> cells = input.last_plan()->there_at_once();
+      const box<rank> cells = input.last_windows()->there_at_once();
       for (std::size_t d = 0; d < 2; ++d)
         if (cells.stop[d] - cells.start[d] != x_shape[d]) return there;
       for (std::size_t f = 0; f < Features; ++f) there[f] = {cells.start[2 + f], cells.stop[2 + f]};
@@ -226,24 +226,24 @@ class convolution {
 
     template <class Y>
     pooled_tensor<T, rank> adjoint(const Y& dy) {
-      const text objection = objection_to(detail::as_array<rank>(dy.shape()));
+      const text error_message = error_in(detail::as_array<rank>(dy.shape()));
       if (by_output()) {
         const detail::dense_argument<Y> argument(dy);
-        return back(argument.data(), objection);
+        return back(argument.data(), error_message);
       }
       const block_argument<Y> argument(dy);
       const auto there =
-          output.template spread<T>(argument.block(), {}, ".adjoint(dy)", detail::complaint(objection)).finish();
+          output.template forward<T>(argument.block(), {}, ".adjoint(dy)", detail::local_error(error_message)).finish();
       return back(there.data(), {});
     }
-    pooled_tensor<T, rank> back(const T* dy, const text& objection) {
-      const bool computes = p_j.active() && objection.empty();
+    pooled_tensor<T, rank> back(const T* dy, const text& error_message) {
+      const bool computes = p_j.active() && error_message.empty();
       // 1. Compute dx on this worker's window, and start to add the windows into the blocks of x.
       auto dx = detail::room<T, rank>(input.memory(), x_shape);
-      auto later =
-          input.template collect<T>(block_of(std::as_const(dx)), {}, ".adjoint(dy)", detail::complaint(objection), [&] {
-            if (computes) local().adjoint(dy, weight.data(), dx.data());
-          });
+      auto later = input.template backward<T>(block_of(std::as_const(dx)), {}, ".adjoint(dy)",
+                                              detail::local_error(error_message), [&] {
+                                                if (computes) local().adjoint(dy, weight.data(), dx.data());
+                                              });
       // 2. Meanwhile compute dW and db.
       xt::xtensor<T, 1> own = xt::zeros<T>(std::array<std::size_t, 1>{weight.size() + bias.size()});
       T* const db = bias.size() > 0 ? own.data() + weight.size() : nullptr;
@@ -258,9 +258,9 @@ class convolution {
       else add(sums(own).data());
       return result;
     }
-    text objection_to(const shape_type& dy) const {
+    text error_in(const shape_type& dy) const {
       if (!forward_done) return "partita::convolution.adjoint(dy): requires a forward call before; call layer(x) first";
-      if (text t = objection_to_weights(".adjoint(dy)"); !t.empty()) return t;
+      if (text t = error_in_weights(".adjoint(dy)"); !t.empty()) return t;
       if (!p_y.active() || dy == y_shape) return {};
       return text("partita::convolution.adjoint(dy): requires dy of the shape of the last result ")
              << y_shape << " on worker " << p_y.world().id() << ", got " << dy;

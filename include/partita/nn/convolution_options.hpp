@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <partita/comm/fingerprint.hpp>
 #include <partita/core/error.hpp>
-#include <partita/core/left_out.hpp>
 #include <partita/core/per_dimension.hpp>
 #include <partita/core/product.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/nn/linear_options.hpp>
 #include <partita/rule/boundary.hpp>
 #include <partita/rule/sliding.hpp>
@@ -61,7 +61,7 @@ struct convolution_options {
 
 /// The error message of options that describe no valid convolution; empty if they are valid.
 template <std::size_t Features>
-text convolution_objection(const convolution_options<Features>& o) {
+text convolution_error(const convolution_options<Features>& o) {
   text problem;
   constexpr std::size_t most = static_cast<std::size_t>(-1) / 8;  // chosen: sums of a few such numbers do not overflow
   if (o.groups == 0 || o.in_channels % o.groups != 0 || o.out_channels % o.groups != 0)
@@ -93,8 +93,7 @@ text convolution_objection(const convolution_options<Features>& o) {
 /// The error message if a tensor of these extents (batch x channels x features) cannot be convolved with these options;
 /// empty if it can.
 template <std::size_t Features>
-text convolution_objection(const convolution_options<Features>& o,
-                           const std::array<std::size_t, Features + 2>& extents) {
+text convolution_error(const convolution_options<Features>& o, const std::array<std::size_t, Features + 2>& extents) {
   text problem;
   if (extents[1] != o.in_channels)
     return problem << "requires x of " << o.in_channels << " channels, got extents " << extents;

@@ -25,7 +25,7 @@ class convolution {
 
   std::vector<block> operator()(const std::vector<block>& x, const block& w, const xt::xtensor<T, 1>& b) {
     const auto cuts = detail::cut_of_blocks(p_x_, x, "convolution");
-    const text problem = convolution_objection(jobs_.options(), cuts.extents());
+    const text problem = convolution_error(jobs_.options(), cuts.extents());
     if (!problem.empty()) throw shape_error(text("partita::sequentially::convolution: ") << problem);
     const auto extents = jobs_.extents_of_y(cuts.extents());
     const auto of_y = decomposition<rank>::balanced(extents, p_y_.shape());

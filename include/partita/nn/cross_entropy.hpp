@@ -8,7 +8,7 @@
 #include <limits>
 #include <optional>
 #include <partita/comm/fingerprint.hpp>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/nn/detail/last_loss.hpp>
 #include <partita/nn/loss.hpp>
 
@@ -31,7 +31,7 @@ struct cross_entropy_options {
 /// Cost:     two all_reduces along the classes, of one and of two numbers per row, and one of two numbers over the
 ///           world.
 /// Adjoint:  adjoint(dy) is dy times the gradient of the last loss with respect to x.
-template <class T, std::size_t Rank = detail::rank_left_out>
+template <class T, std::size_t Rank = detail::rank_not_given>
 class cross_entropy_loss {
   static_assert(std::is_floating_point_v<T>, "partita::cross_entropy_loss<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::cross_entropy_loss<T, Rank>: requires x of batch x classes x features, rank >= 2");
@@ -90,11 +90,11 @@ class cross_entropy_loss {
                   "partita::cross_entropy_loss<T, Rank>::adjoint(dy): requires dy of the shape that each(x, target) "
                   "gave");
     const xt::xtensor<T, Rank - 1> given = dy;
-    text objection;
+    text error_message;
     if (last_ != detail::last_loss::each || (layout_.p().active() && given.shape() != losses_.shape()))
-      objection << "partita::cross_entropy_loss::adjoint(dy): requires a dy of the shape of the last result of "
-                   "each(x, target)";
-    layout_.agree(objection, 2);
+      error_message << "partita::cross_entropy_loss::adjoint(dy): requires a dy of the shape of the last result of "
+                       "each(x, target)";
+    layout_.agree(error_message, 2);
     return gradient([&](std::size_t row) { return static_cast<double>(given.data()[row]); });
   }
   const cross_entropy_options& options() const { return options_; }
@@ -114,7 +114,7 @@ class cross_entropy_loss {
     const xt::xtensor<T, Rank> given = x;
     const xt::xtensor<element_of<Target>, Rank - 1> classes = target;
     const bool active = layout_.p().active();
-    const auto& tensor = layout_.learn(detail::shape_array<Rank>(given.shape()), objection_to_shapes(given, classes));
+    const auto& tensor = layout_.learn(detail::shape_array<Rank>(given.shape()), error_in_shapes(given, classes));
     softmax_ = given;
     std::array<std::size_t, Rank - 1> rows_shape{};
     for (std::size_t d = 0; d + 1 < Rank; ++d) rows_shape[d] = given.shape()[d == 0 ? 0 : d + 1];
@@ -127,17 +127,17 @@ class cross_entropy_loss {
     hits_.assign(rows, n);
 
     // 1. For each row: check the target, find it in this block, and take the largest score of this block.
-    text objection;
+    text error_message;
     auto top = uninitialised<double, 1>({rows});
     for (std::size_t r = 0; r < rows; ++r) {
       const auto wanted = static_cast<std::int64_t>(classes.data()[r]);
       if (options_.ignore_index && wanted == *options_.ignore_index) {
         counts_[r] = 0;
       } else if (wanted < 0 || static_cast<std::uint64_t>(wanted) >= tensor.extents[1]) {
-        if (objection.empty())
-          objection << "partita::cross_entropy_loss: requires targets below the number of classes, "
-                    << tensor.extents[1] << ", got " << wanted << " on worker " << layout_.p().world().id()
-                    << "; say {.ignore_index = ...} for rows that do not count";
+        if (error_message.empty())
+          error_message << "partita::cross_entropy_loss: requires targets below the number of classes, "
+                        << tensor.extents[1] << ", got " << wanted << " on worker " << layout_.p().world().id()
+                        << "; say {.ignore_index = ...} for rows that do not count";
       } else if (const auto c = static_cast<std::size_t>(wanted); c >= tensor.own.start[1] && c < tensor.own.stop[1]) {
         hits_[r] = c - tensor.own.start[1];
       }
@@ -145,7 +145,7 @@ class cross_entropy_loss {
       for (std::size_t c = 0; c < n; ++c) top(r) = std::max(top(r), static_cast<double>(given.data()[at(r, c)]));
     }
     // 2. The largest score of each whole row.
-    const xt::xtensor<double, 1> most = detail::kernel_access::call(largest_, top, objection);
+    const xt::xtensor<double, 1> most = detail::kernel_access::call(largest_, top, error_message);
     // 3. The sums over each whole row: of exp(x - largest), and of (x - largest) at the target.
     auto shares = uninitialised<double, 2>({2, rows});
     for (std::size_t r = 0; r < rows; ++r) {
@@ -166,16 +166,16 @@ class cross_entropy_loss {
   }
 
   template <class Given, class Classes>
-  text objection_to_shapes(const Given& x, const Classes& target) const {
-    text objection;
+  text error_in_shapes(const Given& x, const Classes& target) const {
+    text error_message;
     bool fits = true;
     for (std::size_t d = 0; d + 1 < Rank; ++d) fits = fits && target.shape()[d] == x.shape()[d == 0 ? 0 : d + 1];
     if (layout_.p().active() && !fits)
-      objection
+      error_message
           << "partita::cross_entropy_loss: requires a target of the shape of x without dimension 1, got blocks of "
           << x.shape() << " and " << target.shape() << " on worker " << layout_.p().world().id()
           << "; cut the target like x";
-    return objection;
+    return error_message;
   }
   /// The offset of a score (row, class) in the block. Rows are counted over the batch and the features.
   std::size_t at(std::size_t row, std::size_t c) const {
@@ -208,7 +208,7 @@ class cross_entropy_loss {
 
 /// Fallback: a missing rank is a compile-time error with a readable message.
 template <class T>
-class cross_entropy_loss<T, detail::rank_left_out> : public detail::rejected_call {
+class cross_entropy_loss<T, detail::rank_not_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit cross_entropy_loss(const Given&...) {
@@ -220,6 +220,6 @@ class cross_entropy_loss<T, detail::rank_left_out> : public detail::rejected_cal
   cross_entropy_loss(const P&, const cross_entropy_options&) : cross_entropy_loss(nullptr) {}
 };
 template <class... Given>
-cross_entropy_loss(const Given&...) -> cross_entropy_loss<detail::element_type_left_out, detail::rank_left_out>;
+cross_entropy_loss(const Given&...) -> cross_entropy_loss<detail::element_type_not_given, detail::rank_not_given>;
 
 }  // namespace partita

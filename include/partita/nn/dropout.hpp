@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/comm/fingerprint.hpp>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/kernel/block_from.hpp>
 #include <partita/kernel/block_layout.hpp>
 #include <partita/nn/detail/philox.hpp>
@@ -64,11 +64,11 @@ class dropout {
                   "partita::dropout(p, options).adjoint(dy): requires dy of the rank of p, as an xt::xtensor");
     using T = element_of<Y>;
     xt::xtensor<T, rank> dx = block_on(layout_.p(), dy);
-    text objection;
+    text error_message;
     if (!called_ || (layout_.p().active() && detail::shape_array<rank>(dx.shape()) != own_.shape()))
-      objection << "partita::dropout(p, options).adjoint(dy): requires a dy of the shape of the last result, "
-                << own_.shape() << ", got " << dx.shape() << "; call the layer first";
-    layout_.agree(objection);
+      error_message << "partita::dropout(p, options).adjoint(dy): requires a dy of the shape of the last result, "
+                    << own_.shape() << ", got " << dx.shape() << "; call the layer first";
+    layout_.agree(error_message);
     drop(dx);
     return dx;
   }

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <numbers>
 #include <partita/comm/fingerprint.hpp>
-#include <partita/core/left_out.hpp>
 #include <partita/core/product.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/kernel/all_reduce.hpp>
 #include <partita/kernel/block_layout.hpp>
 #include <partita/nn/detail/uniform.hpp>
@@ -42,7 +42,7 @@ struct embedding_options {
 ///           one all_reduce of this worker's block of W along the other dimensions of p.
 /// Adjoint:  adjoint(dy) adds the sums over all workers to weight_gradient(). Row numbers have no derivative, so it
 ///           returns zeros with the shape of x.
-template <class T, std::size_t Rank = detail::rank_left_out>
+template <class T, std::size_t Rank = detail::rank_not_given>
 class embedding {
   static_assert(std::is_floating_point_v<T>, "partita::embedding<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::embedding<T, Rank>: requires a result of batch x columns, of rank 2 at least");
@@ -83,30 +83,30 @@ class embedding {
     std::array<std::size_t, Rank> shape{};
     for (std::size_t d = 0; d + 1 < Rank; ++d) shape[d] = numbers.shape()[d];
     shape[Rank - 1] = active ? weight_.shape()[1] : 0;
-    text objection = objection_to_weight();
+    text error_message = error_in_weight();
     rows_.assign(active ? numbers.size() : 0, 0);
     for (std::size_t k = 0; k < rows_.size(); ++k) {
       // a negative number becomes very large, and is rejected as such
       rows_[k] = static_cast<std::size_t>(numbers.data()[k]);
-      if (rows_[k] >= options_.rows && objection.empty())
-        objection << "partita::embedding(p, options)(x): requires numbers below rows, " << options_.rows
-                  << ", got another on worker " << layout_.p().world().id();
+      if (rows_[k] >= options_.rows && error_message.empty())
+        error_message << "partita::embedding(p, options)(x): requires numbers below rows, " << options_.rows
+                      << ", got another on worker " << layout_.p().world().id();
     }
     x_shape_ = detail::shape_array<Rank - 1>(numbers.shape());
     y_shape_ = shape;
-    called_ = objection.empty();
+    called_ = error_message.empty();
     auto y = uninitialised<T, Rank>(shape);
     y.fill(T(0));
-    if (objection.empty())
+    if (error_message.empty())
       for (std::size_t k = 0; k < rows_.size(); ++k)
         if (rows_[k] >= own_.start[0] && rows_[k] < own_.stop[0])
           std::copy_n(weight_.data() + (rows_[k] - own_.start[0]) * shape[Rank - 1], shape[Rank - 1],
                       y.data() + k * shape[Rank - 1]);
     if (!by_rows()) {
-      layout_.agree(objection);
+      layout_.agree(error_message);
       return y;
     }
-    return detail::kernel_access::call(along_line_, y, objection);
+    return detail::kernel_access::call(along_line_, y, error_message);
   }
   template <class X>
   auto forward(const X& x) {
@@ -118,18 +118,18 @@ class embedding {
     static_assert(detail::block_of_rank<Y, T, Rank>(),
                   "partita::embedding<T, Rank>.adjoint(dy): requires an xt::xtensor of elements T and of that rank");
     const xt::xtensor<T, Rank> block = dy;
-    text objection = objection_to_weight();
+    text error_message = error_in_weight();
     const bool active = layout_.p().active();
     if (!called_ || (active && detail::shape_array<Rank>(block.shape()) != y_shape_))
-      objection << "partita::embedding(p, options).adjoint(dy): requires a dy of the shape of the last result, "
-                << y_shape_ << ", got " << block.shape() << "; call the layer first";
+      error_message << "partita::embedding(p, options).adjoint(dy): requires a dy of the shape of the last result, "
+                    << y_shape_ << ", got " << block.shape() << "; call the layer first";
     auto added = uninitialised<T, 2>(own_.shape());
     added.fill(T(0));
     const std::size_t n = own_.shape()[1];
-    for (std::size_t k = 0; k < rows_.size() && objection.empty(); ++k)
+    for (std::size_t k = 0; k < rows_.size() && error_message.empty(); ++k)
       if (rows_[k] >= own_.start[0] && rows_[k] < own_.stop[0])
         for (std::size_t j = 0; j < n; ++j) added.data()[(rows_[k] - own_.start[0]) * n + j] += block.data()[k * n + j];
-    const auto all = detail::kernel_access::call(across_, added, objection);
+    const auto all = detail::kernel_access::call(across_, added, error_message);
     if (active)
       for (std::size_t k = 0; k < weight_gradient_.size(); ++k) weight_gradient_.data()[k] += all.data()[k];
     auto none = uninitialised<T, Rank - 1>(x_shape_);
@@ -152,14 +152,14 @@ class embedding {
                  v = detail::uniform_at(options_.seed, 2 * number + 1);
     return static_cast<T>(std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v));
   }
-  text objection_to_weight() const {
-    text objection;
+  text error_in_weight() const {
+    text error_message;
     if (detail::shape_array<2>(weight_.shape()) != own_.shape() ||
         detail::shape_array<2>(weight_gradient_.shape()) != own_.shape())
-      objection << "partita::embedding(p, options): requires a weight and its gradient of shape " << own_.shape()
-                << ", got " << weight_.shape() << " and " << weight_gradient_.shape()
-                << "; assign blocks of the shape they had";
-    return objection;
+      error_message << "partita::embedding(p, options): requires a weight and its gradient of shape " << own_.shape()
+                    << ", got " << weight_.shape() << " and " << weight_gradient_.shape()
+                    << "; assign blocks of the shape they had";
+    return error_message;
   }
 
   detail::block_layout<Rank> layout_;
@@ -175,7 +175,7 @@ class embedding {
 
 /// Fallback for `embedding layer(p, options)` without an element type: a compile-time error with a readable message.
 template <std::size_t Rank>
-class embedding<detail::element_type_left_out, Rank> {
+class embedding<detail::element_type_not_given, Rank> {
  public:
   template <class P>
   embedding(const partition<P>&, const embedding_options& = {}) {
@@ -186,11 +186,11 @@ class embedding<detail::element_type_left_out, Rank> {
   }
 };
 template <class P>
-embedding(const partition<P>&, const embedding_options& = {}) -> embedding<detail::element_type_left_out, P::rank()>;
+embedding(const partition<P>&, const embedding_options& = {}) -> embedding<detail::element_type_not_given, P::rank()>;
 
 /// Fallback: a missing rank is a compile-time error with a readable message.
 template <class T>
-class embedding<T, detail::rank_left_out> : public detail::rejected_call {
+class embedding<T, detail::rank_not_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit embedding(const Given&...) {
@@ -202,6 +202,6 @@ class embedding<T, detail::rank_left_out> : public detail::rejected_call {
   embedding(const P&, const embedding_options&) : embedding(nullptr) {}
 };
 template <class... Given>
-embedding(const Given&...) -> embedding<detail::element_type_left_out, detail::rank_left_out>;
+embedding(const Given&...) -> embedding<detail::element_type_not_given, detail::rank_not_given>;
 
 }  // namespace partita

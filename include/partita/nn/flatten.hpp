@@ -3,7 +3,7 @@
 
 #include <array>
 #include <cstddef>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/kernel/block_layout.hpp>
 #include <partita/kernel/repartition.hpp>
 
@@ -47,12 +47,14 @@ class flatten {
     using T = element_of<Y>;
     const auto block = balance_.adjoint(dy);
     const auto shape = detail::shape_array<2>(block.shape());
-    text objection;
+    text error_message;
     if (shape[0] * shape[1] != volume_of(inner_))
-      objection << "partita::flatten(p_x, p_y).adjoint(dy): requires a dy of the shape of the last result; call the "
-                   "layer first";
+      error_message
+          << "partita::flatten(p_x, p_y).adjoint(dy): requires a dy of the shape of the last result; call the "
+             "layer first";
     return detail::kernel_access::adjoint(
-        gather_, objection.empty() ? reshaped<T, rank>(block, inner_) : uninitialised<T, rank>(inner_), objection);
+        gather_, error_message.empty() ? reshaped<T, rank>(block, inner_) : uninitialised<T, rank>(inner_),
+        error_message);
   }
 
  private:

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <partita/comm/fingerprint.hpp>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/nn/detail/normaliser.hpp>
 #include <partita/nn/detail/scale_and_shift.hpp>
 
@@ -32,7 +32,7 @@ struct group_norm_options {
 ///           one of two numbers per sample and group there, and one of two numbers per channel among the workers that
 ///           share channels.
 /// Adjoint:  adjoint(dy) of the last x; adds the sums over all workers to weight_gradient() and bias_gradient().
-template <class T, std::size_t Rank = detail::rank_left_out>
+template <class T, std::size_t Rank = detail::rank_not_given>
 class group_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::group_norm<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::group_norm<T, Rank>: requires x of batch x channels x features, of rank >= 2");
@@ -61,7 +61,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
                   "partita::group_norm<T, Rank>(x): requires an xt::xtensor of elements T and of that rank");
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), x);
     const auto shape = detail::shape_array<Rank>(block.shape());
-    detail::expect_channels(layout_.learn(shape, this->objection_to_parameters(name)), cut_, name);
+    detail::expect_channels(layout_.learn(shape, this->error_in_parameters(name)), cut_, name);
     forward_done_ = true;
     arrange(shape);
     const auto all = normaliser_.measure(block);
@@ -83,8 +83,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
                   "partita::group_norm<T, Rank>.adjoint(dy): requires an xt::xtensor of elements T and of that rank");
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
     layout_.agree(
-        normaliser_.objection_to(block, layout_.p().active(), forward_done_, name, this->objection_to_parameters(name)),
-        2);
+        normaliser_.error_in(block, layout_.p().active(), forward_done_, name, this->error_in_parameters(name)), 2);
     return normaliser_.adjoint(block, false, counts_, this->memory());
   }
 
@@ -124,7 +123,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
 
 /// Fallback: a missing rank is a compile-time error with a readable message.
 template <class T>
-class group_norm<T, detail::rank_left_out> : public detail::rejected_call {
+class group_norm<T, detail::rank_not_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit group_norm(const Given&...) {
@@ -136,6 +135,6 @@ class group_norm<T, detail::rank_left_out> : public detail::rejected_call {
   group_norm(const P&, const group_norm_options&) : group_norm(nullptr) {}
 };
 template <class... Given>
-group_norm(const Given&...) -> group_norm<detail::element_type_left_out, detail::rank_left_out>;
+group_norm(const Given&...) -> group_norm<detail::element_type_not_given, detail::rank_not_given>;
 
 }  // namespace partita

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <optional>
 #include <partita/comm/fingerprint.hpp>
-#include <partita/core/left_out.hpp>
 #include <partita/core/product.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/nn/detail/normaliser.hpp>
 #include <partita/nn/detail/scale_and_shift.hpp>
 
@@ -52,7 +52,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
                   "partita::layer_norm<T, Rank, K>(x): requires an xt::xtensor of elements T and of that rank");
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), x);
     const auto shape = shape_array<Rank>(block.shape());
-    refuse(layout_.learn(shape, this->objection_to_parameters(name)));
+    refuse(layout_.learn(shape, this->error_in_parameters(name)));
     forward_done_ = true;
     normaliser_.arrange({shape, first()}, {shape, last()});
     const auto all = normaliser_.measure(block);
@@ -75,8 +75,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
         "partita::layer_norm<T, Rank, K>.adjoint(dy): requires an xt::xtensor of elements T and of that rank");
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
     layout_.agree(
-        normaliser_.objection_to(block, layout_.p().active(), forward_done_, name, this->objection_to_parameters(name)),
-        2);
+        normaliser_.error_in(block, layout_.p().active(), forward_done_, name, this->error_in_parameters(name)), 2);
     return normaliser_.adjoint(block, false, counts_, this->memory());
   }
 
@@ -148,14 +147,14 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
 /// Cost:     one all_reduce of three numbers per row along the last K dimensions of p. The adjoint: one of two numbers
 ///           per row along them, and one of two numbers per parameter along the other dimensions.
 /// Adjoint:  adjoint(dy) of the last x; adds the sums over all workers to weight_gradient() and bias_gradient().
-template <class T, std::size_t Rank = detail::rank_left_out, std::size_t K = 1>
+template <class T, std::size_t Rank = detail::rank_not_given, std::size_t K = 1>
 class layer_norm : public detail::last_dimensions_norm<T, Rank, K, true> {
  public:
   using detail::last_dimensions_norm<T, Rank, K, true>::last_dimensions_norm;
 };
 /// Fallback: a missing rank is a compile-time error with a readable message.
 template <class T>
-class layer_norm<T, detail::rank_left_out> : public detail::rejected_call {
+class layer_norm<T, detail::rank_not_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit layer_norm(const Given&...) {
@@ -167,17 +166,17 @@ class layer_norm<T, detail::rank_left_out> : public detail::rejected_call {
   layer_norm(const P&, const layer_norm_options<1>&) : layer_norm(nullptr) {}
 };
 template <class... Given>
-layer_norm(const Given&...) -> layer_norm<detail::element_type_left_out, detail::rank_left_out>;
+layer_norm(const Given&...) -> layer_norm<detail::element_type_not_given, detail::rank_not_given>;
 
 /// y = x / sqrt(mean of x^2 + epsilon) * weight (Zhang and Sennrich 2019); otherwise the same as layer_norm.
-template <class T, std::size_t Rank = detail::rank_left_out, std::size_t K = 1>
+template <class T, std::size_t Rank = detail::rank_not_given, std::size_t K = 1>
 class rms_norm : public detail::last_dimensions_norm<T, Rank, K, false> {
  public:
   using detail::last_dimensions_norm<T, Rank, K, false>::last_dimensions_norm;
 };
 /// Fallback: a missing rank is a compile-time error with a readable message.
 template <class T>
-class rms_norm<T, detail::rank_left_out> : public detail::rejected_call {
+class rms_norm<T, detail::rank_not_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit rms_norm(const Given&...) {
@@ -189,6 +188,6 @@ class rms_norm<T, detail::rank_left_out> : public detail::rejected_call {
   rms_norm(const P&, const layer_norm_options<1>&) : rms_norm(nullptr) {}
 };
 template <class... Given>
-rms_norm(const Given&...) -> rms_norm<detail::element_type_left_out, detail::rank_left_out>;
+rms_norm(const Given&...) -> rms_norm<detail::element_type_not_given, detail::rank_not_given>;
 
 }  // namespace partita

@@ -5,7 +5,7 @@
 #include <memory>
 #include <partita/array/gemm.hpp>
 #include <partita/core/box.hpp>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/nn/detail/linear_state.hpp>
 #include <partita/nn/linear_options.hpp>
 #include <partita/nn/parameter.hpp>
@@ -113,14 +113,14 @@ class linear {
     constexpr std::size_t rank = rank_of<X>;
     state& s = here();
     // 1. Check the call on this worker; the first movement makes all workers agree on errors.
-    const text objection = s.objection_to(x.shape());
+    const text error_message = s.error_in(x.shape());
     s.note("(x)");
     s.forget();
-    s.expect_one_batch(x.shape(), objection);
+    s.expect_one_batch(x.shape(), error_message);
     // 2. Communicate x to the workers with weights.
-    auto block = s.of_one_batch(x.shape(), [&] { return s.movements.bring(x, objection); });
+    auto block = s.of_one_batch(x.shape(), [&] { return s.movements.bring(x, error_message); });
     // 3. Multiply by this worker's block of W; workers with a bias start from it.
-    if (s.p_w.active() && objection.empty()) {
+    if (s.p_w.active() && error_message.empty()) {
       auto shape = detail::as_array<rank>(block.shape());
       shape[rank - 1] = s.rows.size();
       const auto [rows, out] = detail::rows_and_columns(shape);
@@ -134,7 +134,7 @@ class linear {
       block = std::move(product);
     }
     // 4. Communicate the products, and their sums, to y.
-    auto y = s.of_one_batch(x.shape(), [&] { return s.movements.deliver(std::move(block), objection); });
+    auto y = s.of_one_batch(x.shape(), [&] { return s.movements.deliver(std::move(block), error_message); });
     s.forward_done = true;
     s.y_shape.assign(y.shape().begin(), y.shape().end());
     return y;
@@ -164,23 +164,24 @@ class linear {
   pooled_tensor<T, rank_of<Y>> adjoint(const Y& dy) {
     constexpr std::size_t rank = rank_of<Y>;
     state& s = here();
-    const text objection = s.objection_to_adjoint(dy.shape());
+    const text error_message = s.error_in_adjoint(dy.shape());
     s.note(".adjoint(dy)");
     // 1. Communicate dy to the workers with weights.
-    const auto block = s.movements.bring_back(dy, objection);
+    const auto block = s.movements.bring_back(dy, error_message);
     auto shape = block.shape();
-    const bool multiplies = s.p_w.active() && objection.empty();
+    const bool multiplies = s.p_w.active() && error_message.empty();
     const auto dy_w = dense_block<const T, 2>(block.data(), {s.x_rows, s.rows.size()});
     if (multiplies) shape[rank - 1] = s.columns.size();
     auto product = detail::room<T, rank>(s.movements.memory(), shape);
     // 2. Compute dx = dy conj(W), and start the sum of the products over the workers.
-    auto later = s.movements.start_back(std::move(product), objection, [&, dx_w = product.data(), n = product.size()] {
-      if (multiplies)
-        multiply_by_conjugate<T>(dy_w, block_of(std::as_const(s.weight)), T(0),
-                                 dense_block<T, 2>(dx_w, {s.x_rows, s.columns.size()}));
-      else if (!s.p_w.active())
-        std::copy_n(block.data(), n, dx_w);  // zero volume, or the input of a worker that is in no partition
-    });
+    auto later =
+        s.movements.start_back(std::move(product), error_message, [&, dx_w = product.data(), n = product.size()] {
+          if (multiplies)
+            multiply_by_conjugate<T>(dy_w, block_of(std::as_const(s.weight)), T(0),
+                                     dense_block<T, 2>(dx_w, {s.x_rows, s.columns.size()}));
+          else if (!s.p_w.active())
+            std::copy_n(block.data(), n, dx_w);  // zero volume, or the input of a worker that is in no partition
+        });
     // 3. Add dW and db. This overlaps with the sum of dx. It comes after the agreement, so a rejected call leaves the
     // gradients unchanged.
     if (s.p_w.active()) s.add_gradients(dy_w);
@@ -229,7 +230,6 @@ class linear {
     return plan;
   }
   const linear_options& options() const { return here().options; }
-  const partition<anywhere>& weight_partition() const { return here().p_w; }
 
   void zero_gradients() {
     here().weight_gradient.fill(T(0));
@@ -263,7 +263,7 @@ class linear {
 /// Fallback for `linear layer(p_x, p_y, p_w, options)` without an element type: a compile-time error with a readable
 /// message.
 template <linear_algorithm Algorithm>
-class linear<detail::element_type_left_out, Algorithm> {
+class linear<detail::element_type_not_given, Algorithm> {
  public:
   template <class X, class Y, class W>
   linear(const partition<X>&, const partition<Y>&, const partition<W>&, const linear_options& = {}) {
@@ -280,9 +280,9 @@ class linear<detail::element_type_left_out, Algorithm> {
 };
 template <class X, class Y, class W>
 linear(const partition<X>&, const partition<Y>&, const partition<W>&, const linear_options& = {})
-    -> linear<detail::element_type_left_out>;
+    -> linear<detail::element_type_not_given>;
 template <class X, class Y, class W, class... A>
 linear(const partition<X>&, const partition<Y>&, const partition<W>&, const A&...)
-    -> linear<detail::element_type_left_out>;
+    -> linear<detail::element_type_not_given>;
 
 }  // namespace partita

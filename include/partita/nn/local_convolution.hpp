@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/core/config.hpp>
 #include <partita/nn/detail/column_convolver.hpp>
 #ifdef PARTITA_ONEDNN
 #include <partita/nn/detail/onednn_convolver.hpp>
@@ -9,6 +10,15 @@
 #endif
 
 namespace partita::detail {
+
+namespace {
+// Layers hold convolvers, so all files of a program must use the same one.
+#ifdef PARTITA_ONEDNN
+[[maybe_unused]] const bool compared_convolver = (partita_expect_one_setting(1, "with PARTITA_ONEDNN"), true);
+#else
+[[maybe_unused]] const bool compared_convolver = (partita_expect_one_setting(1, "without PARTITA_ONEDNN"), true);
+#endif
+}  // namespace
 
 #ifdef PARTITA_ONEDNN
 /// oneDNN for floats, if the whole program is compiled with PARTITA_ONEDNN; im2col and BLAS for doubles.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <partita/comm/fingerprint.hpp>
+#include <partita/core/config.hpp>
 #include <partita/kernel/all_reduce.hpp>
 #include <partita/kernel/block_layout.hpp>
 #include <partita/nn/detail/last_loss.hpp>
@@ -47,26 +48,20 @@ namespace detail {
 /// Sums over the world, which all workers get; inactive workers contribute zeros.
 class sums_over_world {
  public:
-  template <class = void>
   explicit sums_over_world(const world& everyone) : sum_(everyone, all_of(everyone), partita::sum) {}
 
   template <std::size_t N, class Sum = double>  // a template, so that only callers instantiate the reduction
-  std::array<double, N> operator()(const std::array<double, N>& mine, const text& objection) const {
+  std::array<double, N> operator()(const std::array<double, N>& mine, const text& error_message) const {
     auto given = uninitialised<Sum, 1>({N});
     std::copy(mine.begin(), mine.end(), given.begin());
-    const auto all = kernel_access::call(sum_, given, objection);
+    const auto all = kernel_access::call(sum_, given, error_message);
     std::array<double, N> sums{};
     std::copy(all.begin(), all.end(), sums.begin());
     return sums;
   }
 
  private:
-  template <class = void>
-  static worker_groups all_of(const world& everyone) {
-    std::vector<std::size_t> ids(everyone.size());
-    for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = k;
-    return worker_groups({ids});
-  }
+  PARTITA_DECL static worker_groups all_of(const world& everyone);
   all_reduce<worker_groups, sum_t> sum_;
 };
 
@@ -108,7 +103,7 @@ class elementwise_loss {
   /// The loss, the same on every worker of the world.
   template <class X, class Target>
   T operator()(const X& x, const Target& target) {
-    const text objection = evaluate<X, Target>(x, target);
+    const text error_message = evaluate<X, Target>(x, target);
     layout_.note();
     const auto i = layout_.p().active() ? layout_.p().index() : index<Rank>{};
     bool counts_batch = layout_.p().active();
@@ -117,7 +112,7 @@ class elementwise_loss {
     for (const double value : values_) own += value;
     const double batch = counts_batch ? static_cast<double>(derivatives_.shape()[0]) : 0;
     const double elements = layout_.p().active() ? static_cast<double>(derivatives_.size()) : 0;
-    const auto all = sums_(std::array<double, 3>{layout_.p().active() ? own : 0, elements, batch}, objection);
+    const auto all = sums_(std::array<double, 3>{layout_.p().active() ? own : 0, elements, batch}, error_message);
     const double by = detail::divisor(options_.reduction, all[1], all[2]);
     scale_ = 1 / by;
     last_ = detail::last_loss::number;
@@ -148,13 +143,14 @@ class elementwise_loss {
         rank_of<Y> == Rank && std::is_same_v<element_of<Y>, T>,
         "partita::elementwise_loss<T, Rank>::adjoint(dy): requires dy of the shape that each(x, target) gave");
     xt::xtensor<T, Rank> dx = dy;
-    text objection;
+    text error_message;
     if (last_ != detail::last_loss::each || (layout_.p().active() && dx.shape() != derivatives_.shape()))
-      objection << Function::name << ".adjoint(dy): requires a dy of the shape of the last result of each(x, target)"
-                << (last_ == detail::last_loss::number
-                        ? ", and the loss called last gave one number; give adjoint() a number, or call each first"
-                        : "");
-    layout_.agree(objection, 2);
+      error_message << Function::name
+                    << ".adjoint(dy): requires a dy of the shape of the last result of each(x, target)"
+                    << (last_ == detail::last_loss::number
+                            ? ", and the loss called last gave one number; give adjoint() a number, or call each first"
+                            : "");
+    layout_.agree(error_message, 2);
     if (layout_.p().active())
       for (std::size_t k = 0; k < dx.size(); ++k)
         dx.data()[k] = static_cast<T>(derivatives_.data()[k] * static_cast<double>(dx.data()[k]));
@@ -174,30 +170,30 @@ class elementwise_loss {
     static_assert(rank_of<X> == Rank && rank_of<Target> == Rank && std::is_same_v<element_of<X>, T> &&
                       std::is_same_v<element_of<Target>, T>,
                   "partita::elementwise_loss<T, Rank>(x, target): requires blocks of elements T and of that rank");
-    text objection;
+    text error_message;
     last_ = detail::last_loss::none;  // if this call fails, there is no last loss
     const xt::xtensor<T, Rank> given = x, wanted = target;
     derivatives_.resize(given.shape());
     values_.assign(given.size(), 0);
     if (given.shape() != wanted.shape()) {
       if (layout_.p().active())
-        objection << Function::name << ": requires x and target of one shape, got blocks of " << given.shape()
-                  << " and " << wanted.shape() << " on worker " << layout_.p().world().id()
-                  << "; arrays are not broadcast here, use broadcast_in_dim";
-      return objection;
+        error_message << Function::name << ": requires x and target of one shape, got blocks of " << given.shape()
+                      << " and " << wanted.shape() << " on worker " << layout_.p().world().id()
+                      << "; arrays are not broadcast here, use broadcast_in_dim";
+      return error_message;
     }
     const Function f(options_);
     for (std::size_t k = 0; k < given.size(); ++k) {
       const auto a = static_cast<double>(given.data()[k]), t = static_cast<double>(wanted.data()[k]);
       if constexpr (requires { Function::takes(a); }) {
-        if (!Function::takes(a) && objection.empty())
-          objection << Function::name << ": requires x in [0, 1], got an element outside on worker "
-                    << layout_.p().world().id() << "; give scores to bce_with_logits_loss";
+        if (!Function::takes(a) && error_message.empty())
+          error_message << Function::name << ": requires x in [0, 1], got an element outside on worker "
+                        << layout_.p().world().id() << "; give scores to bce_with_logits_loss";
       }
       values_[k] = f.value(a, t);
       derivatives_.data()[k] = f.derivative(a, t);
     }
-    return objection;
+    return error_message;
   }
 
   detail::block_layout<Rank> layout_;
@@ -222,14 +218,8 @@ struct smooth_l1_function {
   using options = smooth_l1_options;
   static constexpr const char* name = "partita::smooth_l1_loss";
   explicit smooth_l1_function(const options& o) : beta(o.beta) {}
-  double value(double x, double t) const {
-    const double d = std::abs(x - t);
-    return d < beta ? d * d / (2 * beta) : d - beta / 2;
-  }
-  double derivative(double x, double t) const {
-    const double d = x - t;
-    return std::abs(d) < beta ? d / beta : d > 0 ? 1 : d < 0 ? -1 : 0;
-  }
+  PARTITA_DECL double value(double x, double t) const;
+  PARTITA_DECL double derivative(double x, double t) const;
   double beta;
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<1>(*this); }
@@ -257,19 +247,13 @@ struct bce_with_logits_function {
   static constexpr const char* name = "partita::bce_with_logits_loss";
   explicit bce_with_logits_function(const options&) {}
   double value(double x, double t) const { return std::max(x, 0.0) - x * t + std::log1p(std::exp(-std::abs(x))); }
-  double derivative(double x, double t) const {
-    const double e = std::exp(-std::abs(x));
-    return (x >= 0 ? 1 / (1 + e) : e / (1 + e)) - t;
-  }
+  PARTITA_DECL double derivative(double x, double t) const;
 };
 struct kl_function {
   using options = kl_options;
   static constexpr const char* name = "partita::kl_loss";
   explicit kl_function(const options& o) : log_target(o.log_target) {}
-  double value(double x, double t) const {
-    if (log_target) return std::exp(t) * (t - x);
-    return t > 0 ? t * (std::log(t) - x) : 0;
-  }
+  PARTITA_DECL double value(double x, double t) const;
   double derivative(double, double t) const { return log_target ? -std::exp(t) : -t; }
   bool log_target;
 
@@ -312,3 +296,7 @@ template <class T, std::size_t Rank>
 using poisson_nll_loss = elementwise_loss<T, Rank, detail::poisson_nll_function>;
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/nn/impl/loss.ipp>
+#endif

@@ -4,7 +4,7 @@
 // both.
 #pragma once
 
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/nn/detail/optimised.hpp>
 #include <partita/nn/parameter.hpp>
 #include <partita/nn/update_rule.hpp>
@@ -23,14 +23,14 @@ class optimiser_of_layers {
   /// changed].
   void step() {
     require_options(call_, options_);
-    parameters_.for_each([&](const auto& p) { update(options_, steps_ + 1, p); });
+    parameters_.for_each(states_used(options_), [&](const auto& p) { update(options_, steps_ + 1, p); });
     ++steps_;
   }
   Options& options() { return options_; }
 
  protected:
   optimiser_of_layers(const char* call, std::vector<parameter<T>> parameters, const Options& options)
-      : parameters_(call, std::move(parameters)), options_(options), call_(call) {
+      : parameters_(call, std::move(parameters), states_used(options)), options_(options), call_(call) {
     require_options(call, options);
   }
 
@@ -43,7 +43,8 @@ class optimiser_of_layers {
 
 }  // namespace detail
 
-/// Stochastic gradient descent: v = momentum v + g, w = w - learning_rate v.
+/// Stochastic gradient descent: v = momentum v + g, w = w - learning_rate v; with dampening, weight decay and
+/// Nesterov's momentum as `sgd_options` says.
 template <class T>
 class sgd : public detail::optimiser_of_layers<T, sgd_options> {
  public:
@@ -58,7 +59,7 @@ class sgd : public detail::optimiser_of_layers<T, sgd_options> {
   }
 };
 
-/// Adam (Kingma and Ba 2015, algorithm 1).
+/// Adam (Kingma and Ba 2015, algorithm 1), with weight decay and AMSGrad as `adam_options` says.
 template <class T>
 class adam : public detail::optimiser_of_layers<T, adam_options> {
  public:
@@ -90,7 +91,7 @@ class adamw : public detail::optimiser_of_layers<T, adamw_options> {
 
 /// Fallback: any other arguments are a compile-time error with a readable message.
 template <>
-class sgd<detail::element_type_left_out> : public detail::rejected_call {
+class sgd<detail::element_type_not_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit sgd(const Given&...) {
@@ -100,11 +101,11 @@ class sgd<detail::element_type_left_out> : public detail::rejected_call {
   }
 };
 template <class... Given>
-sgd(const Given&...) -> sgd<detail::element_type_left_out>;
+sgd(const Given&...) -> sgd<detail::element_type_not_given>;
 
 /// Fallback: any other arguments are a compile-time error with a readable message.
 template <>
-class adam<detail::element_type_left_out> : public detail::rejected_call {
+class adam<detail::element_type_not_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit adam(const Given&...) {
@@ -114,11 +115,11 @@ class adam<detail::element_type_left_out> : public detail::rejected_call {
   }
 };
 template <class... Given>
-adam(const Given&...) -> adam<detail::element_type_left_out>;
+adam(const Given&...) -> adam<detail::element_type_not_given>;
 
 /// Fallback: any other arguments are a compile-time error with a readable message.
 template <>
-class adamw<detail::element_type_left_out> : public detail::rejected_call {
+class adamw<detail::element_type_not_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit adamw(const Given&...) {
@@ -128,6 +129,6 @@ class adamw<detail::element_type_left_out> : public detail::rejected_call {
   }
 };
 template <class... Given>
-adamw(const Given&...) -> adamw<detail::element_type_left_out>;
+adamw(const Given&...) -> adamw<detail::element_type_not_given>;
 
 }  // namespace partita

@@ -5,8 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <optional>
-#include <partita/core/left_out.hpp>
 #include <partita/core/per_dimension.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/nn/detail/largest_of_taps.hpp>
 #include <partita/nn/detail/windowed.hpp>
 
@@ -73,7 +73,7 @@ class window_geometry {
         hash = mixed(hash, n);
     return hash;
   }
-  text objection(const std::array<std::size_t, Rank>& extents) const {
+  text error_message(const std::array<std::size_t, Rank>& extents) const {
     text problem;
     for (std::size_t d = 0; d < d_features && problem.empty(); ++d)
       if (kernels_[d].places(extents[d + 2]) == 0)
@@ -119,7 +119,7 @@ class adaptive_rule {
     for (const std::size_t n : options_.size) hash = mixed(hash, n);
     return hash;
   }
-  text objection(const std::array<std::size_t, Rank>& extents) const {
+  text error_message(const std::array<std::size_t, Rank>& extents) const {
     text problem;
     for (std::size_t d = 2; d < Rank; ++d)
       if (extents[d] == 0) problem = text("requires features, got extents ") << extents;

@@ -11,7 +11,7 @@
 #include <partita/comm/one_call.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/tree.hpp>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/plan/cut.hpp>
 #include <type_traits>
 #include <vector>
@@ -124,7 +124,7 @@ class softmax_cross_entropy {
   template <class Scores, class Labels>
   std::size_t settle(const Scores& scores, const Labels& labels) {
     const auto batch = static_cast<std::size_t>(scores.shape()[0]);
-    text objection;
+    text error_message;
     static_assert(std::is_integral_v<std::remove_cvref_t<decltype(labels(0))>>,
                   "partita::softmax_cross_entropy<T>(scores, labels): requires labels of an integer type");
     const auto call = [] { return text("partita::softmax_cross_entropy(scores, labels)"); };
@@ -134,20 +134,20 @@ class softmax_cross_entropy {
     if (active_) {
       mine_ = balanced_part(classes, over_.members.size(), over_.position);
       if (mine_.size() != mine)
-        objection << "partita::softmax_cross_entropy: requires a balanced cut of the classes, worker " << world_->id()
-                  << " of " << over_.members.size() << " has " << mine << " of " << classes << " classes, not "
-                  << mine_.size();
+        error_message << "partita::softmax_cross_entropy: requires a balanced cut of the classes, worker "
+                      << world_->id() << " of " << over_.members.size() << " has " << mine << " of " << classes
+                      << " classes, not " << mine_.size();
       else if (static_cast<std::size_t>(labels.size()) != batch)
-        objection << "partita::softmax_cross_entropy: requires one label for each row, got "
-                  << static_cast<std::size_t>(labels.size()) << " labels and " << batch << " rows on worker "
-                  << world_->id() << "; give every worker the labels of the whole batch";
-      for (std::size_t i = 0; i < batch && objection.empty(); ++i)
+        error_message << "partita::softmax_cross_entropy: requires one label for each row, got "
+                      << static_cast<std::size_t>(labels.size()) << " labels and " << batch << " rows on worker "
+                      << world_->id() << "; give every worker the labels of the whole batch";
+      for (std::size_t i = 0; i < batch && error_message.empty(); ++i)
         if (const auto label = static_cast<std::int64_t>(labels(i));
             label < 0 || static_cast<std::uint64_t>(label) >= classes)
-          objection << "partita::softmax_cross_entropy: requires labels below the number of classes (" << classes
-                    << "), label " << i << " is " << label;
+          error_message << "partita::softmax_cross_entropy: requires labels below the number of classes (" << classes
+                        << "), label " << i << " is " << label;
     }
-    detail::agree_if_checked(*world_, fingerprint_, detail::complaint(objection), call);
+    detail::agree_if_checked(*world_, fingerprint_, detail::local_error(error_message), call);
     // All workers of p must have the same batch. A maximum over the batch and over its complement gives the largest and
     // the smallest batch.
     const auto most = detail::largest(*world_, detail::facts<2>{active_ ? batch : 0, active_ ? ~batch : 0});
@@ -185,7 +185,7 @@ class softmax_cross_entropy {
 
 /// Fallback: any other arguments are a compile-time error with a readable message.
 template <>
-class softmax_cross_entropy<detail::element_type_left_out> : public detail::rejected_call {
+class softmax_cross_entropy<detail::element_type_not_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit softmax_cross_entropy(const Given&...) {
@@ -195,6 +195,6 @@ class softmax_cross_entropy<detail::element_type_left_out> : public detail::reje
   }
 };
 template <class... Given>
-softmax_cross_entropy(const Given&...) -> softmax_cross_entropy<detail::element_type_left_out>;
+softmax_cross_entropy(const Given&...) -> softmax_cross_entropy<detail::element_type_not_given>;
 
 }  // namespace partita

@@ -1,10 +1,11 @@
 // The distributed transposed convolution: the adjoint of a convolution as a layer, which enlarges images.
 #pragma once
 
+#include <cmath>
 #include <partita/comm/fingerprint.hpp>
 #include <partita/core/hash.hpp>
-#include <partita/core/left_out.hpp>
 #include <partita/core/per_dimension.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/nn/convolution.hpp>
 
 namespace partita {
@@ -50,7 +51,7 @@ struct transposed_convolution_options {
 ///           all errors on all workers.
 /// Cost:     the same as the adjoint of a convolution: outputs are summed where windows overlap.
 /// Adjoint:  adjoint(dy) returns dx and adds to weight_gradient() and bias_gradient(), the same on all workers.
-template <class T, std::size_t Features = detail::rank_left_out>
+template <class T, std::size_t Features = detail::rank_not_given>
 class transposed_convolution {
   static constexpr std::size_t rank = Features + 2;
   using anywhere = dynamic_extents<rank>;
@@ -86,7 +87,7 @@ class transposed_convolution {
     note("(x)");
     {
       const block_argument<X> argument(given);
-      x_ = output_.template spread<T>(argument.block(), {}, "(x)", detail::complaint(objection_to_weights())).finish();
+      x_ = output_.template forward<T>(argument.block(), {}, "(x)", detail::local_error(error_in_weights())).finish();
     }
     // Shapes of y: of this worker's block, and of the window that its block of x contributes to.
     const shape_type of_y = extents_of_y(output_.last_cuts().extents());
@@ -102,7 +103,7 @@ class transposed_convolution {
     // The local adjoint convolution fills the window; the exchange adds overlapping windows into the blocks of y.
     auto spread = detail::room<T, rank>(input_.memory(), window_);
     if (p_.active()) local().adjoint(x_.data(), weight_.data(), spread.data());
-    auto y = input_.template collect<T>(block_of(std::as_const(spread)), {}, "(x)", {}, [] {}).finish();
+    auto y = input_.template backward<T>(block_of(std::as_const(spread)), {}, "(x)", {}).finish();
     const std::size_t cells = y_shape_[0] * y_shape_[1] == 0 ? 0 : volume_of(y_shape_) / (y_shape_[0] * y_shape_[1]);
     for (std::size_t k = 0; bias_.size() > 0 && k < y.size(); ++k) y.data()[k] += bias_(k / cells % bias_.size());
     forward_done_ = true;
@@ -112,17 +113,18 @@ class transposed_convolution {
   template <ranked_array Y>
     requires(rank_of<Y> == rank && std::is_same_v<element_of<Y>, T>)
   pooled_tensor<T, rank> adjoint(const Y& dy) {
-    text objection = objection_to_weights();
+    text error_message = error_in_weights();
     if (!forward_done_)
-      objection = "partita::transposed_convolution.adjoint(dy): requires a forward call before; call layer(x) first";
+      error_message =
+          "partita::transposed_convolution.adjoint(dy): requires a forward call before; call layer(x) first";
     else if (p_.active() && detail::as_array<rank>(dy.shape()) != y_shape_)
-      objection << "partita::transposed_convolution.adjoint(dy): requires dy of the shape of the last result "
-                << y_shape_ << ", got " << detail::as_array<rank>(dy.shape());
+      error_message << "partita::transposed_convolution.adjoint(dy): requires dy of the shape of the last result "
+                    << y_shape_ << ", got " << detail::as_array<rank>(dy.shape());
     note(".adjoint(dy)");
     const detail::dense_argument<Y> argument(dy);
     const auto there = input_
-                           .template spread<T>(dense_block<const T, rank>(argument.data(), argument.shape()), {},
-                                               ".adjoint(dy)", detail::complaint(objection))
+                           .template forward<T>(dense_block<const T, rank>(argument.data(), argument.shape()), {},
+                                                ".adjoint(dy)", detail::local_error(error_message))
                            .finish();
     auto dx = detail::room<T, rank>(output_.memory(), detail::as_array<rank>(x_.shape()));
     xt::xtensor<T, 1> own = xt::zeros<T>(std::array<std::size_t, 1>{weight_.size() + bias_.size()});
@@ -133,7 +135,7 @@ class transposed_convolution {
       for (std::size_t k = 0; bias_.size() > 0 && k < all; ++k)
         own(weight_.size() + k / (all / n) % bias_.size()) += argument.data()[k];
     }
-    auto result = output_.template collect<T>(block_of(std::as_const(dx)), {}, ".adjoint(dy)", {}, [] {}).finish();
+    auto result = output_.template backward<T>(block_of(std::as_const(dx)), {}, ".adjoint(dy)", {}).finish();
     const auto sum = sums_(own);
     for (std::size_t k = 0; k < weight_.size(); ++k) weight_gradient_.data()[k] += sum.data()[k];
     for (std::size_t k = 0; k < bias_.size(); ++k) bias_gradient_(k) += sum.data()[weight_.size() + k];
@@ -182,7 +184,7 @@ class transposed_convolution {
     product_of(y, "partita::transposed_convolution(x)");
     return y;
   }
-  text objection_to_weights() const {
+  text error_in_weights() const {
     const shape_type wanted = p_.active() ? options_.convolution().weight_shape() : shape_type{};
     if (detail::as_array<rank>(weight_.shape()) == wanted && bias_.size() == bias_gradient_.size()) return {};
     return text("partita::transposed_convolution: requires weights of the shape ")
@@ -213,7 +215,7 @@ class transposed_convolution {
 
 /// Fallback: a missing rank is a compile-time error with a readable message.
 template <class T>
-class convolution<T, detail::rank_left_out> : public detail::rejected_call {
+class convolution<T, detail::rank_not_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit convolution(const Given&...) {
@@ -226,11 +228,11 @@ class convolution<T, detail::rank_left_out> : public detail::rejected_call {
   convolution(const P&, const convolution_options<2>&) : convolution(nullptr) {}
 };
 template <class... Given>
-convolution(const Given&...) -> convolution<detail::element_type_left_out, detail::rank_left_out>;
+convolution(const Given&...) -> convolution<detail::element_type_not_given, detail::rank_not_given>;
 
 /// Fallback: a missing rank is a compile-time error with a readable message.
 template <class T>
-class transposed_convolution<T, detail::rank_left_out> : public detail::rejected_call {
+class transposed_convolution<T, detail::rank_not_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit transposed_convolution(const Given&...) {
@@ -243,6 +245,7 @@ class transposed_convolution<T, detail::rank_left_out> : public detail::rejected
   transposed_convolution(const P&, const transposed_convolution_options<2>&) : transposed_convolution(nullptr) {}
 };
 template <class... Given>
-transposed_convolution(const Given&...) -> transposed_convolution<detail::element_type_left_out, detail::rank_left_out>;
+transposed_convolution(const Given&...)
+    -> transposed_convolution<detail::element_type_not_given, detail::rank_not_given>;
 
 }  // namespace partita

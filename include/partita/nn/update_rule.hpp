@@ -9,25 +9,33 @@
 #include <cstdint>
 #include <partita/comm/fingerprint.hpp>
 #include <partita/core/error.hpp>
+#include <type_traits>
 
 namespace partita {
 
-/// v = momentum v + g, w = w - learning_rate v.
+/// g = g + weight_decay w, v = momentum v + (1 - dampening) g, w = w - learning_rate v; in the first step v = g. With
+/// `nesterov`, w = w - learning_rate (g + momentum v), where g looks ahead as in Sutskever et al. 2013.
 struct sgd_options {
   double learning_rate = 0.01;
   double momentum = 0;
+  double dampening = 0;
+  double weight_decay = 0;
+  bool nesterov = false;
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }
 };
 
-/// Kingma and Ba 2015, algorithm 1.
+/// Kingma and Ba 2015, algorithm 1, of g + weight_decay w. With `amsgrad`, the largest second moment so far takes the
+/// place of the second moment (Reddi et al. 2018, algorithm 2).
 struct adam_options {
   double learning_rate = 0.001;
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
+  double weight_decay = 0;
+  bool amsgrad = false;
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<4>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }
 };
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2): w = w - learning_rate weight_decay w
@@ -38,8 +46,9 @@ struct adamw_options {
   double beta2 = 0.999;
   double epsilon = 1e-8;
   double weight_decay = 0.01;
+  bool amsgrad = false;
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }
 };
 
 namespace detail {
@@ -62,32 +71,35 @@ struct flat_parameter {
   std::size_t n;
   Real* value;
   const Real* gradient;
-  std::array<Real*, States> state;
-  Real factor = Real(1);  ///< multiplies the gradient
+  std::array<Real*, States> state;  ///< null for those that are not in use
+  Real factor = Real(1);            ///< multiplies the gradient
 };
 
-/// The number of state values that an optimiser keeps for each real number of a parameter.
+/// The largest number of state values that an optimiser keeps for each real number of a parameter.
 template <class Options>
-inline constexpr std::size_t states_of = 2;
+inline constexpr std::size_t states_of = 3;
 template <>
 inline constexpr std::size_t states_of<sgd_options> = 1;
 
-/// Whether an optimiser with these options uses its state at all.
-inline bool needs_state(const sgd_options& o) { return o.momentum != 0; }
-template <class Options>
-bool needs_state(const Options&) {
-  return true;
+/// How many of them an optimiser with these options uses.
+inline std::size_t states_used(const sgd_options& o) { return o.momentum != 0 ? 1 : 0; }
+template <class Adam>
+std::size_t states_used(const Adam& o) {
+  return o.amsgrad ? 3 : 2;
 }
 
 /// The requirement that these options violate, or null. NaN violates every requirement.
 inline const char* missing_of(const sgd_options& o) {
-  return o.learning_rate >= 0 && o.momentum >= 0 ? nullptr : "a learning_rate and a momentum of at least 0";
+  if (!(o.learning_rate >= 0 && o.momentum >= 0)) return "a learning_rate and a momentum of at least 0";
+  if (!(o.weight_decay >= 0)) return "a weight_decay of at least 0";
+  if (!(o.dampening >= 0 && o.dampening <= 1)) return "a dampening from 0 to 1";
+  return o.nesterov && (o.momentum == 0 || o.dampening != 0) ? "a momentum above 0, and no dampening, for nesterov"
+                                                             : nullptr;
 }
 template <class Adam>
 const char* missing_of(const Adam& o) {
   if (!(o.learning_rate >= 0 && o.epsilon >= 0)) return "a learning_rate and an epsilon of at least 0";
-  if constexpr (requires { o.weight_decay; })
-    if (!(o.weight_decay >= 0)) return "a weight_decay of at least 0";
+  if (!(o.weight_decay >= 0)) return "a weight_decay of at least 0";
   return o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1 ? nullptr : "beta1 and beta2 from 0 on and below 1";
 }
 template <class Options>
@@ -96,48 +108,84 @@ void require_options(const char* call, const Options& o) {
     throw shape_error(text(call) << ": requires " << missing << "; look at what the options hold");
 }
 
+/// Calls f(true or false), as a constant: each of these loops is compiled without the other's branches.
+template <class F>
+void with_constant(bool is, F f) {
+  if (is) f(std::true_type());
+  else f(std::false_type());
+}
+
 /// Step number `now`, counted from 1.
 template <class Real>
-void update(const sgd_options& o, int, const flat_parameter<Real, 1>& p) {
-  const Real rate = static_cast<Real>(o.learning_rate), momentum = static_cast<Real>(o.momentum);
-  Real* const velocity = p.state[0];
-  if (!needs_state(o))
-    for (std::size_t k = 0; k < p.n; ++k) p.value[k] -= rate * (p.factor * p.gradient[k]);
-  else
-    for (std::size_t k = 0; k < p.n; ++k) {
-      velocity[k] = momentum * velocity[k] + p.factor * p.gradient[k];
-      p.value[k] -= rate * velocity[k];
-    }
+void update(const sgd_options& o, int now, const flat_parameter<Real, 1>& p) {
+  const Real rate = static_cast<Real>(o.learning_rate), momentum = static_cast<Real>(o.momentum),
+             decay = static_cast<Real>(o.weight_decay), share = static_cast<Real>(now == 1 ? 1 : 1 - o.dampening),
+             factor = p.factor;
+  const std::size_t n = p.n;
+  Real *const w = p.value, *const velocity = p.state[0];
+  const Real* const gradient = p.gradient;
+  const bool moves = states_used(o) > 0, ahead = o.nesterov;
+  with_constant(o.weight_decay != 0, [=](auto decays) {
+    const auto slope = [=](std::size_t k) {
+      const Real g = factor * gradient[k];
+      if constexpr (decltype(decays)::value) return static_cast<Real>(g + decay * w[k]);
+      else return g;
+    };
+    if (!moves)
+      for (std::size_t k = 0; k < n; ++k) w[k] -= rate * slope(k);
+    else
+      with_constant(ahead, [=](auto looks_ahead) {
+        for (std::size_t k = 0; k < n; ++k) {
+          const Real g = slope(k);
+          velocity[k] = momentum * velocity[k] + share * g;
+          if constexpr (decltype(looks_ahead)::value) w[k] -= rate * (g + momentum * velocity[k]);
+          else w[k] -= rate * velocity[k];
+        }
+      });
+  });
 }
 template <class Real>
-void update(const adam_options& o, int now, const flat_parameter<Real, 2>& p) {
+void update(const adam_options& o, int now, const flat_parameter<Real, 3>& p) {
   const double first_share = 1 / (1 - std::pow(o.beta1, now)), second_share = 1 / (1 - std::pow(o.beta2, now));
   // local copies: the compiler must assume that options alias the elements
   const double rate = o.learning_rate, epsilon = o.epsilon;
   const Real first = static_cast<Real>(o.beta1), second = static_cast<Real>(o.beta2);
   const Real first_rest = static_cast<Real>(1 - o.beta1), second_rest = static_cast<Real>(1 - o.beta2);
-  const Real factor = p.factor;
-  Real *const w = p.value, *const m = p.state[0], *const v = p.state[1];
+  const Real factor = p.factor, decay = static_cast<Real>(o.weight_decay);
+  const std::size_t n = p.n;
+  Real *const w = p.value, *const m = p.state[0], *const v = p.state[1], *const largest = p.state[2];
   const Real* const gradient = p.gradient;
-  for (std::size_t k = 0, n = p.n; k < n; ++k) {
-    const Real g = factor * gradient[k];
-    m[k] = first * m[k] + first_rest * g;
-    v[k] = second * v[k] + second_rest * g * g;
-    const double m_hat = static_cast<double>(m[k]) * first_share, v_hat = static_cast<double>(v[k]) * second_share;
-    w[k] -= static_cast<Real>(rate * m_hat / (std::sqrt(v_hat) + epsilon));
-  }
+  const bool keeps = o.amsgrad;
+  with_constant(o.weight_decay != 0, [=](auto decays) {
+    with_constant(keeps, [=](auto keeps_largest) {
+      for (std::size_t k = 0; k < n; ++k) {
+        Real g = factor * gradient[k];
+        if constexpr (decltype(decays)::value) g += decay * w[k];
+        m[k] = first * m[k] + first_rest * g;
+        v[k] = second * v[k] + second_rest * g * g;
+        Real second_moment = v[k];
+        if constexpr (decltype(keeps_largest)::value)
+          second_moment = largest[k] = largest[k] > v[k] ? largest[k] : v[k];
+        const double m_hat = static_cast<double>(m[k]) * first_share,
+                     v_hat = static_cast<double>(second_moment) * second_share;
+        w[k] -= static_cast<Real>(rate * m_hat / (std::sqrt(v_hat) + epsilon));
+      }
+    });
+  });
 }
 template <class Real>
-void update(const adamw_options& o, int now, const flat_parameter<Real, 2>& p) {
+void update(const adamw_options& o, int now, const flat_parameter<Real, 3>& p) {
   const Real kept = static_cast<Real>(1 - o.learning_rate * o.weight_decay);
-  const adam_options adam{o.learning_rate, o.beta1, o.beta2, o.epsilon};
+  const adam_options adam{o.learning_rate, o.beta1, o.beta2, o.epsilon, 0, o.amsgrad};
   // chosen: elements that were just decayed are still in a cache when they are updated
   constexpr std::size_t piece = 2048;
   for (std::size_t k = 0; k < p.n; k += piece) {
     const std::size_t n = p.n - k < piece ? p.n - k : piece;
     for (std::size_t j = k; j < k + n; ++j) p.value[j] *= kept;
-    update(adam, now,
-           flat_parameter<Real, 2>{n, p.value + k, p.gradient + k, {p.state[0] + k, p.state[1] + k}, p.factor});
+    flat_parameter<Real, 3> one{n, p.value + k, p.gradient + k, p.state, p.factor};
+    for (Real*& state : one.state)
+      if (state != nullptr) state += k;
+    update(adam, now, one);
   }
 }
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstddef>
 #include <optional>
-#include <partita/core/left_out.hpp>
 #include <partita/core/per_dimension.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/nn/detail/windowed.hpp>
 
 namespace partita {
@@ -52,7 +52,7 @@ class upsampling_rule {
       for (const std::size_t n : *options_.size) hash = mixed(hash, n);
     return options_.scale ? mixed(hash, static_cast<std::uint64_t>(*options_.scale * 0x1p32)) : hash;
   }
-  text objection(const std::array<std::size_t, Rank>& extents) const {
+  text error_message(const std::array<std::size_t, Rank>& extents) const {
     text problem;
     const auto all = outputs(extents);
     for (std::size_t d = 2; d < Rank && problem.empty(); ++d)

@@ -18,14 +18,14 @@ namespace partita {
 /// Why an axis shards a dimension of a value: it was annotated, or an operation propagated it from another of its
 /// tensors.
 struct cut_origin {
-  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
   std::uint32_t of = 0;  ///< a value
   std::uint8_t dimension = 0, axis = 0;
-  std::uint32_t operation = nobody;  ///< nobody: annotated
-  std::uint8_t factor = 0;           ///< of that operation's rule
-  std::uint32_t from = 0;            ///< the value that had the axis before, in
+  std::uint32_t operation = none;  ///< none: annotated
+  std::uint8_t factor = 0;         ///< of that operation's rule
+  std::uint32_t from = 0;          ///< the value that had the axis before, in
   std::uint8_t from_dimension = 0;
-  std::uint32_t next = nobody;  ///< the next origin of the same value
+  std::uint32_t next = none;  ///< the next origin of the same value
   friend constexpr bool operator==(const cut_origin&, const cut_origin&) = default;
 };
 
@@ -43,6 +43,8 @@ struct backward_reshard {
   text operation{};  ///< the operation that needs it
   shape_list shape{};
   sharding from{}, to{};
+  /// To the busiest worker, where the layouts are equal because the operation itself moves something.
+  std::size_t bytes = 0;
 };
 
 /// A program with all its shardings. Refers to its graph, which must outlive it.
@@ -53,25 +55,56 @@ struct completion_of {
   std::vector<graph_reshard> reshards{};  ///< in the order of the program
   std::vector<backward_reshard> back{};   ///< of a traced program, whose operations define the backward pass
   std::vector<cut_origin> origins{};
-  std::vector<std::uint32_t> first_origin{};  ///< of each value, or nobody
+  std::vector<std::uint32_t> first_origin{};  ///< of each value, or none
   policy by{};
   std::size_t visits = 0;  ///< how many times an operation was visited
 
   const sharding& operator[](value v) const { return layouts[v.number]; }
   /// The origin of an axis of a dimension, or null if it does not shard it.
   const cut_origin* origin(value v, std::size_t d, std::size_t a) const {
-    for (std::uint32_t k = first_origin[v.number]; k != cut_origin::nobody; k = origins[k].next)
+    for (std::uint32_t k = first_origin[v.number]; k != cut_origin::none; k = origins[k].next)
       if (origins[k].dimension == d && origins[k].axis == a) return &origins[k];
     return nullptr;
   }
-  /// The elementary steps of a move and their costs.
+  /// The steps of a move and their costs.
   reshard_plan plan(const graph_reshard& move, const mesh_links& over = {}) const {
     return plan_reshard(program->on(), move.from, move.to, (*program)[value{move.of}].shape, over);
   }
-  /// The bytes that a worker receives in all moves together.
+  /// The sharding in which operation o reads tensor t, or makes it (operands first).
+  const sharding& used(std::size_t o, std::size_t t) const {
+    const auto& n = program->operation(o);
+    std::size_t first = 0, end = reshards.size();  // they are in the order of the program
+    while (first < end) {
+      const std::size_t middle = first + (end - first) / 2;
+      if (reshards[middle].operation < o) first = middle + 1;
+      else end = middle;
+    }
+    for (; first < reshards.size() && reshards[first].operation == o; ++first)
+      if (reshards[first].tensor == t) return t < n.operands ? reshards[first].to : reshards[first].from;
+    return (*this)[program->of(n, t)];
+  }
+  /// What operation o moves itself, because a dimension that it works along is sharded; zero if it moves nothing.
+  exchange_figures window(std::size_t o, const mesh_links& over = {}, std::size_t element_bytes = 4) const {
+    const auto& n = program->operation(o);
+    if (n.window == nullptr) return {};
+    std::vector<sharding> lies;
+    std::vector<shape_list> shapes;
+    bool needed = false;
+    for (std::size_t t = 0; t < n.how.tensor_count(); ++t) {
+      lies.push_back(used(o, t));
+      shapes.push_back((*program)[program->of(n, t)].shape);
+      needed = needed || n.window->is_needed(t, lies.back());
+    }
+    if (!needed) return {};
+    return figures_of(*n.window, lies.data(), shapes.data(), n.operands, over, element_bytes);
+  }
+  /// The bytes of that to the busiest worker, for elements of 4 bytes, as in `plan`.
+  std::size_t window_bytes(std::size_t o) const { return window(o).elements * 4; }
+  /// The bytes that a worker receives in all moves together: reshards, and windows of operations.
   std::size_t bytes() const {
     std::size_t all = 0;
     for (const graph_reshard& one : reshards) all += plan(one).bytes();
+    for (std::size_t o = 0; o < program->operations(); ++o) all += window_bytes(o);
     return all;
   }
 };
@@ -85,7 +118,7 @@ class completer {
   completer(const Graph& program, const policy& by) : g_(program) {
     out_.program = &program;
     out_.by = by;
-    out_.first_origin.assign(g_.values(), Graph::nobody);
+    out_.first_origin.assign(g_.values(), Graph::none);
     out_.layouts.reserve(g_.values());
     active_.assign(g_.values(), 0);
     for (std::size_t v = 0; v < g_.values(); ++v) {
@@ -95,7 +128,7 @@ class completer {
         out_.layouts.back() = *said;
         for (std::size_t d = 0; d < said->rank(); ++d)
           for (std::size_t k = 0; k < said->cuts[d].size(); ++k)
-            note(one, d, said->cuts[d][k], Graph::nobody, {one, d, 0});
+            note(one, d, said->cuts[d][k], Graph::none, {one, d, 0});
       } else {
         out_.layouts.back().open = 0xffff;
       }
@@ -160,7 +193,7 @@ class completer {
     const auto consider = [&](std::size_t o) {
       if (all || passes_only(g_.operation(o).how)) put(o);
     };
-    if (g_[v].producer != Graph::nobody) consider(g_[v].producer);
+    if (g_[v].producer != Graph::none) consider(g_[v].producer);
     for (std::uint32_t k = first_reader_[v.number]; k < first_reader_[v.number + 1]; ++k) consider(readers_[k]);
   }
   spec spec_of(value v, bool known) const {
@@ -171,7 +204,7 @@ class completer {
   }
   /// Values without annotations propose as soon as an axis shards them, because they got it from a value that proposes.
   bool proposes(value v) const {
-    return active_[v.number] != 0 || (g_[v].annotation == Graph::nobody && out_.layouts[v.number].cutting() != 0);
+    return active_[v.number] != 0 || (g_[v].annotation == Graph::none && out_.layouts[v.number].cutting() != 0);
   }
   void visit(std::size_t o, bool all) {
     waits_[o] = 0;
@@ -201,8 +234,8 @@ class completer {
       if (!now.is_open(d) || next == now.cuts[d] || !next.starts_with(now.cuts[d])) continue;
       for (std::size_t k = now.cuts[d].size(); k < next.size(); ++k) {
         const std::size_t a = next[k];
-        if ((now.cutting() >> a & 1U) != 0 || now.owed[a] != owed_reduction::none || (now.kept_whole >> a & 1U) != 0 ||
-            now.is_reduced(a))
+        if ((now.cutting() >> a & 1U) != 0 || now.pending[a] != pending_reduction::none ||
+            (now.kept_whole >> a & 1U) != 0 || now.is_reduced(a))
           break;
         const gift had = giver(n, t, d, a);
         now.cuts[d].push_back(a);

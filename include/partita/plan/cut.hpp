@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/core/config.hpp>
 #include <partita/core/error.hpp>
 #include <partita/core/hash.hpp>
 #include <partita/core/product.hpp>
@@ -69,42 +70,12 @@ class cut {
 
   static cut balanced(std::size_t n, std::size_t p) { return cut(kind::balanced, n, p, 0); }
   /// Part k holds sizes[k] consecutive indices; sizes may be 0.
-  static cut at(const std::vector<std::size_t>& sizes) {
-    cut result(kind::explicit_sizes, 0, sizes.size(), 0);
-    result.starts_.reserve(sizes.size() + 1);
-    result.starts_.push_back(0);
-    for (const std::size_t size : sizes) {
-      if (size > static_cast<std::size_t>(-1) - result.n_)
-        throw shape_error(text("partita::cut::at(sizes): requires sizes that sum up to at most ")
-                          << static_cast<std::size_t>(-1) << ", got " << result.n_ << " + " << size << " in part "
-                          << result.starts_.size() - 1 << "; a negative size is none");
-      result.starts_.push_back(result.n_ += size);
-    }
-    return result;
-  }
+  PARTITA_DECL static cut at(const std::vector<std::size_t>& sizes);
   /// Balanced over parts[0] parts, each of them balanced over parts[1] parts, and so on. Part k of the cut is innermost
   /// part number k; the last of `parts` varies fastest.
-  static cut nested(std::size_t n, const std::vector<std::size_t>& parts) {
-    std::vector<std::size_t> sizes{n};
-    for (const std::size_t p : parts) {
-      std::vector<std::size_t> finer;
-      finer.reserve(sizes.size() * p);
-      for (const std::size_t size : sizes)
-        for (std::size_t k = 0; k < p; ++k) finer.push_back(balanced_part(size, p, k).size());
-      sizes = static_cast<std::vector<std::size_t>&&>(finer);
-    }
-    return at(sizes);
-  }
+  PARTITA_DECL static cut nested(std::size_t n, const std::vector<std::size_t>& parts);
   /// Blocks of `block` indices are assigned to the parts round-robin (ScaLAPACK's layout).
-  static cut block_cyclic(std::size_t n, std::size_t p, std::size_t block) {
-    if (block == 0) throw shape_error("partita::cut::block_cyclic: requires a block of at least 1 index, got 0");
-    std::size_t turn = 0;
-    if (!multiply(p, block, turn) || turn > static_cast<std::size_t>(-1) - n)
-      throw shape_error(text("partita::cut::block_cyclic(n, p, block): requires n + p * block of at most ")
-                        << static_cast<std::size_t>(-1) << ", got " << n << " indices, " << p << " parts and blocks of "
-                        << block << "; give a smaller block");
-    return cut(kind::block_cyclic, n, p, block);
-  }
+  PARTITA_DECL static cut block_cyclic(std::size_t n, std::size_t p, std::size_t block);
 
   kind how() const { return kind_; }
   /// The number of indices that are distributed.
@@ -114,36 +85,14 @@ class cut {
 
   /// The indices of part k: `c.part(k).start` is the first. Requires a part of this cut, which must not be
   /// block-cyclic, because its parts are several ranges (for_pieces lists them) [shape_error].
-  interval part(std::size_t k) const {
-    detail::require_part(k, p_);
-    if (kind_ == kind::block_cyclic)
-      throw shape_error(
-          "partita::cut::part(k): requires a cut that is balanced or explicit; a block-cyclic part is many ranges, use "
-          "for_pieces(k, f)");
-    return kind_ == kind::balanced ? balanced_part(n_, p_, k) : interval{starts_[k], starts_[k + 1]};
-  }
+  PARTITA_DECL interval part(std::size_t k) const;
   /// The part that holds index i. Requires i below extent() [shape_error]. Cost: constant; for explicit sizes a binary
   /// search.
-  std::size_t owner(std::size_t i) const {
-    require_index(i);
-    if (kind_ == kind::block_cyclic) return i / block_ % p_;
-    return kind_ == kind::balanced ? balanced_owner(n_, p_, i) : last_start_not_after(i);
-  }
+  PARTITA_DECL std::size_t owner(std::size_t i) const;
   /// The local index of i in the block of its owner. Requires i below extent() [shape_error].
-  std::size_t place(std::size_t i) const {
-    require_index(i);
-    if (kind_ == kind::block_cyclic) return i / (p_ * block_) * block_ + i % block_;
-    return i - part(owner(i)).start;
-  }
+  PARTITA_DECL std::size_t place(std::size_t i) const;
   /// The number of indices in part k.
-  std::size_t size(std::size_t k) const {
-    detail::require_part(k, p_);
-    if (kind_ == kind::balanced) return balanced_part(n_, p_, k).size();
-    if (kind_ == kind::explicit_sizes) return starts_[k + 1] - starts_[k];
-    const std::size_t turn = p_ * block_, rest = n_ % turn, before = k * block_;  // the last round may be short
-    const std::size_t last = rest > before ? rest - before : 0;
-    return n_ / turn * block_ + (last < block_ ? last : block_);
-  }
+  PARTITA_DECL std::size_t size(std::size_t k) const;
 
   /// Calls f(piece, at) for the pieces of part k in ascending order; `at` is the local index in the part's block where
   /// the piece starts.
@@ -195,14 +144,7 @@ class cut {
   }
 
   /// The number of pieces that `range` intersects, counting empty parts between them.
-  std::size_t count_overlaps(interval range) const {
-    if (range.start >= range.stop) return 0;
-    detail::require_range(range.start, range.stop, n_);
-    const std::size_t last = range.stop - 1;
-    if (kind_ == kind::block_cyclic) return last / block_ - range.start / block_ + 1;
-    if (kind_ == kind::balanced) return balanced_owner(n_, p_, last) - balanced_owner(n_, p_, range.start) + 1;
-    return last_start_not_after(last) - last_start_not_after(range.start) + 1;
-  }
+  PARTITA_DECL std::size_t count_overlaps(interval range) const;
 
   /// A fingerprint: equal for equal cuts, to compare cuts between workers.
   std::uint64_t fingerprint() const { return hasher().mix(kind_).mix(n_).mix(p_).mix(block_).mix(starts_).value(); }
@@ -214,20 +156,10 @@ class cut {
     detail::require_parts(n, p);
   }
 
-  void require_index(std::size_t i) const {
-    if (i >= n_)
-      throw shape_error(text("partita::cut: requires an index below the extent ") << n_ << ", got index " << i);
-  }
+  PARTITA_DECL void require_index(std::size_t i) const;
 
   /// The last part that starts at or before i and is not empty: an empty part starts where the next one does.
-  std::size_t last_start_not_after(std::size_t i) const {
-    std::size_t low = 0, high = p_;  // starts_[low] <= i < starts_[high]
-    while (high - low > 1) {
-      const std::size_t middle = low + (high - low) / 2;
-      (starts_[middle] <= i ? low : high) = middle;
-    }
-    return low;
-  }
+  PARTITA_DECL std::size_t last_start_not_after(std::size_t i) const;
 
   kind kind_;
   std::size_t n_;
@@ -237,3 +169,7 @@ class cut {
 };
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/plan/impl/cut.ipp>
+#endif

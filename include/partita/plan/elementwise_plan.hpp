@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/core/config.hpp>
 #include <partita/core/short_list.hpp>
 #include <partita/plan/grid.hpp>
 #include <partita/rule/array_broadcast.hpp>
@@ -38,25 +39,12 @@ struct elementwise_plan {
 /// The partition that the partition of a result induces on an operand: the same number of parts where the operand spans
 /// the result's dimension, 1 where it is repeated. The decision uses global extents, because a block of extent 1 does
 /// not imply a global extent of 1.
-inline shape_list induced_partition(const dimension_map& map, const shape_list& operand, const shape_list& result,
-                                    const shape_list& partition) {
-  shape_list induced;
-  for (std::size_t j = 0; j < operand.size(); ++j)
-    induced.push_back(map.spans(map.target(j), operand, result) ? partition[map.target(j)] : 1);
-  return induced;
-}
+PARTITA_DECL shape_list induced_partition(const dimension_map& map, const shape_list& operand, const shape_list& result,
+                                          const shape_list& partition);
 
 /// The partition of the operand that is at least as fine as the other in every dimension of the result; null if neither
 /// is. If both are, the result is `lhs`; the caller passes the operand of larger rank as `lhs`.
-inline const shape_list* finer_partition(const shape_list& lhs, const shape_list& rhs) {
-  const auto covers = [](const shape_list& a, const shape_list& b) {
-    for (std::size_t d = 0; d < a.size(); ++d)
-      if (a[d] < b[d]) return false;
-    return true;
-  };
-  if (covers(lhs, rhs)) return &lhs;
-  return covers(rhs, lhs) ? &rhs : nullptr;
-}
+PARTITA_DECL const shape_list* finer_partition(const shape_list& lhs, const shape_list& rhs);
 
 /// The route of one operand to a result partition.
 template <class Own, class Whole>
@@ -115,3 +103,7 @@ Text& operator<<(Text& out, const Plan& plan) {
 }
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/plan/impl/elementwise_plan.ipp>
+#endif

@@ -10,6 +10,21 @@
 #include <vector>
 
 namespace partita {
+namespace detail {
+
+/// One number for each dimension: an array, or a list if the rank is known at run time only.
+template <std::size_t Rank>
+struct numbers_of_rank {
+  using type = std::array<std::size_t, Rank>;
+  static constexpr type in_order() { return same_axes<Rank>(); }
+};
+template <>
+struct numbers_of_rank<dynamic> {
+  using type = shape_list;
+  static constexpr type in_order() { return {}; }
+};
+
+}  // namespace detail
 
 /// The position of a box in a contiguous block of another worker: the offset of its first element, and the strides
 /// along the block's dimensions; the stride along the last dimension is 1.
@@ -35,13 +50,32 @@ struct place_in_block {
   }
   friend constexpr bool operator==(const place_in_block&, const place_in_block&) = default;
 };
+/// The same where the rank is known at run time only; the stride along the last dimension is part of the list.
+template <>
+struct place_in_block<dynamic> {
+  std::size_t offset = 0;
+  short_list<std::ptrdiff_t> steps{};
+
+  static constexpr place_in_block of(const shape_list& at, const shape_list& shape) {
+    place_in_block place{0, short_list<std::ptrdiff_t>::filled(shape.size(), 1)};
+    std::size_t step = 1;
+    for (std::size_t d = shape.size(); d-- > 0;) {
+      place.steps[d] = static_cast<std::ptrdiff_t>(step);
+      if (d < at.size()) place.offset += at[d] * step;
+      step *= shape[d];
+    }
+    return place;
+  }
+  constexpr const short_list<std::ptrdiff_t>& strides() const { return steps; }
+  friend constexpr bool operator==(const place_in_block&, const place_in_block&) = default;
+};
 
 /// One box that moves between this worker and a peer.
 template <std::size_t Rank>
 struct transfer {
-  std::size_t worker = 0;        ///< the peer's worker id
-  box<Rank> where{};             ///< the global indices that move; of the result, for a received box
-  index<Rank> at{};              ///< where they start in this worker's own block
+  std::size_t worker = 0;  ///< the peer's worker id
+  box<Rank> where{};       ///< the global indices that move; of the result, for a received box
+  typename detail::numbers_of_rank<Rank>::type at{};  ///< where they start in this worker's own block
   place_in_block<Rank> there{};  ///< its position in the peer's block, in the dimensions of the peer's tensor
 
   friend constexpr bool operator==(const transfer&, const transfer&) = default;
@@ -50,27 +84,31 @@ struct transfer {
 /// The part of a block that stays on its worker.
 template <std::size_t Rank>
 struct kept_box {
-  box<Rank> where{};             ///< the indices of the global tensor, in the order of the source's dimensions
-  index<Rank> at_source{};       ///< where it starts in the source block
-  index<Rank> at_destination{};  ///< where it starts in the destination block
+  box<Rank> where{};  ///< the indices of the global tensor, in the order of the source's dimensions
+  typename detail::numbers_of_rank<Rank>::type at_source{};       ///< where it starts in the source block
+  typename detail::numbers_of_rank<Rank>::type at_destination{};  ///< where it starts in the destination block
 
   friend constexpr bool operator==(const kept_box&, const kept_box&) = default;
 };
 
 /// The plan of one worker. `sends` and `receives` are in ascending order of the peers; both workers of a pair list its
 /// boxes in the same order. If dimensions are permuted, each side gives its boxes in the dimensions of its own tensor.
+/// Rank is `dynamic` if it is known at run time only; then no dimensions are permuted.
 template <std::size_t Rank>
 struct exchange_plan {
+  using numbers = typename detail::numbers_of_rank<Rank>::type;
+
   std::size_t worker = 0;
-  std::array<std::size_t, Rank> extents{};  ///< of the global tensor; of the source, if dimensions are permuted
-  bool gives = false;                       ///< active on the source partition
-  bool takes = false;                       ///< active on the destination partition
-  std::array<std::size_t, Rank> source_shape{};
-  std::array<std::size_t, Rank> destination_shape{};
+  numbers extents{};   ///< of the global tensor; of the source, if dimensions are permuted
+  bool gives = false;  ///< active on the source partition
+  bool takes = false;  ///< active on the destination partition
+  numbers source_shape{};
+  numbers destination_shape{};
   std::vector<transfer<Rank>> sends;
   std::vector<transfer<Rank>> receives;
   std::vector<kept_box<Rank>> kept;
-  axes_order<Rank> axes = same_axes<Rank>();  ///< dimension k of the result is dimension axes[k] of the source
+  /// Dimension k of the result is dimension axes[k] of the source. An empty list permutes nothing.
+  numbers axes = detail::numbers_of_rank<Rank>::in_order();
   /// Whether each element goes to exactly one place. If not (a whole for all members of a group, replicated sources),
   /// the reversed plan sums.
   bool one_to_one = true;
@@ -96,7 +134,7 @@ struct exchange_plan {
   std::size_t elements_kept() const { return elements(kept); }
   /// Whether no element leaves or arrives: the block is copied unchanged.
   bool identity() const {
-    return sends.empty() && receives.empty() && axes == same_axes<Rank>() &&
+    return sends.empty() && receives.empty() && axes == detail::numbers_of_rank<Rank>::in_order() &&
            (!gives || !takes || source_shape == destination_shape);
   }
 

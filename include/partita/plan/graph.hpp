@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/plan/operation_window.hpp>
 #include <partita/rule/sharding/propagate.hpp>
 #include <vector>
 
@@ -27,15 +28,15 @@ struct applied {
 template <std::size_t Letters>
 class basic_graph {
  public:
-  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
   using label = basic_text<Letters>;
 
   struct tensor {
     shape_list shape{};
     label name{};
-    std::uint32_t producer = nobody;    ///< an operation
-    std::uint32_t annotation = nobody;  ///< an index in `annotations()`
-    bool is_parameter = false;          ///< its gradient is wanted
+    std::uint32_t producer = none;    ///< an operation
+    std::uint32_t annotation = none;  ///< an index in `annotations()`
+    bool is_parameter = false;        ///< its gradient is wanted
   };
   struct node {
     rule how{};  ///< bound to the shapes
@@ -43,6 +44,8 @@ class basic_graph {
     std::uint32_t first_operand = 0;  ///< an index in `operand_values`
     std::uint32_t operands = 0;
     std::uint32_t first_result = 0, results = 0;
+    /// What it moves itself; null if its rule says everything. Owned by who made the graph, for as long as its copies.
+    const operation_window* window = nullptr;
   };
 
   explicit basic_graph(const mesh& m) : mesh_(m) {}
@@ -60,13 +63,13 @@ class basic_graph {
   /// The annotation of a value, or null.
   const sharding* annotation(value v) const {
     const std::uint32_t a = tensors_[v.number].annotation;
-    return a == nobody ? nullptr : &annotations_[a];
+    return a == none ? nullptr : &annotations_[a];
   }
   const std::vector<sharding>& annotations() const { return annotations_; }
 
   /// Adds an input of the program.
   value input(const shape_list& shape, const char* name = "") {
-    tensors_.push_back({shape, label(name), nobody, nobody, false});
+    tensors_.push_back({shape, label(name), none, none, false});
     return {static_cast<std::uint32_t>(tensors_.size() - 1)};
   }
   value input(const shape_list& shape, const sharding& layout, const char* name = "") {
@@ -96,12 +99,21 @@ class basic_graph {
            static_cast<std::uint32_t>(operand_values_.size()),
            static_cast<std::uint32_t>(operands.size()),
            static_cast<std::uint32_t>(tensors_.size()),
-           r.result_count};
+           r.result_count,
+           nullptr};
     operand_values_.insert(operand_values_.end(), operands.begin(), operands.end());
-    for (std::size_t j = 0; j < n.results; ++j)
-      tensors_.push_back({result_shape(n.how, j), n.name, here, nobody, false});
+    for (std::size_t j = 0; j < n.results; ++j) tensors_.push_back({result_shape(n.how, j), n.name, here, none, false});
     nodes_.push_back(n);
     return {n.first_result, n.results};
+  }
+  /// The same for an operation with one result that may work along sharded dimensions: its rule has them so (see
+  /// with_windows), and the extents of its result do not follow from the rule.
+  applied apply(const rule& r, std::initializer_list<value> operands, const char* name, const shape_list& result,
+                const operation_window* window) {
+    const applied made = apply(r, operands, name);
+    tensors_[made.first].shape = result;
+    nodes_.back().window = window;
+    return made;
   }
   template <class Operation>
     requires requires(const Operation& op, const shape_span& shapes) { rule(op(shapes)); }
@@ -119,14 +131,14 @@ class basic_graph {
       throw partition_error(text("partita::graph::constrain: requires a sharding of the graph's mesh, but ")
                             << "" << fits.layout << " lies on another; make it from that mesh");
     std::uint32_t& a = tensors_[v.number].annotation;
-    if (a == nobody) {
+    if (a == none) {
       a = static_cast<std::uint32_t>(annotations_.size());
       annotations_.emplace_back();
     }
     annotations_[a] = layout.with_priority(priority);
   }
   /// Removes the annotation of a value.
-  void release(value v) { tensors_[known(v).number].annotation = nobody; }
+  void release(value v) { tensors_[known(v).number].annotation = none; }
 
  private:
   value known(value v) const {

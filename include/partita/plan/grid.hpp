@@ -18,6 +18,21 @@ constexpr std::size_t places_of(const std::array<std::size_t, Rank>& extents) {
   return product_of<partition_error>(extents, "partita::partition");
 }
 
+namespace detail {
+/// Extents that do not have one place for each worker, or none at all; one function for all extents of a rank.
+template <std::size_t Rank>
+[[noreturn, gnu::noinline]] void refuse_extents(const std::array<std::size_t, Rank>& shape, std::size_t workers) {
+  const std::size_t places = places_of(shape);
+  if (places == 0 || workers == 0)
+    throw partition_error(text("partita::partition: requires at least one worker, got the extents ")
+                          << shape << " on " << workers
+                          << " workers; give extents of at least 1 and choose a worker for each place");
+  throw partition_error(text("partita::partition: requires as many workers as the extents ")
+                        << shape << " have places (" << places << "), got " << workers << " workers; choose " << places
+                        << " workers or other extents");
+}
+}  // namespace detail
+
 /// Workers arranged in C order over `Extents`. Pure: grids allow plans for any number of workers, without MPI.
 template <class Extents>
   requires is_extents<Extents>
@@ -30,14 +45,7 @@ class grid {
   grid(const Extents& extents, partita::workers chosen)
       : extents_(extents), workers_(static_cast<partita::workers&&>(chosen)) {
     const std::size_t places = places_of(shape());
-    if (places == 0 || workers_.empty())
-      throw partition_error(text("partita::partition: requires at least one worker, got the extents ")
-                            << shape() << " on " << workers_.size()
-                            << " workers; give extents of at least 1 and choose a worker for each place");
-    if (places != workers_.size())
-      throw partition_error(text("partita::partition: requires as many workers as the extents ")
-                            << shape() << " have places (" << places << "), got " << workers_.size()
-                            << " workers; choose " << places << " workers or other extents");
+    if (places == 0 || places != workers_.size()) detail::refuse_extents(shape(), workers_.size());
   }
   /// On the first workers of the world.
   explicit grid(const Extents& extents) : grid(extents, partita::workers(0, places_of(extents.array()))) {}

@@ -229,13 +229,13 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& ow
 
 /// The plan of worker `worker` for a halo: every block of `owned` on grid `p`, with ghosts around it. An empty block
 /// does not grow, unless widths.of_empty_blocks is set.
-/// Requires: no halo_objection [shape_error]; widths below 2^62.
+/// Requires: no halo_error [shape_error]; widths below 2^62.
 /// Cost:     that of plan_windows.
 template <class Extents, std::size_t Rank>
 halo_plan<Rank> plan_halo(const grid<Extents>& p, const decomposition<Rank>& owned, const halo_widths<Rank>& widths,
                           const halo_boundaries<Rank>& beyond, std::size_t worker) {
   static_assert(Extents::rank() == Rank, "partita::plan_halo: requires a partition of the tensor's rank");
-  const text problem = halo_objection(owned.extents(), widths, beyond);
+  const text problem = halo_error(owned.extents(), widths, beyond);
   if (!problem.empty()) throw shape_error(text("partita::plan_halo: ") << problem);
   const bool star = widths.shape == halo_shape::star;
   auto plan = plan_windows(p, owned, grown(owned, widths, beyond), beyond, windows_of_grid<Extents>{&p}, worker, star);

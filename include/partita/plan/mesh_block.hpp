@@ -21,14 +21,27 @@ constexpr std::size_t coordinate_of(const mesh& m, std::size_t worker, std::size
   return worker % m.size(a);
 }
 
-/// The indices that a worker holds of a dimension of n indices that is sharded over these axes.
-constexpr interval mesh_part(const mesh& m, axis_list cut, std::size_t n, std::size_t worker) {
+/// The number of the part that a worker holds of a dimension that is sharded over these axes.
+constexpr std::size_t part_number(const mesh& m, axis_list cut, std::size_t worker) {
+  std::size_t number = 0;
+  for (std::size_t k = 0; k < cut.size(); ++k) number = number * m.size(cut[k]) + coordinate_of(m, worker, cut[k]);
+  return number;
+}
+/// A part, by its number, of a dimension of n indices that is sharded over these axes.
+constexpr interval part_of_dimension(const mesh& m, axis_list cut, std::size_t n, std::size_t number) {
   interval part{0, n};
+  std::size_t step = m.size(cut);
   for (std::size_t k = 0; k < cut.size(); ++k) {
-    const interval own = balanced_part(part.size(), m.size(cut[k]), coordinate_of(m, worker, cut[k]));
+    step /= m.size(cut[k]);
+    const interval own = balanced_part(part.size(), m.size(cut[k]), number / step % m.size(cut[k]));
     part = {part.start + own.start, part.start + own.stop};
   }
   return part;
+}
+
+/// The indices that a worker holds of a dimension of n indices that is sharded over these axes.
+constexpr interval mesh_part(const mesh& m, axis_list cut, std::size_t n, std::size_t worker) {
+  return part_of_dimension(m, cut, n, part_number(m, cut, worker));
 }
 
 /// The indices that a worker holds of each dimension of a tensor. A shape of a different rank is a shape_error.

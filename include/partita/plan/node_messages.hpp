@@ -1,9 +1,10 @@
 // Which message carries each box from one node to another: a message of its own pair of workers, or one that workers of
-// both nodes share. All workers compute the same result; carriers execute it, and counts and printed plans are views of
-// it.
+// both nodes share. All workers compute the same result; box transports execute it, and counts and printed plans are
+// views of it.
 #pragma once
 
 #include <cstddef>
+#include <partita/core/config.hpp>
 #include <partita/plan/between_nodes.hpp>
 #include <partita/plan/exchange_plan.hpp>
 #include <partita/plan/stable_sort.hpp>
@@ -79,34 +80,17 @@ struct node_messages {
     std::size_t messages = 0, boxes = 0, elements = 0;
     friend bool operator==(const posted&, const posted&) = default;
   };
-  posted posted_by(std::size_t worker) const {
-    posted sum;
-    for (const node_message& m : messages)
-      if (m.from == worker) ++sum.messages, sum.boxes += m.last - m.first, sum.elements += m.elements;
-    return sum;
-  }
+  PARTITA_DECL posted posted_by(std::size_t worker) const;
 
  private:
   bool of_one_pair(std::size_t a, std::size_t b) const {
     return boxes[a].from == boxes[b].from && boxes[a].to == boxes[b].to;
   }
   /// The workers on one side of the boxes first, ..., last - 1, in ascending order.
-  std::vector<std::size_t> workers_of(std::size_t first, std::size_t last, std::size_t crossing_box::*side) const {
-    std::vector<std::size_t> workers;
-    for (std::size_t k = first; k < last; ++k) {
-      std::size_t worker = boxes[k].*side, low = workers.size();
-      while (low > 0 && workers[low - 1] > worker) --low;
-      if (low > 0 && workers[low - 1] == worker) continue;
-      workers.push_back(worker);
-      for (std::size_t at = workers.size() - 1; at > low; --at) workers[at] = workers[at - 1];
-      workers[low] = worker;
-    }
-    return workers;
-  }
-  std::size_t owner(const node_message& m, std::size_t crossing_box::*side, std::size_t other, std::size_t lane) const {
-    const auto workers = workers_of(m.first, m.last, side);
-    return workers[node_traffic::owner(workers.size(), other, lane)];
-  }
+  PARTITA_DECL std::vector<std::size_t> workers_of(std::size_t first, std::size_t last,
+                                                   std::size_t crossing_box::*side) const;
+  PARTITA_DECL std::size_t owner(const node_message& m, std::size_t crossing_box::*side, std::size_t other,
+                                 std::size_t lane) const;
 };
 
 /// The messages that leave the node of these workers (in ascending order), or that arrive there: `plan_of(worker)` is
@@ -128,3 +112,7 @@ node_messages plan_node_messages(const std::vector<std::size_t>& members, bool l
 }
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/plan/impl/node_messages.ipp>
+#endif

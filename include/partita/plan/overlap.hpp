@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <partita/core/box.hpp>
+#include <partita/core/config.hpp>
 #include <partita/plan/decomposition.hpp>
 #include <partita/plan/grid.hpp>
 #include <partita/rule/permute.hpp>
@@ -23,23 +24,10 @@ struct overlap {
 };
 
 /// An estimate of the number of overlaps along one dimension: exact, unless a block-cyclic part has several pieces.
-inline std::size_t about_how_many(const cut& own, std::size_t part, const cut& other) {
-  std::size_t count = 0;
-  own.for_pieces(part, [&](interval piece, std::size_t) {
-    if (count == 0) count = other.count_overlaps(piece);
-  });
-  return count;
-}
+PARTITA_DECL std::size_t about_how_many(const cut& own, std::size_t part, const cut& other);
 
 /// Appends the overlaps along one dimension.
-template <class = void>
-inline void find_overlaps(const cut& own, std::size_t part, const cut& other, std::vector<overlap>& found) {
-  own.for_pieces(part, [&](interval piece, std::size_t at) {
-    other.for_overlaps(piece, [&](std::size_t other_part, interval range, std::size_t at_other, std::size_t size) {
-      found.push_back({other_part, range, at + range.start - piece.start, at_other, size});
-    });
-  });
-}
+PARTITA_DECL void find_overlaps(const cut& own, std::size_t part, const cut& other, std::vector<overlap>& found);
 
 /// The cuts of a decomposition; cut d of the result is that of dimension order[d].
 template <std::size_t Rank>
@@ -191,3 +179,7 @@ std::vector<box<Rank>> boxes_of(const decomposition<Rank>& cuts, const grid<Exte
 }
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/plan/impl/overlap.ipp>
+#endif

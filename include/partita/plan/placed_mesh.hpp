@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <partita/core/config.hpp>
 #include <partita/plan/workers.hpp>
 #include <partita/rule/sharding/mesh.hpp>
 #include <vector>
@@ -13,12 +14,7 @@ namespace partita {
 class placed_mesh {
  public:
   /// On these workers, in this order. Requires as many as the mesh has places, each once [partition_error].
-  placed_mesh(const partita::mesh& m, partita::workers ids) : mesh_(m), workers_(static_cast<partita::workers&&>(ids)) {
-    if (workers_.size() != m.size())
-      throw partition_error(text("partita::placed_mesh: requires as many workers as the mesh ")
-                            << "" << m << " has places (" << m.size() << "), got " << workers_.size() << "; give "
-                            << m.size());
-  }
+  PARTITA_DECL placed_mesh(const partita::mesh& m, partita::workers ids);
   /// On the first workers of a world.
   explicit placed_mesh(const partita::mesh& m) : placed_mesh(m, partita::workers(0, m.size())) {}
 
@@ -28,50 +24,22 @@ class placed_mesh {
   static placed_mesh of_ids(row ids, const char* name) {
     return {partita::mesh(axis(name, ids.size())), partita::workers(ids)};
   }
-  static placed_mesh of_ids(std::initializer_list<row> ids, const char* major, const char* minor) {
-    std::vector<std::size_t> all;
-    const std::size_t columns = append(all, ids);
-    return {partita::mesh(axis(major, ids.size()), axis(minor, columns)), partita::workers(all)};
-  }
-  static placed_mesh of_ids(std::initializer_list<std::initializer_list<row>> ids, const char* major,
-                            const char* middle, const char* minor) {
-    std::vector<std::size_t> all;
-    std::size_t rows = 0, columns = 0;
-    for (const auto& plane : ids) {
-      const std::size_t here = append(all, plane);
-      if (rows != 0 && (plane.size() != rows || here != columns)) refuse_ragged(here, columns);
-      rows = plane.size(), columns = here;
-    }
-    return {partita::mesh(axis(major, ids.size()), axis(middle, rows), axis(minor, columns)), partita::workers(all)};
-  }
+  PARTITA_DECL static placed_mesh of_ids(std::initializer_list<row> ids, const char* major, const char* minor);
+  PARTITA_DECL static placed_mesh of_ids(std::initializer_list<std::initializer_list<row>> ids, const char* major,
+                                         const char* middle, const char* minor);
 
   const partita::mesh& mesh() const { return mesh_; }
   const partita::workers& workers() const { return workers_; }
   std::size_t size() const { return workers_.size(); }
   /// The id of the worker at a place, and the place of a worker (`size()` if it is not on the mesh).
-  std::size_t worker(std::size_t place) const {
-    if (place >= size())
-      throw partition_error(text("partita::placed_mesh::worker: requires a place below ")
-                            << size() << ", got " << place);
-    return workers_[place];
-  }
+  PARTITA_DECL std::size_t worker(std::size_t place) const;
   std::size_t place(std::size_t worker) const { return workers_.find(worker); }
 
   friend bool operator==(const placed_mesh&, const placed_mesh&) = default;
 
  private:
-  [[noreturn]] static void refuse_ragged(std::size_t one, std::size_t other) {
-    throw partition_error(text("partita::placed_mesh::of_ids: requires rows of one length, not ")
-                          << other << " and " << one << "; give a full arrangement");
-  }
-  static std::size_t append(std::vector<std::size_t>& all, std::initializer_list<row> rows) {
-    const std::size_t columns = rows.size() == 0 ? 0 : rows.begin()->size();
-    for (const row& one : rows) {
-      if (one.size() != columns) refuse_ragged(one.size(), columns);
-      all.insert(all.end(), one);
-    }
-    return columns;
-  }
+  PARTITA_DECL [[noreturn]] static void refuse_ragged(std::size_t one, std::size_t other);
+  PARTITA_DECL static std::size_t append(std::vector<std::size_t>& all, std::initializer_list<row> rows);
 
   partita::mesh mesh_;
   partita::workers workers_;
@@ -88,3 +56,7 @@ basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const placed_mesh& m
 }
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/plan/impl/placed_mesh.ipp>
+#endif

@@ -1,152 +1,250 @@
-// Planning a reshard: finds the cheapest path from one sharding to another through all shardings between them.
+// Planning a reshard: the steps that will be executed, and what each worker receives in them.
 //
-// The role of an axis is what it does: shard a dimension at some position among its axes, replicate, or be partial. The
-// roles of all axes are a state, and each elementary step is an edge between states. The search is A* over that graph
-// (Hart, Nilsson, Raphael 1968). Its lower bound is the time to receive the bytes that a worker still lacks of its
-// target. So the result is exact, and it passes through a replicated state only if that is cheapest.
+// Without a pending reduction a reshard is one exchange of boxes: every worker receives exactly what it lacks. A
+// reduction is planned as the cheapest of a few sequences: the summands of each new block are gathered at once; or each
+// worker reduces a part of its block first, and the parts are then exchanged. Where the tensor is replicated, the
+// replicas divide this work.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <partita/plan/reshard_graph.hpp>
-#include <vector>
+#include <partita/plan/reshard_exchange.hpp>
+#include <partita/plan/reshard_plan.hpp>
 
 namespace partita {
 namespace detail {
 
-/// The search. States are numbered in the order of their discovery.
-template <class Graph>
-class reshard_search {
- public:
-  static constexpr std::size_t most_states = 20000;
-
-  constexpr explicit reshard_search(const Graph& graph) : g_(graph) {}
-
-  constexpr reshard_plan plan() {
-    reshard_plan out;
-    if (g_.start() == g_.goal()) return out;
-    table_.assign(64, 0);
-    reach(g_.start(), 0, 0, {});
-    while (!open_.empty() && states_.size() < most_states) {
-      const std::uint32_t now = take_cheapest();
-      if (states_[now].closed) continue;
-      states_[now].closed = true;
-      if (states_[now].roles == g_.goal()) return read_back(now);
-      const axis_roles here = states_[now].roles;
-      const double cost = states_[now].cost;
-      // Expands the cheapest open state.
-      g_.for_each_step(here, [&](const axis_roles& next, reshard_edge by) {
-        reach(next, cost + g_.price_of(by, here, next).seconds, now, by);
-      });
-    }
-    return g_.direct();
-  }
-
- private:
-  struct state {
-    axis_roles roles{};
-    double cost = 0;
-    double ahead = 0;  ///< a lower bound for the remaining cost
-    std::uint32_t before = 0;
-    reshard_edge by{};
-    bool closed = false;
-  };
-
-  constexpr void reach(const axis_roles& roles, double cost, std::uint32_t before, reshard_edge by) {
-    std::uint32_t& slot = slot_of(roles);
-    if (slot == 0) {
-      states_.push_back({roles, cost, g_.lacking(roles), before, by, false});
-      slot = static_cast<std::uint32_t>(states_.size());
-      put(slot - 1);
-      if (2 * states_.size() > table_.size()) rehash();
-      return;
-    }
-    state& known = states_[slot - 1];
-    if (cost >= known.cost) return;
-    known.cost = cost, known.before = before, known.by = by, known.closed = false;
-    put(slot - 1);
-  }
-  constexpr std::uint32_t& slot_of(const axis_roles& roles) {
-    const std::uint64_t key = roles.key();
-    std::size_t at = static_cast<std::size_t>((key ^ key >> 29) * 0x9e3779b97f4a7c15U >> 20) % table_.size();
-    while (table_[at] != 0 && !(states_[table_[at] - 1].roles == roles)) at = (at + 1) % table_.size();
-    return table_[at];
-  }
-  constexpr void rehash() {
-    table_.assign(4 * table_.size(), 0);
-    for (std::size_t k = 0; k < states_.size(); ++k) slot_of(states_[k].roles) = static_cast<std::uint32_t>(k + 1);
-  }
-
-  // --- the open states, a heap: cheapest first; among equals, the one found first ---
-
-  struct entry {
-    double bound;
-    std::uint32_t of;
-    constexpr bool before(const entry& other) const {
-      return bound != other.bound ? bound < other.bound : of < other.of;
-    }
-  };
-  constexpr void put(std::uint32_t of) {
-    std::size_t k = open_.size();
-    open_.push_back({states_[of].cost + states_[of].ahead, of});
-    for (; k > 0 && open_[k].before(open_[(k - 1) / 2]); k = (k - 1) / 2) exchange(k, (k - 1) / 2);
-  }
-  constexpr std::uint32_t take_cheapest() {
-    const std::uint32_t of = open_[0].of;
-    open_[0] = open_.back();
-    open_.pop_back();
-    for (std::size_t k = 0, child = 1; child < open_.size(); k = child, child = 2 * k + 1) {
-      if (child + 1 < open_.size() && open_[child + 1].before(open_[child])) ++child;
-      if (!open_[child].before(open_[k])) break;
-      exchange(k, child);
-    }
-    return of;
-  }
-  constexpr void exchange(std::size_t k, std::size_t l) {
-    const entry kept = open_[k];
-    open_[k] = open_[l];
-    open_[l] = kept;
-  }
-
-  // --- reading the plan back ---
-
-  constexpr reshard_plan read_back(std::uint32_t last) const {
-    std::vector<std::uint32_t> way;
-    for (std::uint32_t k = last; k != 0; k = states_[k].before) way.push_back(k);
-    reshard_plan out;
-    for (std::size_t k = way.size(); k-- > 0;) {
-      const state& now = states_[way[k]];
-      out.steps.push_back(g_.described(now.by, states_[now.before].roles, now.roles));
-    }
-    return out;
-  }
-  const Graph& g_;
-  std::vector<state> states_{};
-  std::vector<std::uint32_t> table_{};  ///< a state's number plus one, hashed by its roles
-  std::vector<entry> open_{};
-};
-
 constexpr void require_commuting(const sharding& s, const char* which) {
-  owed_reduction first = owed_reduction::none;
-  for (const owed_reduction kind : s.owed) {
-    if (kind == owed_reduction::none) continue;
-    if (first == owed_reduction::none) first = kind;
+  auto first = pending_reduction::none;
+  for (const auto kind : s.pending) {
+    if (kind == pending_reduction::none) continue;
+    if (first == pending_reduction::none) first = kind;
     if (!commutes(first, kind))
-      throw partition_error(text("partita::plan_reshard: requires owed reductions that commute, but ")
-                            << which << " owes " << name_of(first) << " and " << name_of(kind)
-                            << "; finish one of them before the other is owed");
+      throw partition_error(text("partita::plan_reshard: requires pending reductions that commute, but ")
+                            << which << " has " << name_of(first) << " and " << name_of(kind)
+                            << "; finish one of them before the other becomes pending");
   }
 }
 
+/// A sharding reduced to the placement of its elements and its pending reductions.
+constexpr sharding bare(const sharding& s) {
+  sharding only = s;
+  only.open = only.kept_whole = only.reduced_over = 0;
+  only.priority = 0;
+  return only;
+}
+
+/// Calls use(exchange, shape) for each exchange of a step. An all_reduce in two rounds treats the block as a row: this
+/// is divided among the workers that hold its summands, reduced, and gathered. `block` is the number of elements of a
+/// worker's block before the step.
+template <class Use>
+constexpr void for_each_exchange(const reshard_step& step, const sharding& before, const shape_list& shape,
+                                 std::size_t block, Use use) {
+  if (step.rounds == 1) use(reshard_exchange{before, step.after, step.reduced}, shape);
+  if (step.rounds != 2) return;
+  const sharding whole(before.on, 1);
+  sharding partial = whole, cut = whole;
+  for (std::size_t a = 0; a < before.on.rank(); ++a)
+    if ((step.reduced >> a & 1U) != 0) partial.pending[a] = before.pending[a], cut.cuts[0].push_back(a);
+  use(reshard_exchange{partial, cut, step.reduced}, shape_list{block});
+  use(reshard_exchange{cut, whole, 0}, shape_list{block});
+}
+
+class reshard_planner {
+ public:
+  constexpr reshard_planner(const sharding& from, const sharding& to, const shape_list& shape, const mesh_links& over,
+                            std::size_t element_bytes)
+      : m_(from.on), from_(bare(from)), to_(bare(to)), shape_(shape), over_(over), element_bytes_(element_bytes) {
+    for (std::size_t d = 0; d < shape_.size(); ++d)
+      if (shape_[d] == dynamic) shape_[d] = 1;
+  }
+
+  constexpr reshard_plan plan() const {
+    // 1. The target without reductions that become pending anew, and the axes that are reduced on the way.
+    const auto &had = from_.pending, &wanted = to_.pending;
+    sharding core = to_;
+    for (std::size_t a = 0; a < m_.rank(); ++a)
+      if (wanted[a] != had[a]) core.pending[a] = {};
+    const std::uint32_t reduced = partial_axes(from_) & ~partial_axes(core);
+    // 2. The cheapest sequence between the two.
+    reshard_plan out;
+    if (reduced == 0) go(out, core);
+    else reduce(out, core, reduced);
+    for (reshard_step* one = out.steps.begin(); one != out.steps.end() && !(over_ == usual); ++one)
+      price(*one, one == out.steps.begin() ? from_ : (one - 1)->after, over_);
+    // 3. The reductions that become pending.
+    sharding now = core;
+    for (std::size_t a = 0; a < m_.rank(); ++a) {
+      if (core.pending[a] == wanted[a]) continue;
+      now.pending[a] = wanted[a];
+      reshard_step one;
+      one.done = reshard_step::what::make_partial, one.axis = static_cast<std::uint8_t>(a), one.kind = wanted[a];
+      one.seconds = over_.step, one.after = now;
+      out.steps.push_back(one);
+    }
+    return out;
+  }
+
+ private:
+  constexpr void reduce(reshard_plan& out, const sharding& core, std::uint32_t reduced) const {
+    sharding finished = from_;
+    for (std::size_t a = 0; a < m_.rank(); ++a)
+      if ((reduced >> a & 1U) != 0) finished.pending[a] = {};
+    const std::uint32_t free = ~(partial_axes(from_) | from_.cutting());  // the axes that replicate
+    // The fewest bytes; among sequences within a twentieth of them the fastest.
+    std::size_t least = ~std::size_t{0};
+    const auto most = [&] { return least == ~std::size_t{0} ? least : least + least / 20; };
+    const auto consider = [&](reshard_plan next) {  // the first steps of a sequence; the last leads to the target
+      go(next, core);
+      if (next.bytes() < least) least = next.bytes();
+      if (out.empty() || out.bytes() > most() || (next.bytes() <= most() && next.seconds() < out.seconds())) out = next;
+    };
+    reshard_plan at_once;
+    go(at_once, core, reduced);
+    consider(at_once);
+    sharding both = finished;  // with the axes of the target that are free
+    for (std::size_t d = 0; d < both.rank(); ++d)
+      for (std::size_t k = 0; k < core.cuts[d].size(); ++k)
+        if (const std::size_t a = core.cuts[d][k]; (both.cutting() >> a & 1U) == 0) both.cuts[d].push_back(a);
+    for (const sharding* base : {static_cast<const sharding*>(&both), static_cast<const sharding*>(&finished), &core})
+      for (const std::uint32_t axes : {reduced, reduced | free}) {
+        const sharding middle = divided(*base, axes, base == &core ? finished : core);
+        if (middle.same_layout(core) || (base == &finished && both.same_layout(finished))) continue;
+        reshard_plan next;
+        go(next, middle, reduced);
+        if (next.bytes() > most()) continue;
+        consider(next);
+        sharding last = core;  // the target, still divided as in the middle
+        for (std::size_t d = 0; d < last.rank(); ++d)
+          for (std::size_t k = base->cuts[d].size(); k < middle.cuts[d].size(); ++k)
+            if (const std::size_t a = middle.cuts[d][k]; (core.cutting() >> a & 1U) == 0) last.cuts[d].push_back(a);
+        go(next, last);
+        if (base != &core && next.bytes() <= most()) consider(next);
+      }
+    for (const std::uint32_t axes : {std::uint32_t{0}, free}) {
+      const sharding start = divided(from_, axes, core);
+      if (axes != 0 && start.same_layout(from_)) continue;
+      reshard_plan next;
+      go(next, start);
+      go(next, divided(finished, axes, core), reduced, 2);
+      if (next.bytes() <= most()) consider(next);
+    }
+  }
+  /// The sharding with these axes added where they do not shard yet: each to a dimension that it divides, if possible
+  /// to one that another sharding cuts in the same way, and then to the one with the longest parts.
+  constexpr sharding divided(const sharding& base, std::uint32_t axes, const sharding& other) const {
+    sharding s = base;
+    axes &= ~(partial_axes(base) | base.cutting());
+    for (std::size_t a = 0; a < m_.rank(); ++a) {
+      if ((axes >> a & 1U) == 0 || m_.size(a) == 1) continue;
+      std::size_t best = s.rank(), longest = 1;
+      int rank_of_best = -1;
+      for (std::size_t d = 0; d < s.rank(); ++d) {
+        const std::size_t parts = m_.size(s.cuts[d]), length = (shape_[d] + parts - 1) / parts;
+        const int rank = (length % m_.size(a) == 0 ? 2 : 0) + (base.cuts[d] == other.cuts[d] ? 1 : 0);
+        if (length > 1 && (rank != rank_of_best ? rank > rank_of_best : length > longest))
+          best = d, longest = length, rank_of_best = rank;
+      }
+      if (best < s.rank()) s.cuts[best].push_back(a);
+    }
+    return s;
+  }
+
+  /// Appends a step to a sequence, unless it changes nothing.
+  constexpr void go(reshard_plan& out, const sharding& after, std::uint32_t reduced = 0,
+                    std::uint8_t rounds = 1) const {
+    const sharding& before = out.empty() ? from_ : out[out.size() - 1].after;
+    if (before.same_layout(after)) return;
+    reshard_step one;
+    one.after = after, one.rounds = rounds;
+    for (std::size_t a = 0; a < m_.rank(); ++a) {
+      if ((reduced >> a & 1U) == 0 || m_.size(a) == 1) continue;
+      one.reduced |= std::uint32_t{1} << a;
+      if (one.kind == pending_reduction::none || one.kind == pending_reduction::avg) one.kind = before.pending[a];
+    }
+    price(one, before, usual);
+    out.steps.push_back(one);
+  }
+  /// Sets the costs of a step, and its name.
+  constexpr void price(reshard_step& one, const sharding& before, const mesh_links& over) const {
+    std::size_t block = 1;
+    double mean_block = 1;
+    for (std::size_t d = 0; d < shape_.size(); ++d) {
+      block *= mesh_part(m_, before.cuts[d], shape_[d], 0).size();  // the first part is the longest
+      mean_block *= static_cast<double>(shape_[d]) / static_cast<double>(m_.size(before.cuts[d]));
+    }
+    double mean = 0;
+    one.bytes = one.messages = 0;
+    one.seconds = over.step, one.starting = 0;
+    for_each_exchange(one, before, shape_, block, [&](const reshard_exchange& e, const shape_list& shape) {
+      const exchange_counter counter(e, shape, over, element_bytes_);
+      exchange_figures most;
+      if (one.rounds == 1) {
+        most = counter.all();
+      } else {  // in both rounds of a row together the worker with its first part receives most
+        const received_share first = counter.at(0);
+        const double summands = static_cast<double>(reshard_exchange{before, one.after, one.reduced}.summands());
+        most = {first.elements, first.messages, mean_block * (1 - 1 / summands), first.seconds, first.starting};
+      }
+      one.bytes += most.elements * element_bytes_, one.messages += most.messages;
+      one.seconds += most.seconds, one.starting += most.starting;
+      mean += most.mean * static_cast<double>(element_bytes_);
+    });
+    one.mean_bytes = static_cast<std::size_t>(mean);
+    if (static_cast<double>(one.mean_bytes) < mean) ++one.mean_bytes;
+    if (one.bytes == 0 && one.reduced == 0) one.rounds = 0;
+    name(one, before);
+  }
+  constexpr void name(reshard_step& one, const sharding& before) const {
+    using enum reshard_step::what;
+    const auto dimension_of = [&](const sharding& s, std::size_t a) {
+      for (std::size_t d = 0; d < s.rank(); ++d)
+        if (s.cuts[d].contains(a)) return static_cast<std::uint8_t>(d);
+      return reshard_step::none;
+    };
+    std::size_t changed = 0, axis = 0;
+    for (std::size_t a = 0; a < m_.rank(); ++a)
+      if (dimension_of(before, a) != dimension_of(one.after, a) || (one.reduced >> a & 1U) != 0) ++changed, axis = a;
+    if (changed == 1) {
+      one.axis = static_cast<std::uint8_t>(axis);
+      one.from = dimension_of(before, axis), one.to = dimension_of(one.after, axis);
+    }
+    const bool is_cut = one.from != reshard_step::none, is_minor = is_cut && is_last(before.cuts[one.from], axis);
+    if (one.reduced != 0) one.done = before.cuts == one.after.cuts ? all_reduce : reduce_scatter;
+    else if (one.bytes == 0) one.done = slice;
+    else if (is_minor && one.to == reshard_step::none) one.done = all_gather;
+    else if (is_minor && is_last(one.after.cuts[one.to], axis)) one.done = all_to_all;
+    else one.done = has_same_blocks(before, one.after) ? permute : exchange;
+  }
+  constexpr static bool is_last(axis_list cuts, std::size_t a) { return cuts.size() > 0 && cuts[cuts.size() - 1] == a; }
+  /// Whether the blocks of both are the same, on other workers.
+  constexpr bool has_same_blocks(const sharding& s, const sharding& t) const {
+    for (std::size_t d = 0; d < shape_.size(); ++d) {
+      const std::size_t parts = m_.size(s.cuts[d]);
+      bool same = s.cuts[d].size() == t.cuts[d].size();
+      for (std::size_t k = 0; same && k < s.cuts[d].size(); ++k) same = m_.size(s.cuts[d][k]) == m_.size(t.cuts[d][k]);
+      if (!same && (parts != m_.size(t.cuts[d]) || shape_[d] % parts != 0)) return false;
+    }
+    return true;
+  }
+
+  static constexpr mesh_links usual{};  // by which sequences are compared
+
+  const mesh& m_;
+  sharding from_, to_;
+  shape_list shape_;
+  const mesh_links& over_;
+  std::size_t element_bytes_;
+};
+
 }  // namespace detail
 
-/// The cheapest sequence of elementary steps that moves a tensor from one sharding to another.
+/// The steps that a reshard executes to move a tensor from one sharding to another, each with its cost.
 /// Shapes:   both shardings have the rank of `shape`, any list of extents; a `dynamic` extent counts as 1.
 /// Requires: shardings of the mesh [partition_error] and of the tensor's rank [shape_error]; pending reductions that
 ///           commute [partition_error].
-/// Cost:     the plan's `seconds()` is the minimum for a mesh of up to four axes. For more axes it is the minimum over
-///           plans that move only the axes that differ and those that block them. Planning takes 2 µs to some ms, and
-///           can be a constant expression.
+/// Cost:     microseconds: O(workers along the axes that are used), no boxes are listed. It can be a constant
+///           expression. The links determine the seconds; which steps are executed does not depend on them.
 /// Adjoint:  plan_reshard(m, to, from, shape) with partial and replicated exchanged in both shardings.
 template <class Shape = shape_list>
 constexpr reshard_plan plan_reshard(const mesh& m, const sharding& from, const sharding& to, const Shape& shape,
@@ -163,7 +261,26 @@ constexpr reshard_plan plan_reshard(const mesh& m, const sharding& from, const s
   }
   detail::require_commuting(from, "the source");
   detail::require_commuting(to, "the target");
-  return detail::reshard_search(detail::reshard_graph(m, from, to, whole, over, element_bytes)).plan();
+  if (from.same_layout(to)) return {};
+  return detail::reshard_planner(from, to, whole, over, element_bytes).plan();
+}
+
+/// What the worker at a place of the mesh receives in the steps of a plan: `from` is the sharding before the first.
+constexpr received_share received_in(const reshard_plan& plan, const sharding& from, const shape_list& shape,
+                                     std::size_t place, const mesh_links& over = {}, std::size_t element_bytes = 4) {
+  received_share all;
+  const sharding* before = &from;
+  for (const reshard_step& step : plan) {
+    std::size_t block = 1;
+    for (const interval& part : mesh_block(*before, shape, place)) block *= part.size();
+    detail::for_each_exchange(step, *before, shape, block, [&](const reshard_exchange& e, const shape_list& whole) {
+      const received_share one = detail::exchange_counter(e, whole, over, element_bytes).at(place);
+      all.elements += one.elements, all.messages += one.messages;
+      all.seconds += one.seconds, all.starting += one.starting;
+    });
+    before = &step.after;
+  }
+  return all;
 }
 
 }  // namespace partita

@@ -1,30 +1,38 @@
-// A reshard plan: the elementary steps that move a tensor from one sharding to another, with the bytes of each.
+// A reshard plan: the steps that are executed to move a tensor from one sharding to another, with the cost of each.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/plan/mesh_links.hpp>
 #include <partita/rule/sharding/sharding.hpp>
 
 namespace partita {
 
-/// One step. All but `permute` act along one mesh axis: each among the workers whose coordinates differ only along it.
+/// One step. A step that moves elements is one exchange of boxes, in which each worker receives what it lacks directly
+/// from a worker that has it; it is named after the collective that it replaces, if there is one.
 struct reshard_step {
   enum class what : std::uint8_t {
-    slice,           ///< a replicated axis shards dimension `to`: every worker keeps its part
-    owe,             ///< a complete value becomes partial: nothing moves
+    slice,           ///< every worker keeps a part of its block: nothing moves
+    make_partial,    ///< a complete value becomes partial: nothing moves
     all_gather,      ///< the minor axis of dimension `from` becomes replicated
     all_to_all,      ///< the minor axis of dimension `from` becomes the minor axis of `to`
-    reduce_scatter,  ///< a partial axis is reduced, and shards dimension `to`
-    all_reduce,      ///< a partial axis is reduced, and becomes replicated
+    reduce_scatter,  ///< every worker receives all summands of its new block, and reduces them
+    all_reduce,      ///< the value becomes complete on all workers that hold its summands
     permute,         ///< axes exchange their roles: every worker receives the whole block of another
+    exchange,        ///< any other change of the sharding
   };
   static constexpr std::uint8_t none = 255;
 
   what done = what::slice;
-  std::uint8_t axis = none, from = none, to = none;
-  owed_reduction kind = owed_reduction::none;
-  std::size_t bytes = 0;  ///< received by a worker; for a reduction, by a ring algorithm
-  double seconds = 0;
+  std::uint8_t axis = none;  ///< if the role of one axis changes
+  std::uint8_t from = none, to = none;
+  std::uint8_t rounds = 0;    ///< exchanges: 0 if nothing moves, 2 for an all_reduce in two halves
+  std::uint32_t reduced = 0;  ///< the axes whose summands are reduced, as bits
+  pending_reduction kind = pending_reduction::none;
+  std::size_t bytes = 0;             ///< received by the worker that receives most
+  std::size_t mean_bytes = 0;        ///< received by a worker in the mean, rounded up
+  std::size_t messages = 0;          ///< received by the worker that receives most messages
+  double seconds = 0, starting = 0;  ///< of the slowest worker; `starting`: the latencies of its messages
   sharding after{};
   friend constexpr bool operator==(const reshard_step&, const reshard_step&) = default;
 };
@@ -33,34 +41,13 @@ template <>
 inline constexpr bool is_written_as_text<reshard_step> = true;
 
 constexpr const char* name_of(reshard_step::what done) {
-  constexpr const char* names[] = {"slice",          "owe",        "all_gather", "all_to_all",
-                                   "reduce_scatter", "all_reduce", "permute"};
+  constexpr const char* names[] = {"slice",          "make_partial", "all_gather", "all_to_all",
+                                   "reduce_scatter", "all_reduce",   "permute",    "exchange"};
   return names[static_cast<std::size_t>(done)];
 }
 
-/// The cost of a message along one mesh axis: its latency, and seconds for each byte.
-struct mesh_link {
-  double latency = 1e-6;
-  double seconds_per_byte = 1e-10;
-  friend constexpr bool operator==(const mesh_link&, const mesh_link&) = default;
-};
-
-/// The links of a mesh, one for each axis, and the overhead of a step that sends nothing.
-struct mesh_links {
-  std::array<mesh_link, most_axes> along{};
-  double step = 1e-9;
-
-  constexpr mesh_links() = default;
-  /// In the order of the axes; axes that are not listed have the default.
-  constexpr mesh_links(std::initializer_list<mesh_link> all) {
-    std::size_t a = 0;
-    for (const mesh_link& one : all)
-      if (a < most_axes) along[a++] = one;
-  }
-};
-
 struct reshard_plan {
-  static constexpr std::size_t most_steps = 32;
+  static constexpr std::size_t most_steps = 4 + most_axes;
   bounded_list<reshard_step, most_steps> steps{};
 
   constexpr std::size_t size() const { return steps.size(); }
@@ -68,25 +55,39 @@ struct reshard_plan {
   constexpr const reshard_step& operator[](std::size_t k) const { return steps[k]; }
   constexpr const reshard_step* begin() const { return steps.begin(); }
   constexpr const reshard_step* end() const { return steps.end(); }
-  constexpr std::size_t bytes() const {
-    std::size_t all = 0;
-    for (const reshard_step& one : steps) all += one.bytes;
+
+ private:
+  template <class Number>
+  constexpr Number sum(Number reshard_step::*part) const {
+    Number all = 0;
+    for (const reshard_step& one : steps) all += one.*part;
     return all;
   }
-  constexpr double seconds() const {
-    double all = 0;
-    for (const reshard_step& one : steps) all += one.seconds;
-    return all;
-  }
+
+ public:
+  // The sums over the steps: of each, what its busiest or slowest worker has.
+  constexpr std::size_t bytes() const { return sum(&reshard_step::bytes); }
+  constexpr std::size_t mean_bytes() const { return sum(&reshard_step::mean_bytes); }
+  constexpr std::size_t messages() const { return sum(&reshard_step::messages); }
+  constexpr double seconds() const { return sum(&reshard_step::seconds); }
+  constexpr double starting_seconds() const { return sum(&reshard_step::starting); }
   friend constexpr bool operator==(const reshard_plan&, const reshard_plan&) = default;
 };
+
+/// Writes the axes along which a step acts, if it is one axis or a reduction: " model" or " data+model".
+template <std::size_t Capacity>
+constexpr basic_text<Capacity>& write_axes(basic_text<Capacity>& out, const reshard_step& one) {
+  const char* before = " ";
+  for (std::size_t a = 0; a < one.after.on.rank(); ++a)
+    if (a == one.axis || (one.reduced >> a & 1U) != 0) out << before << one.after.on.axes[a].name(), before = "+";
+  return out;
+}
 
 /// Writes a step: all_to_all model from 1 to 0, 4096 bytes -> (data+model, ).
 template <std::size_t Capacity>
 constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const reshard_step& one) {
-  out << name_of(one.done);
-  if (one.axis != reshard_step::none) out << ' ' << one.after.on.axes[one.axis].name();
-  if (one.kind != owed_reduction::none) out << ' ' << name_of(one.kind);
+  write_axes(out << name_of(one.done), one);
+  if (one.kind != pending_reduction::none) out << ' ' << name_of(one.kind);
   if (one.from != reshard_step::none) out << " from " << one.from;
   if (one.to != reshard_step::none) out << " to " << one.to;
   return out << ", " << one.bytes << " bytes -> " << one.after;

@@ -4,61 +4,32 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/core/config.hpp>
+#include <partita/core/hash.hpp>
 #include <partita/plan/step_walk.hpp>
 #include <utility>
 #include <vector>
 
 namespace partita::detail {
 
-/// The costs of moves, each planned only once.
+/// The costs of moves, each planned only once. A hash identifies a move.
 class move_prices {
  public:
-  template <class = void>
-  move_prices(const mesh& m, const step_model& model) : m_(m), model_(model), table_(1024, 0) {}
+  move_prices(const mesh& m, const step_model& model) : m_(m), model_(model), table_(1024) {}
 
-  template <class = void>
-  const move_price& operator()(const sharding& from, const sharding& to, const shape_list& shape) {
-    std::size_t k = key_of(from, to, shape) % table_.size();
-    while (table_[k] != 0) {
-      const entry& one = known_[table_[k] - 1];
-      if (one.shape == shape && one.from.same_layout(from) && one.to.same_layout(to)) return one.price;
-      k = (k + 1) % table_.size();
-    }
-    const reshard_plan plan = plan_reshard(m_, from, to, shape, model_.links, model_.element_bytes);
-    known_.push_back({from, to, shape, {plan.seconds(), starting_seconds(plan, model_.links), plan.bytes()}});
-    table_[k] = static_cast<std::uint32_t>(known_.size());
-    if (2 * known_.size() > table_.size()) rehash();
-    return known_.back().price;
-  }
+  PARTITA_DECL const move_price& operator()(const sharding& from, const sharding& to, const shape_list& shape);
 
  private:
   struct entry {
-    sharding from, to;
-    shape_list shape;
-    move_price price;
+    std::uint64_t number = 0;  ///< 0 for an empty slot
+    move_price price{};
   };
-  static std::size_t key_of(const sharding& from, const sharding& to, const shape_list& shape) {
-    std::uint64_t h = 0x9e3779b97f4a7c15U;
-    const auto add = [&](std::uint64_t x) { h = (h ^ x) * 0x100000001b3U, h ^= h >> 29; };
-    for (std::size_t d = 0; d < shape.size(); ++d) add(shape[d]), add(from.cuts[d].packed), add(to.cuts[d].packed);
-    for (std::size_t a = 0; a < from.on.rank(); ++a)
-      add(static_cast<std::uint64_t>(from.owed[a]) << 4 | static_cast<std::uint64_t>(to.owed[a]));
-    return static_cast<std::size_t>(h);
-  }
-  template <class = void>
-  void rehash() {
-    table_.assign(4 * table_.size(), 0);
-    for (std::size_t e = 0; e < known_.size(); ++e) {
-      std::size_t k = key_of(known_[e].from, known_[e].to, known_[e].shape) % table_.size();
-      while (table_[k] != 0) k = (k + 1) % table_.size();
-      table_[k] = static_cast<std::uint32_t>(e + 1);
-    }
-  }
+  PARTITA_DECL entry& slot_of(std::uint64_t number);
 
   const mesh& m_;
   const step_model& model_;
-  std::vector<entry> known_{};
-  std::vector<std::uint32_t> table_;
+  std::vector<entry> table_;
+  std::size_t used_ = 0;
 };
 
 /// The annotation of an input in a candidate.
@@ -127,7 +98,7 @@ class search_judge {
       if (!g_[one].is_parameter) continue;
       sharding& s = all[v];
       for (std::size_t a = 0; a < g_.on().rank(); ++a) {
-        if ((s.cutting() >> a & 1U) != 0 || s.owed[a] != owed_reduction::none) continue;
+        if ((s.cutting() >> a & 1U) != 0 || s.pending[a] != pending_reduction::none) continue;
         std::size_t longest = 0, at = s.rank();
         for (std::size_t d = 0; d < s.rank(); ++d) {
           const std::size_t block = g_[one].shape[d] == dynamic ? 1 : g_[one].shape[d] / g_.on().size(s.cuts[d]);
@@ -141,7 +112,7 @@ class search_judge {
   std::uint64_t number_of(const completion_of<Graph>& done) const {
     std::uint64_t h = 0x9e3779b97f4a7c15U;
     for (std::uint32_t v = 0; v < g_.values(); ++v) {
-      if (g_[value{v}].producer != Graph::nobody) continue;
+      if (g_[value{v}].producer != Graph::none) continue;
       for (std::size_t d = 0; d < done[value{v}].rank(); ++d)
         h = (h ^ done[value{v}].cuts[d].packed) * 0x100000001b3U, h ^= h >> 29;
     }
@@ -158,3 +129,7 @@ class search_judge {
 };
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/plan/impl/search_judge.ipp>
+#endif

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/core/config.hpp>
 #include <partita/plan/graph.hpp>
 #include <vector>
 
@@ -17,26 +18,7 @@ struct layout_options {
   layout_options(const mesh& m, const shape_list& shape) { extend(sharding(m, shape.size()), shape, 0); }
 
  private:
-  void extend(const sharding& so_far, const shape_list& shape, std::size_t a) {
-    const mesh& m = so_far.on;
-    if (a == m.rank()) {
-      all.push_back(so_far);
-      return;
-    }
-    extend(so_far, shape, a + 1);
-    if (m.size(a) == 1) return;
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-      const axis_list before = so_far.cuts[d];
-      if (shape[d] == dynamic || m.size(before) * m.size(a) > shape[d]) continue;
-      sharding next = so_far;
-      next.cuts[d].push_back(a);
-      extend(next, shape, a + 1);
-      if (before.size() != 1) continue;
-      next.cuts[d] = axis_list(a);
-      next.cuts[d].append(before);
-      extend(next, shape, a + 1);
-    }
-  }
+  PARTITA_DECL void extend(const sharding& so_far, const shape_list& shape, std::size_t a);
 };
 
 /// One input without an annotation. Option 0 leaves it without one: its sharding follows from the program.
@@ -56,7 +38,7 @@ struct search_space {
   explicit search_space(const Graph& g) {
     for (std::uint32_t v = 0; v < g.values(); ++v) {
       const value one{v};
-      if (g[one].producer != Graph::nobody || g.annotation(one) != nullptr || g[one].shape.empty()) continue;
+      if (g[one].producer != Graph::none || g.annotation(one) != nullptr || g[one].shape.empty()) continue;
       choices.push_back({one, layout_options(g.on(), g[one].shape).all});
     }
     std::vector<place> places;
@@ -87,11 +69,11 @@ struct search_space {
   /// The operation and operand at which an input is read first.
   struct place {
     value of{};
-    std::uint32_t operation = Graph::nobody;
+    std::uint32_t operation = Graph::none;
     std::size_t operand = 0;
     bool is_like(const place& other, const Graph& g) const {
       if (of == other.of) return true;
-      if (operation == Graph::nobody || other.operation == Graph::nobody || operand != other.operand) return false;
+      if (operation == Graph::none || other.operation == Graph::none || operand != other.operand) return false;
       return g[of].shape == g[other.of].shape && g[of].is_parameter == g[other.of].is_parameter &&
              g.operation(operation).how == g.operation(other.operation).how && same_name(g, operation, other.operation);
     }
@@ -105,8 +87,12 @@ struct search_space {
     for (std::uint32_t o = 0; o < g.operations(); ++o)
       for (std::size_t i = 0; i < g.operation(o).operands; ++i)
         if (g.operand(g.operation(o), i) == v) return {v, o, i};
-    return {v, Graph::nobody, 0};
+    return {v, Graph::none, 0};
   }
 };
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/plan/impl/search_space.ipp>
+#endif

@@ -31,13 +31,13 @@ struct step_cost {
 
 /// One event in a step.
 struct step_event {
-  enum class what : std::uint8_t { compute, move, update };
-  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+  enum class what : std::uint8_t { compute, move, update, window };
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
 
   what done = what::compute;
   bool backward = false;
-  std::uint32_t operation = nobody;  ///< nobody: the update of a parameter
-  std::uint32_t of = 0;              ///< the value that is made, updated or moved; its cotangent if `is_cotangent`
+  std::uint32_t operation = none;  ///< none: the update of a parameter
+  std::uint32_t of = 0;            ///< the value that is made, updated or moved; its cotangent if `is_cotangent`
   bool is_cotangent = false;
   sharding from{}, to{};  ///< for a move
   std::size_t bytes = 0;  ///< received by a worker
@@ -46,7 +46,7 @@ struct step_event {
 };
 
 constexpr const char* name_of(step_event::what done) {
-  constexpr const char* names[] = {"compute", "move", "update"};
+  constexpr const char* names[] = {"compute", "move", "update", "window"};
   return names[static_cast<std::size_t>(done)];
 }
 
@@ -60,14 +60,6 @@ constexpr std::size_t block_bytes(const sharding& s, const shape_list& shape, st
     all *= shape[d] == dynamic ? 1 : (shape[d] + parts - 1) / parts;
   }
   return all;
-}
-/// The seconds of a plan without those of its bytes: the latencies of its messages.
-constexpr double starting_seconds(const reshard_plan& plan, const mesh_links& over) {
-  double all = 0;
-  for (const reshard_step& one : plan)
-    if (one.axis != reshard_step::none)
-      all += one.seconds - static_cast<double>(one.bytes) * over.along[one.axis].seconds_per_byte;
-  return all > 0 ? all : 0;
 }
 
 }  // namespace detail

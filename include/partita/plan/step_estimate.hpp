@@ -24,10 +24,10 @@ struct step_estimate {
   const Graph& of;
   std::vector<operation_facts> operations{};
   std::vector<std::uint8_t> wants{};         ///< for each value
-  std::vector<std::uint32_t> last_reader{};  ///< the operation, or nobody
+  std::vector<std::uint32_t> last_reader{};  ///< the operation, or none
   bool has_parameters = false;
 
-  explicit step_estimate(const Graph& g) : of(g), wants(g.values(), 0), last_reader(g.values(), Graph::nobody) {
+  explicit step_estimate(const Graph& g) : of(g), wants(g.values(), 0), last_reader(g.values(), Graph::none) {
     for (std::uint32_t v = 0; v < g.values(); ++v) {
       wants[v] = g[value{v}].is_parameter ? 1 : 0;
       has_parameters = has_parameters || wants[v] != 0;

@@ -18,7 +18,7 @@ struct step_plan_of {
   double seconds() const { return cost.seconds(); }
   std::size_t bytes() const { return cost.received; }
   std::size_t peak() const { return cost.peak; }
-  /// The elementary steps of a move.
+  /// The steps of a move.
   reshard_plan plan(const step_event& move) const {
     const Graph& g = *done->program;
     return plan_reshard(g.on(), move.from, move.to, g[value{move.of}].shape, model.links, model.element_bytes);
@@ -42,8 +42,7 @@ step_plan_of<Graph> plan_step(const completion_of<Graph>& done, const step_model
     throw shape_error(text("partita::plan_step: requires a sharding of the optimiser's state for each of ")
                       << g.values() << " values, or none, not " << states.size() << "; start from done.layouts");
   const auto price = [&](const sharding& from, const sharding& to, const shape_list& shape) {
-    const reshard_plan plan = plan_reshard(g.on(), from, to, shape, model.links, model.element_bytes);
-    return detail::move_price{plan.seconds(), detail::starting_seconds(plan, model.links), plan.bytes()};
+    return detail::move_price(plan_reshard(g.on(), from, to, shape, model.links, model.element_bytes));
   };
   const auto note = [&](const step_event& one) { out.events.push_back(one); };
   const detail::step_estimate<Graph> facts(g);

@@ -14,6 +14,10 @@ namespace partita::detail {
 struct move_price {
   double seconds = 0, starting = 0;
   std::size_t bytes = 0;
+
+  move_price() = default;
+  move_price(const reshard_plan& plan)  // NOLINT: the price of a plan
+      : seconds(plan.seconds()), starting(plan.starting_seconds()), bytes(plan.bytes()) {}
 };
 
 /// `Prices` returns the price of a move of a tensor between two shardings, `Note` is called for each event.
@@ -32,7 +36,7 @@ class step_walk {
 
   step_cost run() {
     for (std::uint32_t v = 0; v < g_.values(); ++v)
-      if (const value one{v}; g_[one].producer == Graph::nobody) {
+      if (const value one{v}; g_[one].producer == Graph::none) {
         hold(bytes_of(one, done_[one]));
         if (g_[one].is_parameter) hold(model_.states * bytes_of(one, state_of(v)));
       }
@@ -75,7 +79,7 @@ class step_walk {
   /// The sharding of the cotangent; pending reductions other than sums are completed before differentiation.
   static sharding cotangent_of(sharding s) {
     for (std::size_t a = 0; a < s.on.rank(); ++a)
-      if (s.owed[a] != owed_reduction::sum) s.owed[a] = owed_reduction::none;
+      if (s.pending[a] != pending_reduction::sum) s.pending[a] = pending_reduction::none;
     return cotangent(s);
   }
   std::size_t bytes_of(value v, const sharding& s) const { return block_bytes(s, g_[v].shape, model_.element_bytes); }
@@ -83,7 +87,7 @@ class step_walk {
   /// Whether result j is computed at all: of several results, unused ones after the first are not.
   bool is_made(std::size_t o, std::size_t j) const {
     const node& n = g_.operation(o);
-    return j == 0 || facts_.last_reader[n.first_result + j] != Graph::nobody;
+    return j == 0 || facts_.last_reader[n.first_result + j] != Graph::none;
   }
 
   // --- totals ---
@@ -111,6 +115,23 @@ class step_walk {
     e.done = step_event::what::move, e.backward = backward, e.operation = o, e.of = of, e.is_cotangent = is_cotangent;
     e.from = from, e.to = to, e.bytes = price.bytes, e.seconds = price.seconds, e.held = held_;
     note_(e);
+  }
+  /// What an operation moves itself, along sharded dimensions.
+  void exchange_window(bool backward, std::uint32_t o) {
+    if (g_.operation(o).window == nullptr) return;
+    const exchange_figures figures = done_.window(o, model_.links, model_.element_bytes);
+    if (figures.elements == 0) return;
+    const std::size_t bytes = figures.elements * model_.element_bytes;
+    hold(bytes);
+    cost_.moving += figures.seconds;
+    cost_.starting += figures.starting;
+    cost_.received += bytes;
+    cost_.movements += 1;
+    step_event e;
+    e.done = step_event::what::window, e.backward = backward, e.operation = o, e.of = g_.operation(o).first_result;
+    e.bytes = bytes, e.seconds = figures.seconds, e.held = held_;
+    note_(e);
+    release(bytes);
   }
   /// The time of one operation: the multiply-adds of its loops, and the bytes of its blocks.
   double seconds_of(std::size_t o) const {
@@ -149,6 +170,7 @@ class step_walk {
       }
     for (std::size_t j = 0; j < n.results; ++j)
       if (is_made(o, j)) hold(bytes_of(g_.of(n, n.operands + j), used(o, n.operands + j)));
+    exchange_window(false, o);
     note(step_event::what::compute, false, o, n.first_result, seconds_of(o));
     for (std::size_t j = 0; j < n.results; ++j)
       if (const graph_reshard* m = move_of(o, n.operands + j); m != nullptr && is_made(o, j)) {
@@ -162,8 +184,7 @@ class step_walk {
       const value v = g_.operand(n, i);
       bool again = false;
       for (std::size_t k = 0; k < i; ++k) again = again || g_.operand(n, k) == v;
-      if (!again && g_[v].producer != Graph::nobody && facts_.last_reader[v.number] == o)
-        release(bytes_of(v, done_[v]));
+      if (!again && g_[v].producer != Graph::none && facts_.last_reader[v.number] == o) release(bytes_of(v, done_[v]));
     }
   }
 
@@ -172,7 +193,7 @@ class step_walk {
   /// A result of the program that no operation reads; the backward pass begins there.
   bool is_last(std::uint32_t v) const {
     const std::uint32_t o = g_[value{v}].producer;
-    return facts_.last_reader[v] == Graph::nobody && o != Graph::nobody && is_made(o, v - g_.operation(o).first_result);
+    return facts_.last_reader[v] == Graph::none && o != Graph::none && is_made(o, v - g_.operation(o).first_result);
   }
 
   void begin_cotangent(std::uint32_t v) {
@@ -241,6 +262,7 @@ class step_walk {
       add_cotangent(o, g_.operand(n, i), p.results[gradients]);
       ++gradients;
     }
+    for (std::size_t k = 0; k < gradients; ++k) exchange_window(true, o);
     note(step_event::what::compute, true, o, n.first_result, static_cast<double>(gradients) * seconds_of(o));
   }
   void update(std::uint32_t v) {
@@ -249,10 +271,10 @@ class step_walk {
     const sharding state = state_of(v).finished();
     sharding plain = done_[one];
     plain.reduced_over = 0;
-    move(true, step_event::nobody, v, true, pending_[v].layout, state);
+    move(true, step_event::none, v, true, pending_[v].layout, state);
     const double touched = static_cast<double>((3 + 2 * model_.states) * bytes_of(one, state));
-    note(step_event::what::update, true, step_event::nobody, v, touched / model_.memory_bytes);
-    move(true, step_event::nobody, v, false, state, plain);
+    note(step_event::what::update, true, step_event::none, v, touched / model_.memory_bytes);
+    move(true, step_event::none, v, false, state, plain);
   }
 
   const completion_of<Graph>& done_;

@@ -99,8 +99,8 @@ constexpr window window_under(const sliding& kernel, interval places) {
 
 /// An error message if blocks of a tensor of these extents cannot grow by these widths, else empty.
 template <std::size_t Rank>
-text halo_objection(const std::array<std::size_t, Rank>& extents, const halo_widths<Rank>& widths,
-                    const halo_boundaries<Rank>& beyond) {
+text halo_error(const std::array<std::size_t, Rank>& extents, const halo_widths<Rank>& widths,
+                const halo_boundaries<Rank>& beyond) {
   text problem;
   for (std::size_t d = 0; d < Rank && problem.empty(); ++d)
     for (const auto& [width, b] : {std::pair(widths.before[d], beyond.before[d]), {widths.after[d], beyond.after[d]}})

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <limits>
+#include <partita/core/config.hpp>
 #include <partita/core/error.hpp>
 #include <partita/core/hash.hpp>
 #include <type_traits>
@@ -18,42 +19,16 @@ namespace detail {
 class id_set {
  public:
   /// With room for `count` ids, all below `bound`.
-  template <class = void>
-  id_set(std::size_t count, std::size_t bound) {
-    if (bound / sizeof(std::size_t) <= 2 * count) {
-      met_.assign(bound, 0);
-      return;
-    }
-    std::size_t slots = 2;
-    while (slots / 2 < count) slots *= 2;  // at most half full, so that a search is short
-    slots_.assign(slots, none);
-  }
+  PARTITA_DECL id_set(std::size_t count, std::size_t bound);
   /// Inserts an id and returns whether it is new.
-  bool insert(std::size_t id) {
-    if (slots_.empty()) {
-      const bool is_new = met_[id] == 0;
-      met_[id] = 1;
-      return is_new;
-    }
-    std::size_t& slot = slots_[find(id)];
-    const bool is_new = slot == none;
-    slot = id;
-    return is_new;
-  }
-  bool contains(std::size_t id) const {
-    if (slots_.empty()) return id < met_.size() && met_[id] != 0;
-    return slots_[find(id)] == id;
-  }
+  PARTITA_DECL bool insert(std::size_t id);
+  PARTITA_DECL bool contains(std::size_t id) const;
 
  private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);  // above the largest id
 
   /// The slot of the id, or the empty slot where it would be inserted.
-  std::size_t find(std::size_t id) const {
-    std::size_t k = static_cast<std::size_t>(hasher().mix(id).value()) & (slots_.size() - 1);
-    while (slots_[k] != none && slots_[k] != id) k = (k + 1) & (slots_.size() - 1);
-    return k;
-  }
+  PARTITA_DECL std::size_t find(std::size_t id) const;
 
   std::vector<char> met_;
   std::vector<std::size_t> slots_;
@@ -79,17 +54,7 @@ class workers {
   workers(std::initializer_list<std::size_t> ids) : workers(std::vector<std::size_t>(ids)) {}
 
   /// A list of ids in this order. A worker that is listed twice is a partition_error.
-  explicit workers(std::vector<std::size_t> ids)
-      : count_(ids.size()), ids_(static_cast<std::vector<std::size_t>&&>(ids)) {
-    for (std::size_t k = 0; k < count_; ++k) require_id(ids_[k], k);
-    refuse_duplicates();
-    bool contiguous = true;
-    for (std::size_t k = 1; k < count_; ++k) contiguous = contiguous && ids_[k] == ids_[0] + k;
-    if (contiguous) {
-      first_ = count_ == 0 ? 0 : ids_[0];
-      ids_ = std::vector<std::size_t>();
-    }
-  }
+  PARTITA_DECL explicit workers(std::vector<std::size_t> ids);
   /// The same from any container of integers: a vector or an array of int, a span, a list.
   template <class Container>
     requires(!std::is_same_v<Container, workers> && !std::is_same_v<Container, std::vector<std::size_t>> &&
@@ -113,48 +78,20 @@ class workers {
   bool is_range() const { return ids_.empty(); }
 
   /// The id of the k-th worker.
-  std::size_t operator[](std::size_t k) const {
-    if (k >= count_) refuse_place(k);
-    return ids_.empty() ? first_ + k : ids_[k];
-  }
+  PARTITA_DECL std::size_t operator[](std::size_t k) const;
 
   /// The place of a worker in this order, or `size()` if it is not in it. Cost: one comparison for a range, one pass
   /// for a list.
-  std::size_t find(std::size_t id) const {
-    if (ids_.empty()) return id >= first_ && id < first_ + count_ ? id - first_ : count_;
-    for (std::size_t k = 0; k < count_; ++k)
-      if (ids_[k] == id) return k;
-    return count_;
-  }
+  PARTITA_DECL std::size_t find(std::size_t id) const;
   bool contains(std::size_t id) const { return find(id) != count_; }
 
   /// Whether all of the other workers are among these. Cost: constant for ranges, else one search for each of them.
-  bool contain(const workers& others) const {
-    if (is_range() && others.is_range())
-      return others.empty() || (others.first_ >= first_ && others.first_ + others.count_ <= first_ + count_);
-    for (std::size_t k = 0; k < others.size(); ++k)
-      if (!contains(others[k])) return false;
-    return true;
-  }
+  PARTITA_DECL bool contain(const workers& others) const;
   /// One more than the largest id, or 0 if there is none.
-  std::size_t bound() const {
-    if (ids_.empty()) return count_ == 0 ? 0 : first_ + count_;
-    std::size_t largest = 0;
-    for (std::size_t id : ids_) largest = id > largest ? id : largest;
-    return largest + 1;
-  }
+  PARTITA_DECL std::size_t bound() const;
 
   /// The workers at the places listed in `chosen`, in the order of `chosen`; the order is also kept in nested subsets.
-  workers subset(const workers& chosen) const {
-    if (chosen.bound() > count_)
-      throw partition_error(text("partita::workers::subset: requires places below ")
-                            << count_ << " (this many workers are chosen from), got place " << chosen.bound() - 1);
-    if (ids_.empty() && chosen.is_range() && !chosen.empty())  // braces would make a list of two
-      return workers(first_ + chosen[0], first_ + chosen[0] + chosen.size());
-    std::vector<std::size_t> ids(chosen.size());
-    for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = (*this)[chosen[k]];
-    return workers(static_cast<std::vector<std::size_t>&&>(ids));
-  }
+  PARTITA_DECL workers subset(const workers& chosen) const;
 
   /// The workers of `a` in order, then those of `b` that are not in `a`, in order.
   friend workers united(const workers& a, const workers& b) {
@@ -192,22 +129,9 @@ class workers {
     return ids;
   }
 
-  template <class = void>
-  [[noreturn]] void refuse_place(std::size_t k) const {
-    throw partition_error(text("partita::workers: requires a place below the number of workers ")
-                          << count_ << ", got place " << k);
-  }
+  PARTITA_DECL [[noreturn]] void refuse_place(std::size_t k) const;
 
-  void refuse_duplicates() const {
-    bool ascending = true;
-    for (std::size_t k = 1; k < count_; ++k) ascending = ascending && ids_[k - 1] < ids_[k];
-    if (ascending) return;
-    detail::id_set listed(count_, bound());
-    for (std::size_t k = 0; k < count_; ++k)
-      if (!listed.insert(ids_[k]))
-        throw partition_error(text("partita::workers: requires each worker once, worker ")
-                              << ids_[k] << " is listed twice (again at place " << k << "); remove one of them");
-  }
+  PARTITA_DECL void refuse_duplicates() const;
 
   std::size_t first_ = 0;
   std::size_t count_ = 0;
@@ -215,3 +139,7 @@ class workers {
 };
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/plan/impl/workers.ipp>
+#endif

@@ -10,8 +10,7 @@ namespace partita {
 /// The error message unless exactly one dimension loses its split and exactly one other gains it between partitions of
 /// these extents; empty if so. Equal extents are valid: they are the case of one worker.
 template <std::size_t Rank>
-constexpr text all_to_all_objection(const std::array<std::size_t, Rank>& from,
-                                    const std::array<std::size_t, Rank>& to) {
+constexpr text all_to_all_error(const std::array<std::size_t, Rank>& from, const std::array<std::size_t, Rank>& to) {
   std::size_t loses = Rank, gains = Rank, others = 0;
   for (std::size_t d = 0; d < Rank; ++d) {
     if (from[d] > to[d]) loses == Rank ? loses = d : ++others;

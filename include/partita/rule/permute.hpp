@@ -65,4 +65,16 @@ constexpr box<Rank> in_result_order(const box<Rank>& of_source, const axes_order
   return {in_result_order(of_source.start, axes), in_result_order(of_source.stop, axes)};
 }
 
+/// Lists and boxes whose rank is known at run time only are not permuted.
+constexpr const shape_list& inverse_axes(const shape_list& axes) { return axes; }
+template <class T>
+constexpr const short_list<T>& in_result_order(const short_list<T>& of_source, const shape_list&) {
+  return of_source;
+}
+template <class T>
+constexpr const short_list<T>& in_source_order(const short_list<T>& of_result, const shape_list&) {
+  return of_result;
+}
+constexpr const box<dynamic>& in_result_order(const box<dynamic>& of_source, const shape_list&) { return of_source; }
+
 }  // namespace partita

@@ -1,8 +1,8 @@
 // Reductions: how the blocks of several workers are combined.
 //
 // A reduction is an empty type with an associative and commutative function of two elements and an identity element.
-// The library provides sum, maximum, minimum, any, all, mean and reductions::product. A program can define its own type
-// like this:
+// The library provides sum, maximum, minimum, any, all, mean, reductions::product and reductions::log_sum_exp. A
+// program can define its own type like this, for kernels and for `reduce_along` of sharded tensors:
 //
 //     struct longest {
 //       static constexpr int identity() { return 0; }
@@ -12,6 +12,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -48,6 +49,8 @@ concept ordered_number = std::is_arithmetic_v<T>;
 
 struct sum_t {
   static constexpr const char* name = "sum";
+  static constexpr const char* short_name = "sum";
+  static constexpr bool is_linear = true;
   template <class T>
   static constexpr bool takes = !std::is_same_v<T, bool> && requires(T& a, const T& b) { a += b; };
   template <class T>
@@ -63,6 +66,7 @@ struct sum_t {
 };
 struct product_t {
   static constexpr const char* name = "product";
+  static constexpr const char* short_name = "prod";
   template <class T>
   static constexpr bool takes = !std::is_same_v<T, bool> && (std::is_arithmetic_v<T> || detail::complex_like<T>);
   template <class T>
@@ -79,6 +83,8 @@ struct product_t {
 /// broadcast_dimensions.
 struct maximum_t {
   static constexpr const char* name = "maximum";
+  static constexpr const char* short_name = "max";
+  static constexpr bool is_extreme = true;
   template <class T>
   static constexpr bool takes = detail::ordered_number<T>;
   template <class T>
@@ -100,6 +106,8 @@ struct maximum_t {
 };
 struct minimum_t {
   static constexpr const char* name = "minimum";
+  static constexpr const char* short_name = "min";
+  static constexpr bool is_extreme = true;
   template <class T>
   static constexpr bool takes = detail::ordered_number<T>;
   template <class T>
@@ -123,6 +131,8 @@ struct minimum_t {
 /// Whether an element is true, or not 0, on any worker: true and false, of integers 1 and 0.
 struct any_t {
   static constexpr const char* name = "any";
+  static constexpr const char* short_name = "any";
+  static constexpr bool is_idempotent = true;
   template <class T>
   static constexpr bool takes = std::is_integral_v<T>;
   template <class T>
@@ -144,6 +154,8 @@ struct any_t {
 /// Whether an element is true, or not 0, on all workers: gives true or false, and 1 or 0 for integers.
 struct all_t {
   static constexpr const char* name = "all";
+  static constexpr const char* short_name = "all";
+  static constexpr bool is_idempotent = true;
   template <class T>
   static constexpr bool takes = std::is_integral_v<T>;
   template <class T>
@@ -163,6 +175,8 @@ struct all_t {
 /// The sum divided by the number of workers that contributed a block.
 struct mean_t {
   static constexpr const char* name = "mean";
+  static constexpr const char* short_name = "avg";
+  static constexpr bool is_linear = true, is_idempotent = true;
   template <class T>
   static constexpr bool takes = detail::fraction<T>;
   template <class T>
@@ -178,6 +192,50 @@ struct mean_t {
   static constexpr T completed(T all, std::size_t count) {
     if constexpr (detail::complex_like<T>) return all / static_cast<typename T::value_type>(count);
     else return all / static_cast<T>(count);
+  }
+};
+
+namespace detail {
+
+// The compiler's own functions, because <cmath> has as many lines as the rest of rule/.
+template <class T>
+T exponential(T x) {
+  if constexpr (std::is_same_v<T, float>) return __builtin_expf(x);
+  else if constexpr (std::is_same_v<T, double>) return __builtin_exp(x);
+  else return __builtin_expl(x);
+}
+template <class T>
+T logarithm_of_one_and(T x) {
+  if constexpr (std::is_same_v<T, float>) return __builtin_log1pf(x);
+  else if constexpr (std::is_same_v<T, double>) return __builtin_log1p(x);
+  else return __builtin_log1pl(x);
+}
+
+}  // namespace detail
+
+/// log(exp(a) + exp(b)), computed without overflow; it has the derivative exp(x - y).
+struct log_sum_exp_t {
+  static constexpr const char* name = "log_sum_exp";
+  static constexpr const char* short_name = "lse";
+  template <class T>
+  static constexpr bool takes = std::is_floating_point_v<T>;
+  template <class T>
+  static constexpr T identity() {
+    return -std::numeric_limits<T>::infinity();
+  }
+  template <class T>
+    requires takes<T>
+  T operator()(T a, T b) const {
+    constexpr T infinity = std::numeric_limits<T>::infinity(), log_2 = T(0.693147180559945309417232L);
+    const T most = a > b || a != a ? a : b, least = a > b || a != a ? b : a;
+    if (most == least && most != infinity && most != -infinity) return most + log_2;
+    if (most == least || most == infinity || most != most) return most + (least != least ? least : T(0));
+    return most + detail::logarithm_of_one_and(detail::exponential(least - most));
+  }
+  /// The derivative of the reduced value y by an element x.
+  template <class T>
+  static T derivative(T x, T y) {
+    return detail::exponential(x - y);
   }
 };
 
@@ -200,6 +258,7 @@ using partita::mean;
 using partita::minimum;
 using partita::sum;
 constexpr product_t product(detail::reduction_name) { return {}; }
+constexpr log_sum_exp_t log_sum_exp(detail::reduction_name) { return {}; }
 }  // namespace reductions
 
 namespace detail {
@@ -234,14 +293,17 @@ constexpr T identity_of() {
   if constexpr (with_identity_of<R, T>) return static_cast<T>(R::template identity<T>());
   else return static_cast<T>(R::identity());
 }
-/// y = R x is linear in x: its adjoint copies dy, or a fraction of it.
+/// Properties of a reduction, which its type declares. Linear: its adjoint copies dy, or a fraction of it. Extreme: it
+/// chooses one of the elements, by their order. Idempotent: combining equal elements gives the same element.
 template <class R>
-inline constexpr bool is_linear_reduction = std::is_same_v<R, sum_t> || std::is_same_v<R, mean_t>;
+inline constexpr bool is_linear_reduction = requires { requires R::is_linear; };
+template <class R>
+inline constexpr bool is_extreme_reduction = requires { requires R::is_extreme; };
+template <class R>
+inline constexpr bool is_idempotent_reduction = is_extreme_reduction<R> || requires { requires R::is_idempotent; };
 /// R gives the same result in every order, or can be computed with one final rounding.
 template <class R>
-inline constexpr bool has_reproducible_form =
-    is_linear_reduction<R> || std::is_same_v<R, maximum_t> || std::is_same_v<R, minimum_t> ||
-    std::is_same_v<R, any_t> || std::is_same_v<R, all_t>;
+inline constexpr bool has_reproducible_form = is_linear_reduction<R> || is_idempotent_reduction<R>;
 
 }  // namespace detail
 
@@ -253,4 +315,36 @@ concept reduction_of =
       { r(a, a) } -> std::convertible_to<T>;
     };
 
+/// The reductions that may be pending in a layout; `none`: the value is complete.
+enum class pending_reduction : std::uint8_t { none, sum, avg, max, min, prod, any, all, log_sum_exp };
+
+/// The name of pending_reduction in version 0.2.
+using owed_reduction [[deprecated("use pending_reduction")]] = pending_reduction;
+
+namespace detail {
+
+template <class... R>
+struct reduction_list {
+  static constexpr std::size_t size = sizeof...(R);
+  /// Calls f with the reduction of this kind; not for `none`.
+  template <class F>
+  static constexpr void with(pending_reduction kind, const F& f) {
+    std::size_t k = 0;
+    ((static_cast<std::size_t>(kind) == ++k ? void(f(R{})) : void()), ...);
+  }
+  template <class One>
+  static constexpr pending_reduction kind_of() {
+    std::size_t k = 0, found = 0;
+    ((++k, found = std::is_same_v<One, R> ? k : found), ...);
+    return static_cast<pending_reduction>(found);
+  }
+};
+/// In the order of pending_reduction.
+using pending_reductions = reduction_list<sum_t, mean_t, maximum_t, minimum_t, product_t, any_t, all_t, log_sum_exp_t>;
+
+/// The kind of a reduction, or `none` if it cannot be pending: then reduced dimensions must be whole.
+template <class R>
+inline constexpr pending_reduction kind_of_reduction = pending_reductions::kind_of<R>();
+
+}  // namespace detail
 }  // namespace partita

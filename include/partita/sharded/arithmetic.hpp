@@ -9,22 +9,22 @@ namespace partita {
 template <class L, class R>
   requires detail::tensor_operands<L, R>
 auto operator+(L&& l, R&& r) {
-  return detail::binary<detail::element_function::add>(l, r);
+  return add(l, r);
 }
 template <class L, class R>
   requires detail::tensor_operands<L, R>
 auto operator-(L&& l, R&& r) {
-  return detail::binary<detail::element_function::subtract>(l, r);
+  return subtract(l, r);
 }
 template <class L, class R>
   requires detail::tensor_operands<L, R>
 auto operator*(L&& l, R&& r) {
-  return detail::binary<detail::element_function::multiply>(l, r);
+  return multiply(l, r);
 }
 template <class L, class R>
   requires detail::tensor_operands<L, R>
 auto operator/(L&& l, R&& r) {
-  return detail::binary<detail::element_function::divide>(l, r);
+  return divide(l, r);
 }
 
 }  // namespace partita

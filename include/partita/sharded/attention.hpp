@@ -24,7 +24,6 @@ struct hide_later_keys {
   bool scores = true;  ///< true: writes minus infinity into scores; false: writes zeros into their cotangents
 
   static constexpr partita::rule rule(const shape_span& x) { return rules::elementwise.named("causal mask")(x); }
-  template <class = void>
   shape_list result_extents(const shape_span& x) const {
     const std::size_t rank = x[0].size();
     if (x[0][rank - 1] < x[0][rank - 2])
@@ -58,10 +57,9 @@ struct hide_later_keys {
 template <class Q, class K, class V>
   requires(detail::any_tensor<Q> && detail::any_tensor<K> && detail::any_tensor<V>)
 auto attention(const Q& q, const K& k, const V& v, const attention_options& how = {}) {
-  using e = detail::element_function;
   const double width = detail::elements_along<-1>(q);
   const double scale = how.scale != 0 ? how.scale : 1 / std::sqrt(width);
-  const auto scaled = detail::call(detail::elements_op<e::scale>{scale}, q);
+  const auto scaled = multiply(q, scale);
   const auto scores = einsum<"...qd,...kd->...qk">(scaled, k);
   const auto weights = how.causal ? softmax(operate(detail::hide_later_keys{}, scores)) : softmax(scores);
   return einsum<"...qk,...kd->...qd">(weights, v);

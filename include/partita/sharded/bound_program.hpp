@@ -94,12 +94,12 @@ class bound_program {
   void agree_to_bind(const traced_function& program, const std::vector<std::size_t>& gradients_of) {
     hasher all(program.fingerprint());
     all.mix(on_->fingerprint()).mix(detail::type_number<T>()).mix(gradients_of);
-    detail::complaint wrong;
+    detail::local_error wrong;
     for (const std::size_t i : gradients_of)
       if (i >= program.inputs_.size())
-        wrong =
-            detail::complaint(text("partita::traced_function::bind: requires numbers of arguments, of which there are ")
-                              << program.inputs_.size() << ", got " << i << "; count from 0");
+        wrong = detail::local_error(
+            text("partita::traced_function::bind: requires numbers of arguments, of which there are ")
+            << program.inputs_.size() << ", got " << i << "; count from 0");
     if (std::is_integral_v<T> && !gradients_of.empty())
       wrong = {
           detail::failure::other,
@@ -151,20 +151,20 @@ class bound_program {
 
   /// Agrees that all workers passed tensors that fit the program, with the same layouts and operation numbers.
   void agree(const char* call, const sharded_tensor<T>* const* given, std::size_t n, const input* expected,
-             std::size_t inputs, const text& objection) {
+             std::size_t inputs, const text& error_message) {
     hasher all(fingerprint_);
     all.mix(call);
-    detail::complaint wrong;
-    if (!objection.empty()) wrong = {detail::failure::other, text(call) << ": " << objection};
+    detail::local_error wrong;
+    if (!error_message.empty()) wrong = {detail::failure::other, text(call) << ": " << error_message};
     else if (n != inputs)
-      wrong = detail::complaint(text(call) << ": requires as many arguments as were traced, which are " << inputs
-                                           << ", got " << n << "; give those");
+      wrong = detail::local_error(text(call) << ": requires as many arguments as were traced, which are " << inputs
+                                             << ", got " << n << "; give those");
     for (std::size_t i = 0; i < n && !wrong.any(); ++i) {
       const auto& x = *given[i]->state();
       all.mix(detail::fingerprint_of(x.layout)).mix(x.number);
       if (!(x.extents == expected[i].extents))
-        wrong = detail::complaint(text(call) << ": tensor " << i << " was traced with extents " << expected[i].extents
-                                             << ", got " << x.extents << "; trace the function with these");
+        wrong = detail::local_error(text(call) << ": tensor " << i << " was traced with extents " << expected[i].extents
+                                               << ", got " << x.extents << "; trace the function with these");
       else if (x.on != on_ || x.node || detail::is_dry_run())
         wrong = {detail::failure::partition,
                  text(call) << ": requires tensors on the mesh of the program, of which no gradient is asked, but "

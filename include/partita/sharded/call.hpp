@@ -111,33 +111,6 @@ consteval std::size_t result_rank() {
   return bound(Op::rule(span), span).rank(sizeof...(Rank));
 }
 
-/// The operation Op, bound to operands of these shapes, for elements of the types T.
-template <std::size_t Operands, class... T, class Op>
-applied_operation bound_operation(const Op& op, const shape_span& shapes) {
-  const partita::rule made = Op::rule(shapes);
-  if constexpr (requires { op.on(made); }) {
-    return op.on(bound(made, shapes));
-  } else {
-    applied_operation all;
-    if constexpr (requires { op.result_extents(shapes); }) {
-      const shape_list extents = op.result_extents(shapes);
-      all.how = bound(made, shapes, shape_span(&extents, 1));
-    } else {
-      all.how = bound(made, shapes);
-    }
-    all.work = block_work::own;
-    if constexpr (requires { Op::adjoint_reads; }) all.adjoint_reads = Op::adjoint_reads;
-    all.own = std::make_shared<const own_work_of<Op, Operands, T...>>(op);
-    return all;
-  }
-}
-template <std::size_t Operands, class T, class Op>
-applied_operation bound_operation(const Op& op, const std::vector<sharded_tensor<T>>& x) {
-  std::array<shape_list, Operands> shapes;
-  for (std::size_t i = 0; i < Operands; ++i) shapes[i] = x[i].extents();
-  return bound_operation<Operands, T>(op, shape_span(shapes.data(), Operands));
-}
-
 /// Whether a tensor of any extents already has the layout that an operation reads, or can be sliced to it locally.
 constexpr bool needs_no_move(const sharding& lies, const sharding& read) {
   sharding from = lies, to = read;
@@ -188,9 +161,9 @@ consteval bool is_laid_alike() {
 template <class Op, class T>
 consteval void require_fractions() {
   if constexpr (requires { Op::of_elements; })
-    static_assert(!makes_fractions(Op::of_elements) || !std::is_integral_v<T>,
-                  "partita: exp, log, tanh, sigmoid, sqrt, gelu and softmax(x) require elements that are no integers; "
-                  "cast x to float or double");
+    static_assert(Op::on_integers || !std::is_integral_v<T>,
+                  "partita: exp, log, sin and other functions of real numbers, and softmax(x), require elements that "
+                  "are no integers; cast x to float or double");
 }
 
 template <class Op, class... T, auto... Layout>
@@ -206,7 +179,7 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
       const std::array states{static_cast<const tensor_state<element>*>(x.at_run_time().state().get())...};
       if (are_alike(states))
         return typed_sharded<element, inferred_name<Op, Layout...>>(
-            elements_in_place(Op::of_elements, op.number, states));
+            elements_in_place(op.template rows<element>(), op.fingerprint(), Op::name(), states));
     }
     const std::vector<sharded_tensor<element>> operands{x.at_run_time()...};
     if constexpr (is_typed_along_cuts<Op, Layout...>()) {
@@ -248,16 +221,18 @@ auto call(const Op& op, const X&... x) {
     require_fractions<Op, element>();
     if constexpr (requires { Op::of_elements; } && ((tensor_kind<X> != 0) && ...)) {
       const std::array states{static_cast<const tensor_state<element>*>(as_run_time(x).state().get())...};
-      if (lie_alike(states) && are_alike(states)) return elements_in_place(Op::of_elements, op.number, states);
+      if (lie_alike(states) && are_alike(states))
+        return elements_in_place(op.template rows<element>(), op.fingerprint(), Op::name(), states);
     }
     const std::vector<sharded_tensor<element>> operands{as_run_time(x)...};
     if constexpr (works_along_cuts<Op> && ((tensor_kind<X> != 0) && ...))
       if (operands[0].state()->on && is_cut_along<Op>(operands[0].layout())) return run_along_cuts(op, operands[0]);
     const applied_operation work = bound_operation<sizeof...(X)>(op, operands);
-    if constexpr (reads_features<Op> && ((tensor_kind<X> != 0) && ...)) {
+    if constexpr (reads_features_of_tensors<Op> && sizeof...(X) <= most_windowed_operands &&
+                  ((tensor_kind<X> != 0) && ...)) {
       bool is_cut = false;
       for (std::size_t i = 0; i < operands.size(); ++i)
-        is_cut = is_cut || (has_features<Op>(i) && cuts_features(operands[i].layout()));
+        is_cut = is_cut || (has_features<Op>(i) && cuts_features<Op>(operands[i].layout()));
       if (is_cut && operands[0].state()->on) return run_over_features(op, work, operands, nullptr);
     }
     auto y = run_operation<element>(work, operands);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <type_traits>
 

@@ -1,17 +1,16 @@
 // Clip: limits elements to an interval.
 #pragma once
 
-#include <partita/sharded/compare.hpp>
-#include <partita/sharded/tensor_functions.hpp>
+#include <partita/sharded/element_functions.hpp>
 #include <type_traits>
 
 namespace partita {
 
 /// Each element of x, limited to at least `low` and at most `high`: `clip(x, 0, 6)`. A NaN is passed on.
 /// Shapes:   those of x, a plain array, a sharded tensor, or a value of a traced program; the result has the layout of
-///           x with its pending sums taken.
+///           x with its pending sums taken; pending maxima stay.
 /// Requires: two numbers, low <= high [shape_error], the same on all workers.
-/// Cost:     two comparisons and two selections of each element; no communication, unless x is partial.
+/// Cost:     one pass; no communication, unless x is partial.
 /// Adjoint:  dy where low <= x <= high, 0 elsewhere.
 template <class X, class Low, class High>  // xtensor has a less constrained clip for plain arrays
   requires(detail::any_tensor<X> && std::is_arithmetic_v<std::remove_cvref_t<Low>> &&
@@ -20,8 +19,7 @@ auto clip(X&& x, Low&& lowest, High&& highest) {
   const auto low = static_cast<double>(lowest), high = static_cast<double>(highest);
   if (!(low <= high))
     throw shape_error("partita::clip(x, low, high): requires low <= high; give the smaller one first");
-  return detail::by_tensor(x,
-                           [&](const auto& v) { return where(less(v, low), low, where(greater(v, high), high, v)); });
+  return detail::call(detail::elements_op<element_functions::clip>{{low, high}}, x);
 }
 template <class X, class... Given>
   requires(detail::tensor_value<X> && !(sizeof...(Given) == 2 && (std::is_arithmetic_v<Given> && ...)))

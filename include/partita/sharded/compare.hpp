@@ -3,40 +3,14 @@
 
 #include <cstddef>
 #include <partita/sharded/element_operations.hpp>
-#include <type_traits>
 
 namespace partita {
-namespace detail {
-
-/// Compares by `Of` if both are tensors, by `OfNumber` for a tensor and a number, and by `ToNumber` for a number and a
-/// tensor.
-template <element_function Of, element_function OfNumber, element_function ToNumber, class L, class R>
-auto compared(const L& l, const R& r) {
-  if constexpr (!any_tensor<R>) return call(elements_op<OfNumber>{static_cast<double>(r)}, l);
-  else if constexpr (!any_tensor<L>) return call(elements_op<ToNumber>{static_cast<double>(l)}, r);
-  else return elements_of_two<Of>(l, r);
-}
-}  // namespace detail
-
 // For plain arrays, array/elementwise.hpp also defines these functions, and xtensor defines the operators. `a == b` is
 // not included: for arrays it means whether all elements are equal.
-#define PARTITA_COMPARISON(operation, of, of_number, to_number)               \
-  template <class L, class R>                                                 \
-    requires detail::tensor_operands<L, R>                                    \
-  auto operation(L&& l, R&& r) {                                              \
-    using e = detail::element_function;                                       \
-    return detail::compared<e::of, e::of_number, e::to_number>(l, r);         \
-  }                                                                           \
-  template <class L, class R, std::ptrdiff_t... D>                            \
-    requires detail::tensor_operands<L, R>                                    \
-  auto operation(L&& l, R&& r, broadcast_dimensions_t<D...>) {                \
-    return detail::elements_of_two<detail::element_function::of, D...>(l, r); \
-  }
-PARTITA_COMPARISON(less, less, less_than_number, greater_than_number)
-PARTITA_COMPARISON(less_equal, less_equal, at_most_number, at_least_number)
-PARTITA_COMPARISON(equal_to, equal, equal_number, equal_number)
-PARTITA_COMPARISON(not_equal_to, not_equal, not_equal_number, not_equal_number)
-#undef PARTITA_COMPARISON
+PARTITA_ELEMENT_FUNCTION_OF_TWO(less, less_number, greater_number)
+PARTITA_ELEMENT_FUNCTION_OF_TWO(less_equal, less_equal_number, greater_equal_number)
+PARTITA_ELEMENT_FUNCTION_OF_TWO(equal_to, equal_to_number, equal_to_number)
+PARTITA_ELEMENT_FUNCTION_OF_TWO(not_equal_to, not_equal_to_number, not_equal_to_number)
 
 /// The same with the operands exchanged.
 template <class L, class R, class... Dims>

@@ -48,7 +48,7 @@ convolution_options<D> convolution_with(const char* call, const shape_list& w, c
   o.in_channels = w[1] * Groups, o.out_channels = w[0], o.groups = Groups;
   for (std::size_t f = 0; f < D; ++f) o.kernel[f] = w[2 + f];
   o.stride = options.stride, o.padding = options.padding, o.dilation = options.dilation;
-  const text problem = convolution_objection(o);
+  const text problem = convolution_error(o);
   if (!problem.empty()) throw shape_error(text(call) << ": " << problem);
   return o;
 }
@@ -78,7 +78,7 @@ auto convolve(const X& x, const W& w, const convolve_options<D>& options = {}) {
     for (std::size_t f = 0; f < D; ++f) of.cells[f] = shape[2 + f];
     std::array<std::size_t, D + 2> extents{};
     for (std::size_t d = 0; d < D + 2; ++d) extents[d] = shape[d];
-    const text problem = convolution_objection(of.with, extents);
+    const text problem = convolution_error(of.with, extents);
     if (!problem.empty()) throw shape_error(text(call) << ": " << problem);
     return operate(detail::convolve_operation<D, Groups>{of}, x, w);
   }

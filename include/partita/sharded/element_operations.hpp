@@ -1,37 +1,30 @@
 // Element functions as operations on one tensor, on two tensors, or on a tensor and a number.
 #pragma once
 
+#include <array>
 #include <cstddef>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/rule/broadcast_extents.hpp>
 #include <partita/sharded/call.hpp>
+#include <type_traits>
+
+/// Defines a function of two tensors, or of a tensor and a number, from three rows of element_functions. Two tensors
+/// have one rank, or broadcast_dimensions place the smaller one. For plain arrays array/elementwise.hpp defines it.
+#define PARTITA_ELEMENT_FUNCTION_OF_TWO(operation, of_number, to_number)        \
+  template <class L, class R>                                                   \
+    requires detail::tensor_operands<L, R>                                      \
+  auto operation(L&& l, R&& r) {                                                \
+    namespace f = element_functions;                                            \
+    return detail::with_number<f::operation, f::of_number, f::to_number>(l, r); \
+  }                                                                             \
+  template <class L, class R, std::ptrdiff_t... D>                              \
+    requires detail::tensor_operands<L, R>                                      \
+  auto operation(L&& l, R&& r, broadcast_dimensions_t<D...>) {                  \
+    return detail::elements_of_two<element_functions::operation, D...>(l, r);   \
+  }
 
 namespace partita {
 namespace detail {
-
-/// An element function as an operation.
-template <element_function F, std::size_t Operands = 1, std::ptrdiff_t... Dims>
-struct elements_op {
-  static constexpr element_function of_elements = F;
-  double number = 0;
-
-  static constexpr partita::rule rule(const shape_span& shapes) {
-    operation o = rule_of(F);
-    if constexpr (sizeof...(Dims) > 0) o.with.axes = {Dims...};
-    else if constexpr (Operands > 1) require_equal_ranks(shapes);
-    return o.named(name_of(F))(shapes);
-  }
-  applied_operation on(const partita::rule& bound_rule) const { return {bound_rule, block_work::elements, F, number}; }
-
- private:
-  static constexpr void require_equal_ranks(const shape_span& shapes) {
-    for (std::size_t i = 1; i < shapes.size(); ++i)
-      if (shapes[i].size() != shapes[0].size() && !shapes[i].empty() && !shapes[0].empty())
-        throw shape_error(text("partita::")
-                          << name_of(F) << ": requires operands of one rank, or a scalar, got " << shapes[0] << " and "
-                          << shapes[i] << "; say by broadcast_dimensions<...> where the smaller one stands");
-  }
-};
 
 template <class X>
 consteval std::size_t rank_of_operand() {
@@ -67,7 +60,7 @@ consteval broadcast_verdict verdict_on_ranks() {
 
 /// An element function of two tensors of the same rank, or of tensors where the smaller one is placed at dimensions D
 /// of the larger one.
-template <element_function F, std::ptrdiff_t... D, class L, class R>
+template <const auto& F, std::ptrdiff_t... D, class L, class R>
 auto elements_of_two(const L& l, const R& r) {
   constexpr broadcast_verdict verdict = verdict_on_ranks<L, R, D...>();
   constexpr bool one_rank = verdict.fault != broadcast_fault::rank_mismatch_without_dims;
@@ -78,40 +71,52 @@ auto elements_of_two(const L& l, const R& r) {
   static_assert(verdict || !one_rank,
                 "partita: requires one entry of broadcast_dimensions for each dimension of the smaller operand, below "
                 "the rank of the larger one and in rising order");
-  if constexpr (verdict) return call(elements_op<F, 2, D...>{}, l, r);
+  if constexpr (verdict) return call(elements_op<F, false, D...>{}, l, r);
   else return rejected_call{};
 }
 
-template <class X, class Y>
-decltype(auto) first_tensor(const X& x, const Y& y) {
-  if constexpr (any_tensor<X>) return x;
-  else return y;
+/// An element function of two tensors, or its form `OfNumber` for a tensor and a number, or `ToNumber` for a number and
+/// a tensor.
+template <const auto& Of, const auto& OfNumber, const auto& ToNumber, class L, class R>
+auto with_number(const L& l, const R& r) {
+  if constexpr (!any_tensor<R>) return call(elements_op<OfNumber>{{static_cast<double>(r)}}, l);
+  else if constexpr (!any_tensor<L>) return call(elements_op<ToNumber>{{static_cast<double>(l)}}, r);
+  else return elements_of_two<Of>(l, r);
 }
 
-/// A binary element function of tensors, or of a tensor and a number.
-template <element_function F, class L, class R>
-auto binary(const L& l, const R& r) {
-  using e = element_function;
-  if constexpr (any_tensor<L> && any_tensor<R>) {
-    return elements_of_two<F>(l, r);
-  } else {
-    const auto c = [&] {
-      if constexpr (any_tensor<L>) return static_cast<double>(r);
-      else return static_cast<double>(l);
-    }();
-    const auto& x = first_tensor(l, r);
-    if constexpr (F == e::add) return call(elements_op<e::shift>{c}, x);
-    else if constexpr (F == e::multiply) return call(elements_op<e::scale>{c}, x);
-    else if constexpr (F == e::subtract && any_tensor<L>) return call(elements_op<e::shift>{-c}, x);
-    else if constexpr (F == e::subtract) return call(elements_op<e::shift>{c}, call(elements_op<e::scale>{-1}, x));
-    else if constexpr (F == e::divide && any_tensor<L>) return call(elements_op<e::over>{c}, x);
-    else {
-      static_assert(F == e::divide && any_tensor<R>,
-                    "partita::maximum and minimum of sharded tensors: require two tensors; shard the number first");
-      return call(elements_op<e::number_over>{c}, x);
-    }
-  }
+/// maximum and minimum, which have no form for a number.
+template <const auto& F, class L, class R>
+auto of_two_tensors(const L& l, const R& r) {
+  constexpr bool two = any_tensor<L> && any_tensor<R>;
+  static_assert(two, "partita::maximum and minimum of sharded tensors: require two tensors; shard the number first");
+  if constexpr (two) return elements_of_two<F>(l, r);
+  else return rejected_call{};
 }
 
 }  // namespace detail
+
+/// Applies an element function, the numbers after its operands being its parameters: `apply_to_elements<cosh>(x)`.
+/// Shapes:   operands of one rank, or scalars; extents of 1 are repeated.
+/// Requires: elements that are no integers for a function of real numbers [compile time].
+/// Cost:     one pass; no communication, unless an operand is partial or operands differ in layout.
+/// Adjoint:  that of the row; it reads only what the row states.
+template <const auto& F, class... X>
+  requires(detail::any_tensor<X> && ...)
+auto apply_to_elements(const std::array<double, std::remove_cvref_t<decltype(F)>::parameters>& parameters,
+                       const X&... x) {
+  constexpr bool has_all_operands = sizeof...(X) == std::remove_cvref_t<decltype(F)>::operands;
+  static_assert(has_all_operands, "partita::apply_to_elements<f>(x...): requires as many tensors as f has derivatives");
+  if constexpr (!has_all_operands) return detail::rejected_call{};
+  else {
+    static_assert(detail::are_of_one_rank<X...>(),
+                  "partita::apply_to_elements<f>(x...): requires operands of one rank, or scalars");
+    return detail::call(detail::elements_op<F>{parameters}, x...);
+  }
+}
+template <const auto& F, class... X>
+  requires(detail::any_tensor<X> && ...)
+auto apply_to_elements(const X&... x) {
+  return apply_to_elements<F>({}, x...);
+}
+
 }  // namespace partita

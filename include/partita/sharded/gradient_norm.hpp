@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
+#include <partita/core/config.hpp>
 #include <partita/nn/update_rule.hpp>
 #include <partita/sharded/call.hpp>
 #include <partita/sharded/cut_further.hpp>
@@ -25,20 +26,10 @@ auto as_run_time_list(const std::tuple<G...>& gradients) {
 
 /// A layout without pending sums. Each axis with a pending sum then shards a dimension if possible, so that no two
 /// workers sum the same elements.
-inline sharding taken_apart(const sharding& s, const shape_list& extents) {
-  sharding finished = s.finished();
-  for (std::size_t a = 0; a < s.on.rank(); ++a)
-    if (s.owed[a] != owed_reduction::none) finished = cut_further(finished, extents, a);
-  return finished;
-}
+PARTITA_DECL sharding taken_apart(const sharding& s, const shape_list& extents);
 
 /// Whether this worker counts its block in the norm: it is the first of the workers that hold the same block.
-inline bool counts_here(const bound_mesh& on, const sharding& s) {
-  bool first = on.active();
-  for (std::size_t a = 0; first && a < s.on.rank(); ++a)
-    first = (s.cutting() >> a & 1U) != 0 || coordinate_of(s.on, on.place(), a) == 0;
-  return first;
-}
+PARTITA_DECL bool counts_here(const bound_mesh& on, const sharding& s);
 
 /// The norm of tensors without pending sums on one mesh. Collective: one number per worker is summed, however many
 /// tensors there are.
@@ -105,3 +96,7 @@ double clip_by_global_norm(std::tuple<G...>& gradients, double most) {
 }
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/sharded/impl/gradient_norm.ipp>
+#endif

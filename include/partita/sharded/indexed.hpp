@@ -1,5 +1,5 @@
-// Operations that read or produce indices: take, one_hot, argmax; and the cumulative sum. Each is declared in the same
-// form as a user-defined operation.
+// Operations that read or produce indices: take, one_hot, argmax. Each is declared in the same form as a user-defined
+// operation.
 #pragma once
 
 #include <array>
@@ -10,21 +10,13 @@
 #include <partita/rule/kernel_dimensions.hpp>
 #include <partita/rule/sharding/rules/index.hpp>
 #include <partita/rule/sharding/rules/reduction.hpp>
+#include <partita/sharded/cumulative.hpp>  // programs that include this header use cumsum
 #include <partita/sharded/operate.hpp>
 #include <type_traits>
 #include <vector>
 
 namespace partita {
 namespace detail {
-
-/// The extents of a block as [outer, along, inner], where `along` covers the chosen dimensions.
-struct dimension_loops {
-  std::size_t outer = 1, along = 1, inner = 1;
-  dimension_loops(const shape_list& shape, std::size_t first, std::size_t dimensions = 1) {
-    for (std::size_t d = 0; d < shape.size(); ++d)
-      (d < first ? outer : d < first + dimensions ? along : inner) *= shape[d];
-  }
-};
 
 /// Both are plain arrays of the same floating-point type: indices such as the result of argmax.
 template <class X, class Indices>
@@ -169,19 +161,20 @@ struct one_hot_operation {
   }
 };
 
-template <std::size_t D>
+template <std::size_t D, bool Least = false>
 struct argmax_operation {
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
   static constexpr partita::rule rule(const shape_span& x) {
-    return rules::argmax({static_cast<std::ptrdiff_t>(D)})(x);
+    return rules::argmax({static_cast<std::ptrdiff_t>(D)}).named(Least ? "argmin" : "argmax")(x);
   }
   shape_list result_extents(const shape_span& x) const {
     shape_list y;
     for (std::size_t d = 0; d < x[0].size(); ++d)
       if (d != D) y.push_back(x[0][d]);
     if (x[0][D] == 0)
-      throw shape_error(text("partita::argmax: requires an element along dimension ") << D << " of " << x[0]);
+      throw shape_error(text("partita::") << (Least ? "argmin" : "argmax") << ": requires an element along dimension "
+                                          << D << " of " << x[0]);
     return y;
   }
   template <class T>
@@ -192,7 +185,8 @@ struct argmax_operation {
         const T* const row = x.memory + o * n.along * n.inner + i;
         std::size_t best = 0;
         for (std::size_t k = 1; k < n.along; ++k)
-          if (const T now = row[k * n.inner], most = row[best * n.inner]; now > most || (now != now && most == most))
+          if (const T now = row[k * n.inner], most = row[best * n.inner];
+              (Least ? now < most : now > most) || (now != now && most == most))
             best = k;
         y[o * n.inner + i] = static_cast<T>(best);
       }
@@ -200,34 +194,6 @@ struct argmax_operation {
   template <class X>
   X adjoint(std::size_t, const X&, const X&, const X&) const {
     return {};
-  }
-};
-
-template <std::size_t D>
-struct cumsum_operation {
-  static constexpr bool on_integers = true, is_linear = true;
-  static constexpr std::uint32_t along = std::uint32_t{1} << D;
-  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
-  static constexpr std::size_t parameters = 1;
-  bool backwards = false;
-
-  bool carries_backwards() const { return backwards; }
-  static constexpr partita::rule rule(const shape_span& x) { return rules::cumsum(static_cast<std::ptrdiff_t>(D))(x); }
-  template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    const dimension_loops n(x.shape, D);
-    for (std::size_t o = 0; o < n.outer; ++o)
-      for (std::size_t i = 0; i < n.inner; ++i) {
-        T sum(0);
-        for (std::size_t k = 0; k < n.along; ++k) {
-          const std::size_t at = (o * n.along + (backwards ? n.along - 1 - k : k)) * n.inner + i;
-          y[at] = sum = static_cast<T>(sum + x[at]);
-        }
-      }
-  }
-  template <class X>
-  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
-    return operate(cumsum_operation{!backwards}, dy);
   }
 };
 
@@ -271,16 +237,13 @@ auto argmax(const X& x, dimensions_t<D>) {
                 "partita::argmax(x, dimensions<d>): requires a dimension that x has; count from 0");
   if constexpr (detail::has_dimensions<X, D>) return operate(detail::argmax_operation<D>{}, x);
 }
-/// The cumulative sum along a dimension: each element is the sum of all elements up to and including it.
-/// Cost:     one pass. Where this dimension is sharded, the totals of the blocks are exchanged and the result stays
-///           sharded; in a traced program x is gathered along it.
-/// Adjoint:  the cumulative sum from the end.
+/// The index of the smallest element, in the same way.
 template <class X, std::size_t D>
   requires detail::any_tensor<X>
-auto cumsum(const X& x, dimensions_t<D>) {
+auto argmin(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>,
-                "partita::cumsum(x, dimensions<d>): requires a dimension that x has; count from 0");
-  if constexpr (detail::has_dimensions<X, D>) return operate(detail::cumsum_operation<D>{}, x);
+                "partita::argmin(x, dimensions<d>): requires a dimension that x has; count from 0");
+  if constexpr (detail::has_dimensions<X, D>) return operate(detail::argmax_operation<D, true>{}, x);
 }
 
 }  // namespace partita

@@ -64,14 +64,14 @@ class layout_reader {
     while (*c_ == ' ') {
       const bool partial = *++c_ == 'p';
       skip_word();
-      owed_reduction kind = owed_reduction::none;
+      pending_reduction kind = pending_reduction::none;
       if (partial) kind = kind_of_word();
       skip_word();  // skips "over"
       std::size_t length = 0;
       while (c_[length] != ' ' && c_[length] != '\0') ++length;
       const std::size_t a = m.number(c_, length);
       c_ += length;
-      if (partial) s.owed[a] = kind;
+      if (partial) s.pending[a] = kind;
       else s.reduced_over = static_cast<std::uint16_t>(s.reduced_over | 1U << a);
     }
     return s;
@@ -82,13 +82,13 @@ class layout_reader {
     while (*c_ != ' ') ++c_;
     ++c_;
   }
-  constexpr owed_reduction kind_of_word() {
-    owed_reduction found = owed_reduction::none;
-    for (std::size_t k = 1; k <= static_cast<std::size_t>(owed_reduction::all); ++k) {
-      const char* name = name_of(static_cast<owed_reduction>(k));
+  constexpr pending_reduction kind_of_word() {
+    pending_reduction found = pending_reduction::none;
+    for (std::size_t k = 1; k <= pending_reductions::size; ++k) {
+      const char* name = name_of(static_cast<pending_reduction>(k));
       std::size_t n = 0;
       while (name[n] != '\0' && name[n] == c_[n]) ++n;
-      if (name[n] == '\0' && c_[n] == ' ') found = static_cast<owed_reduction>(k);
+      if (name[n] == '\0' && c_[n] == ' ') found = static_cast<pending_reduction>(k);
     }
     skip_word();
     return found;

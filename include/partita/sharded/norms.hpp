@@ -15,11 +15,9 @@ struct channel_sums_op {
     attributes::list axes;
     for (std::size_t d = 0; d < x[0].size(); ++d)
       if (d != 1) axes.push_back(static_cast<std::ptrdiff_t>(d));
-    return rules::reduction(owed_reduction::sum, axes, false)(x);
+    return rules::reduction(pending_reduction::sum, axes, false)(x);
   }
-  applied_operation on(const partita::rule& r) const {
-    return {r, block_work::map, element_function::add, 0, owed_reduction::sum};
-  }
+  applied_operation on(const partita::rule& r) const { return {r, block_work::map}; }
 };
 /// The number of elements of one channel, over all samples.
 template <class X>
@@ -198,8 +196,8 @@ template <class X, class Gamma>
   requires(detail::any_tensor<X> && detail::any_tensor<Gamma>)
 auto normalise_rms(const X& given, const Gamma& gamma, double epsilon = 1e-5) {
   return detail::by_tensor(given, [&](const auto& x) {
-    const auto squares = multiply(detail::keep_last<owed_reduction::sum>(square(x)), 1 / detail::elements_along<-1>(x));
-    return detail::aligned<detail::element_function::multiply>(divide(x, sqrt(add(squares, epsilon))), gamma);
+    const auto squares = multiply(detail::keep_last<sum_t>(square(x)), 1 / detail::elements_along<-1>(x));
+    return detail::aligned<element_functions::multiply>(divide(x, sqrt(add(squares, epsilon))), gamma);
   });
 }
 

@@ -3,16 +3,15 @@
 
 #include <cstddef>
 #include <partita/array/elementwise.hpp>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/rule/broadcast_extents.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 #include <partita/rule/permute.hpp>
-#include <partita/rule/reduction.hpp>
 #include <partita/rule/sharding/rules/matmul.hpp>
-#include <partita/rule/sharding/rules/reduction.hpp>
 #include <partita/rule/sharding/rules/shape.hpp>
 #include <partita/sharded/einsum.hpp>
-#include <partita/sharded/element_operations.hpp>
+#include <partita/sharded/element_functions.hpp>
+#include <partita/sharded/reductions.hpp>
 
 namespace partita {
 namespace detail {
@@ -39,98 +38,26 @@ template <class X, std::size_t... P>
 inline constexpr bool orders_dimensions =
     is_order(axes_order<sizeof...(P)>{P...}) && (rank_if_known<X>() == dynamic || rank_if_known<X>() == sizeof...(P));
 
-/// A reduction along the dimensions D; along all dimensions if D is empty.
-template <owed_reduction Kind, bool Keep, std::ptrdiff_t... D>
-struct reduction_op {
-  static constexpr partita::rule rule(const shape_span& shapes) {
-    attributes::list axes;
-    (axes.push_back(D), ...);
-    return rules::reduction(Kind, axes, Keep)(shapes);
-  }
-  applied_operation on(const partita::rule& r) const { return {r, block_work::map, element_function::add, 0, Kind}; }
-};
-
-template <owed_reduction Kind, std::size_t... D, class X>
-auto reduced(const X& x) {
-  static_assert(has_dimensions<X, D...>,
-                "partita: sum, mean, maximum and minimum(x, dimensions<...>) require dimensions that x has, each once; "
-                "count them from 0");
-  if constexpr (has_dimensions<X, D...>) return call(reduction_op<Kind, false, static_cast<std::ptrdiff_t>(D)...>{}, x);
-  else return rejected_call{};
-}
-
-template <class X>
-std::size_t extent_along(const X& x, std::ptrdiff_t d) {
-  if constexpr (tensor_value<X>) return x.extents()[dimension_of(d, x.extents().size(), "mean")];
-  else return static_cast<std::size_t>(x.shape()[dimension_of(d, rank_of<X>, "mean")]);
-}
-template <std::ptrdiff_t... D, class X>
-double elements_along(const X& x) {
-  double n = 1;
-  if constexpr (sizeof...(D) == 0) {
-    if constexpr (tensor_value<X>)
-      for (const std::size_t extent : x.extents()) n *= static_cast<double>(extent);
-    else n = static_cast<double>(x.size());
-  } else {
-    ((n *= static_cast<double>(extent_along(x, D))), ...);
-  }
-  return n;
-}
-
 }  // namespace detail
 
 // --- elementwise operations, with XLA's broadcasting ---
 
-#define PARTITA_BINARY(operation)                                                    \
-  template <class L, class R>                                                        \
-    requires detail::tensor_operands<L, R>                                           \
-  auto operation(L&& l, R&& r) {                                                     \
-    return detail::binary<detail::element_function::operation>(l, r);                \
-  }                                                                                  \
-  template <class L, class R, std::ptrdiff_t... D>                                   \
-    requires detail::tensor_operands<L, R>                                           \
-  auto operation(L&& l, R&& r, broadcast_dimensions_t<D...>) {                       \
-    return detail::elements_of_two<detail::element_function::operation, D...>(l, r); \
-  }
-PARTITA_BINARY(add)
-PARTITA_BINARY(subtract)
-PARTITA_BINARY(multiply)
-PARTITA_BINARY(divide)
-#undef PARTITA_BINARY
+PARTITA_ELEMENT_FUNCTION_OF_TWO(add, shift, shift)
+PARTITA_ELEMENT_FUNCTION_OF_TWO(subtract, unshift, number_minus)
+PARTITA_ELEMENT_FUNCTION_OF_TWO(multiply, scale, scale)
+PARTITA_ELEMENT_FUNCTION_OF_TWO(divide, over, number_over)
 
 /// `maximum(x, y)`, `minimum(x, y)`: if both elements are equal, the result is the second; a NaN is passed on.
 /// Adjoint:  half of dy to each of two equal elements; all of dy to both if one is NaN.
 template <class L, class R>
   requires detail::tensor_operands<L, R>
 auto elementwise_of(maximum_t, L&& l, R&& r) {
-  return detail::binary<detail::element_function::maximum>(l, r);
+  return detail::of_two_tensors<element_functions::maximum>(l, r);
 }
 template <class L, class R>
   requires detail::tensor_operands<L, R>
 auto elementwise_of(minimum_t, L&& l, R&& r) {
-  return detail::binary<detail::element_function::minimum>(l, r);
-}
-
-// For plain arrays xtensor defines these functions, and argument-dependent lookup finds them there.
-#define PARTITA_UNARY(operation)                                                        \
-  template <class X>                                                                    \
-    requires detail::tensor_value<X>                                                    \
-  auto operation(X&& x) {                                                               \
-    return detail::call(detail::elements_op<detail::element_function::operation>{}, x); \
-  }
-PARTITA_UNARY(exp)
-PARTITA_UNARY(log)
-PARTITA_UNARY(tanh)
-PARTITA_UNARY(sqrt)
-PARTITA_UNARY(abs)
-PARTITA_UNARY(square)
-#undef PARTITA_UNARY
-
-/// x Φ(x), where Φ is the cumulative distribution function of the standard normal distribution.
-template <class X>
-  requires detail::any_tensor<X>
-auto gelu(const X& x) {
-  return detail::call(detail::elements_op<detail::element_function::gelu>{}, x);
+  return detail::of_two_tensors<element_functions::minimum>(l, r);
 }
 
 /// Elements of a where the condition is not 0, elements of b where it is 0. Either a or b may be a number. The
@@ -139,17 +66,17 @@ template <class C, class A, class B>
   requires(detail::any_tensor<C> && detail::tensor_or_number<A> && detail::tensor_or_number<B> &&
            (detail::tensor_value<C> || detail::tensor_value<A> || detail::tensor_value<B>))
 auto where(C&& condition, A&& a, B&& b) {
-  using e = detail::element_function;
+  namespace f = element_functions;
   constexpr bool one_rank = detail::are_of_one_rank<C, A, B>();
   static_assert(one_rank,
                 "partita::where(condition, a, b): requires operands of one rank, or scalars; reshape(x, extents) gives "
                 "the smaller one extents of 1");
   if constexpr (!one_rank) return detail::rejected_call{};
   else if constexpr (!detail::any_tensor<A>)
-    return detail::call(detail::elements_op<e::unless_number, 2>{static_cast<double>(a)}, condition, b);
+    return detail::call(detail::elements_op<f::unless_number>{{static_cast<double>(a)}}, condition, b);
   else if constexpr (!detail::any_tensor<B>)
-    return detail::call(detail::elements_op<e::where_number, 2>{static_cast<double>(b)}, condition, a);
-  else return detail::call(detail::elements_op<e::where, 3>{}, condition, a, b);
+    return detail::call(detail::elements_op<f::where_number>{{static_cast<double>(b)}}, condition, a);
+  else return detail::call(detail::elements_op<f::where>{}, condition, a, b);
 }
 
 // --- products and shapes ---
@@ -188,7 +115,6 @@ auto transpose(X&& x, permute_t<P...>) {
 
 namespace detail {
 
-template <class = void>
 inline rule rule_of_reshape(const shape_list& from, const shape_list& extents) {
   if (volume_in(extents) != volume_in(from))
     throw shape_error(text("partita::reshape: requires extents of as many elements as x has, got ")
@@ -243,56 +169,5 @@ class no_implicit_reshard {
   no_implicit_reshard(const no_implicit_reshard&) = delete;
   no_implicit_reshard& operator=(const no_implicit_reshard&) = delete;
 };
-
-// --- reductions along dimensions ---
-
-/// The sum along dimensions, `sum(x, dimensions<0>)`, or over all of them.
-template <class X>
-  requires detail::tensor_value<X>
-auto sum(X&& x) {
-  return detail::call(detail::reduction_op<owed_reduction::sum, false>{}, x);
-}
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
-auto sum(X&& x, dimensions_t<D...>) {
-  return detail::reduced<owed_reduction::sum, D...>(x);
-}
-template <class X, class A>
-  requires(detail::tensor_value<X> && std::is_arithmetic_v<A>)
-auto sum(const X&, A) {
-  static_assert(
-      detail::dependent_false<X>,
-      "partita::sum(x, dimensions<...>): requires dimensions as part of the type; write sum(x, dimensions<0>)");
-  return detail::rejected_call{};
-}
-/// The mean along dimensions or over all of them; uneven blocks are weighted correctly.
-template <class X>
-  requires detail::tensor_value<X>
-auto mean(X&& x) {
-  const double n = detail::elements_along<>(x);
-  return divide(sum(x), n);
-}
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
-auto mean(X&& x, dimensions_t<D...> along) {
-  if constexpr (detail::has_dimensions<X, D...>) {
-    const double n = detail::elements_along<static_cast<std::ptrdiff_t>(D)...>(x);
-    return detail::binary<detail::element_function::divide>(sum(x, along), n);
-  } else {
-    return sum(x, along);
-  }
-}
-/// The largest element along dimensions: `maximum(x, dimensions<1>)`; a NaN is passed on.
-/// Adjoint:  dy in equal shares to all elements that equal the largest.
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
-auto elementwise_of(maximum_t, X&& x, dimensions_t<D...>) {
-  return detail::reduced<owed_reduction::max, D...>(x);
-}
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
-auto elementwise_of(minimum_t, X&& x, dimensions_t<D...>) {
-  return detail::reduced<owed_reduction::min, D...>(x);
-}
 
 }  // namespace partita

@@ -158,20 +158,40 @@ struct pad_operation {
   }
 };
 
-template <std::size_t D>
+template <std::size_t D, std::size_t Operands>
 struct concatenate_operation {
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
+  static constexpr std::uint32_t windowed = Operands < 32 ? (std::uint32_t{1} << Operands % 32) - 1U : 0U,
+                                 features = std::uint32_t{1} << D;
+  static constexpr std::size_t anchor = Operands;
+  static constexpr bool only_in_programs = true;  // the layout of tensors that are joined is settled: whole along D
   static constexpr partita::rule rule(const shape_span& x) {
     return rules::concatenate(static_cast<std::ptrdiff_t>(D))(x);
   }
+  /// The indices of operand i along D that these indices of the result read.
+  template <class Extents>
+  static interval part_of(std::size_t i, interval y, const Extents& extent_of) {
+    std::size_t start = 0;
+    for (std::size_t k = 0; k < i; ++k) start += extent_of(k);
+    const std::size_t end = start + extent_of(i);
+    const std::size_t from = y.start > start ? y.start : start, to = y.stop < end ? y.stop : end;
+    return from < to ? interval{from - start, to - start} : interval{};
+  }
+  short_list<interval> window(std::size_t i, const short_list<interval>& y, const shape_span& x) const {
+    return {part_of(i, y[D], [&](std::size_t k) { return x[k][D]; })};
+  }
   template <class T>
   void local(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const {
-    const shape_list first = shape_list::filled(y.shape.size(), 0);
-    shape_list there = first;
-    for (const auto& one : x) {
-      copy_elements(one, first, y, there, one.shape);
-      there[D] += one.shape[D];
+    shape_list here = shape_list::filled(y.shape.size(), 0), there = here;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const interval part = part_of(i, y.box[D], [&](std::size_t k) { return x[k].extents[D]; });
+      shape_list shape = y.shape;
+      shape[D] = part.size();
+      if (volume_in(shape) == 0) continue;
+      here[D] = part.start - x[i].box[D].start;
+      copy_elements(x[i], here, y, there, shape);
+      there[D] += part.size();
     }
   }
   template <class X>
@@ -182,23 +202,13 @@ struct concatenate_operation {
   }
 };
 
-/// The same tensor, gathered along a dimension.
-template <std::size_t D>
-struct whole_operation {
-  static constexpr partita::rule rule(const shape_span& x) {
-    return rules::along({static_cast<std::ptrdiff_t>(D)}, 1, true).named("split")(x).with(linearity::movement);
-  }
-  applied_operation on(const partita::rule& r) const { return {r, block_work::reshape}; }
-};
-
 template <std::size_t D, class X, std::size_t N>
 auto parts_of(const X& x, const std::array<std::size_t, N>& extents) {
-  const auto whole = call(whole_operation<D>{}, x);
   std::size_t start = 0;
   const auto part = [&](std::size_t extent) {
     const interval one{start, start + extent};
     start = one.stop;
-    return operate(slice_operation<D>{{one}}, whole);
+    return operate(slice_operation<D>{{one}}, x);
   };
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     return std::array<decltype(part(0)), N>{part(extents[I])...};
@@ -212,7 +222,7 @@ using margin_along = margin;
 }  // namespace detail
 
 /// The elements at these intervals of some dimensions: `slice(x, dimensions<0, 2>, {1, 4}, {0, 2})`. A sliced dimension
-/// that is sharded stays sharded; in a traced program it is gathered.
+/// that is sharded stays sharded.
 /// Shapes:   one interval of x per named dimension [shape_error].
 /// Requires: nothing else; a partial tensor stays partial.
 /// Cost:     where sliced dimensions are sharded, each worker receives only the elements of x that its block of the
@@ -244,10 +254,12 @@ auto pad(const X& x, double number, dimensions_t<D...>, const detail::margin_alo
                 "once; count them from 0");
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::pad_operation<false, D...>{{by...}, number}, x);
 }
-/// Joins tensors along a dimension: `concatenate(dimensions<0>, x, y, z)`. The other dimensions keep their sharding.
+/// Joins tensors along a dimension: `concatenate(dimensions<0>, x, y, z)`. The other dimensions keep their sharding; in
+/// traced programs this one does so, too, if there are at most 8 tensors.
 /// Shapes:   equal except along that dimension [shape_error].
 /// Requires: tensors of one mesh and one element type [compile time; partition_error].
-/// Cost:     moves tensors that are sharded along that dimension; a copy of all.
+/// Cost:     moves tensors that are sharded along that dimension: all of them to each worker, or in traced programs the
+///           elements of its block of the result. A copy of the result.
 /// Adjoint:  the slices of the cotangent.
 template <std::size_t D, class... X>
   requires(detail::any_tensor<X> && ...)
@@ -257,12 +269,15 @@ auto concatenate(dimensions_t<D>, const X&... x) {
   constexpr bool one_rank = detail::are_of_one_rank<X...>();
   static_assert(one_rank, "partita::concatenate(dimensions<d>, x...): requires tensors of one rank");
   if constexpr ((detail::has_dimensions<X, D> && ...) && one_rank)
-    return operate(detail::concatenate_operation<D>{}, x...);
+    return operate(detail::concatenate_operation<D, sizeof...(X)>{}, x...);
 }
 /// Splits x along a dimension into parts of these extents: `auto [q, k, v] = split(x, dimensions<1>, extents<8, 8,
-/// 8>{})`; or into n balanced parts, where the first parts may be longer by one: `split<3>(x, dimensions<1>)`. x is
-/// gathered once.
-/// Requires: extents that sum to the extent of the dimension [shape_error].
+/// 8>{})`; or into n balanced parts, where the first parts may be longer by one: `split<3>(x, dimensions<1>)`. A
+/// dimension that is sharded stays sharded in each part.
+/// Shapes:   those of x with these extents along the dimension.
+/// Requires: extents that sum to the extent of the dimension [shape_error]; a partial tensor stays partial.
+/// Cost:     that of one `slice` for each part.
+/// Adjoint:  the sum of the parts' cotangents, each padded with zeros.
 template <class X, std::size_t D, std::size_t... E>
   requires detail::any_tensor<X>
 auto split(const X& x, dimensions_t<D>, const extents<E...>& parts) {

@@ -18,7 +18,7 @@ auto sampled(const Rule& rule, const X& x) {
   if (shape.size() != D + 2)
     throw shape_error(text(rule.name()) << ": requires x = batch x channels x " << D << " features, got " << shape);
   Operation<Rule, D + 2> op{{rule, shape_array<D + 2>(shape)}};
-  const text problem = rule.objection(op.of.x);
+  const text problem = rule.error_message(op.of.x);
   if (!problem.empty()) throw shape_error(text(rule.name()) << ": " << problem);
   return operate(op, x);
 }

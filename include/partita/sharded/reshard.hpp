@@ -7,12 +7,10 @@
 
 namespace partita {
 
-/// Changes the layout of a tensor on its mesh. It follows `plan_reshard`, but does all steps between two reductions in
-/// one exchange.
+/// Changes the layout of a tensor on its mesh, by the steps of `plan_reshard`.
 /// Shapes:   those of x.
 /// Requires: a layout of the same mesh [partition_error] and rank [shape_error].
-/// Cost:     no worker receives more than the plan states; slicing, or making a replicated value partial, needs no
-///           message.
+/// Cost:     that of the plan; slicing, or making a replicated value partial, needs no message.
 /// Adjoint:  reshard(dy, cotangent of the layout of x).
 template <class T>
 sharded_tensor<T> reshard(const sharded_tensor<T>& x, const sharding& to) {
@@ -59,17 +57,14 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
                                                   "reshard", from.get(), x.extents(), *x.state());
     const sharding was = x.layout(), left = detail::bare(was.finished()), made = detail::bare(to.finished());
     const auto given = detail::resharded(*from, x.state()->block, was, left, x.extents());
-    const box_overlaps boxes(from->boxes_of(left, x.extents()), on->boxes_of(made, x.extents()));
+    const auto known = from->template movement<T>(from->boxes_of(left, x.extents()), on->boxes_of(made, x.extents()));
     const shape_list shape = detail::shape_of_box(on->box(made, x.extents()));
     detail::tensor_block<T> block = detail::shape_alone<T>(shape);
-    std::size_t received = 0;
-    for (const box_overlap& o : boxes.taken(from->everyone().id()))
-      if (o.worker != from->everyone().id()) received += detail::volume_in(detail::shape_of_box(o.where)) * sizeof(T);
-    detail::log_movement("reshard", left, made, x.extents(), received);
+    detail::log_movement("reshard", left, made, x.extents(), known->counts().bytes);
     if (!detail::is_dry_run()) {
       from->template agree<T>("partita::reshard", left, made, x.extents(), on->fingerprint());
       block = detail::tensor_block<T>(shape, from->memory());
-      from->move(boxes, given.data(), block.data());
+      from->move(*known, given.data(), block.data());
     }
     block = detail::resharded(*on, block, made, detail::bare(to), x.extents());
     return detail::recorded<T>(detail::tensor_of<T>(on, to, x.extents(), std::move(block), number), {x}, [&] {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/sharded/layout_name.hpp>
 #include <partita/sharded/reshard.hpp>
 #include <utility>

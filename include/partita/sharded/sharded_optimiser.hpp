@@ -3,66 +3,15 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <initializer_list>
-#include <optional>
 #include <partita/sharded/gradient_norm.hpp>
+#include <partita/sharded/named_parameters.hpp>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace partita {
-namespace detail {
-
-template <class X>
-auto element_or_none_of() {
-  if constexpr (any_tensor<X>) return std::type_identity<element_of_tensor<X>>();
-  else return std::type_identity<void>();
-}
-/// The element type of a tensor; void for other types.
-template <class X>
-using element_or_none = typename decltype(element_or_none_of<X>())::type;
-
-}  // namespace detail
-
-/// A parameter of an optimiser: a typed or run-time tensor, or a plain array. The optimiser keeps a reference, so the
-/// parameter must outlive it.
-template <class T>
-class trained {
- public:
-  /// The state has the layout of the parameter, or the given layout.
-  template <class P>
-    requires(!std::is_same_v<std::remove_const_t<P>, trained>)
-  trained(P& parameter, std::optional<sharding> state_layout = {})  // NOLINT: written {w1, w2} in a list
-      : state_layout_(std::move(state_layout)) {
-    constexpr bool may_be_trained = detail::any_tensor<P> && !std::is_const_v<P>;
-    static_assert(may_be_trained,
-                  "partita::sharded_optimiser: requires parameters that are tensors and may be changed");
-    constexpr bool has_elements = may_be_trained && std::is_same_v<detail::element_or_none<P>, T>;
-    static_assert(has_elements || !may_be_trained,
-                  "partita::sharded_optimiser: requires parameters of the optimiser's element type");
-    if constexpr (has_elements) {
-      read_ = [&parameter]() -> sharded_tensor<T> { return detail::as_run_time(parameter); };
-      data_ = [&parameter] { return parameter.data(); };
-      write_ = [&parameter](const sharded_tensor<T>& value) {
-        if constexpr (detail::tensor_kind<P> == 0) parameter = detail::as_array<rank_of<P>>(value);
-        else parameter = P(value);
-      };
-    }
-  }
-
-  sharded_tensor<T> read() const { return read_(); }
-  T* data() const { return data_(); }
-  void write(const sharded_tensor<T>& value) const { write_(value); }
-  const std::optional<sharding>& state_layout() const { return state_layout_; }
-
- private:
-  std::optional<sharding> state_layout_;
-  std::function<sharded_tensor<T>()> read_;
-  std::function<T*()> data_;
-  std::function<void(const sharded_tensor<T>&)> write_;
-};
 
 /// The mesh axes, written as in a layout's entry, that shard an optimiser's state further than its parameters; see
 /// cut_further. Without axes the state has the layout of the parameters.
@@ -119,6 +68,10 @@ class sharded_optimiser {
 
   explicit sharded_optimiser(std::vector<trained<T>> parameters)
       : sharded_optimiser(std::move(parameters), Options()) {}
+  /// With parameters that have names, in their order.
+  sharded_optimiser(const named_parameters<T>& parameters, const Options& options, state_over further = {})
+      : sharded_optimiser(parameters.all(), options, further) {}
+  explicit sharded_optimiser(const named_parameters<T>& parameters) : sharded_optimiser(parameters.all()) {}
 
   /// One step with gradients in the order of the parameters, as value_and_gradient returns them. Collective.
   template <class... G>
@@ -140,11 +93,12 @@ class sharded_optimiser {
   std::size_t steps() const { return static_cast<std::size_t>(steps_); }
   /// The layout of the state of parameter p.
   const sharding& state_layout(std::size_t p) const { return layouts_.at(p); }
-  /// State s of parameter p: for Adam the first and the second moment; for SGD with momentum the velocity.
+  /// State s of parameter p: for Adam the first and the second moment, and with amsgrad the largest second moment so
+  /// far; for SGD with momentum the velocity.
   const sharded_tensor<T>& state(std::size_t p, std::size_t s) const { return state_.at(p).at(s); }
   /// The number of parameters, and the number of states that each has now.
   std::size_t parameters() const { return parameters_.size(); }
-  std::size_t states_of_parameter() const { return state_.empty() ? 0 : states; }
+  std::size_t states_of_parameter() const { return state_.empty() ? 0 : state_[0].size(); }
   /// Sets a saved state; see load_optimiser. Requires a tensor with the layout of that state [partition_error].
   void restore(std::size_t p, std::size_t s, const sharded_tensor<T>& value) {
     if (!(value.extents() == state(p, s).extents()) || !value.layout().same_layout(layouts_[p]))
@@ -166,13 +120,14 @@ class sharded_optimiser {
   static constexpr std::size_t states = detail::states_of<Options>;
   using real = typename detail::real_part<T>::type;
 
-  /// Creates the state when it is first needed: SGD may switch to momentum at any step.
+  /// Creates states when they are first needed: SGD may switch to momentum at any step.
   void make_state() {
-    if (!detail::needs_state(options_) || !state_.empty()) return;
+    const std::size_t used = detail::states_used(options_);
+    if (used <= states_of_parameter()) return;
+    state_.resize(parameters_.size());
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       const sharded_tensor<T> w = parameters_[p].read();
-      state_.emplace_back();
-      for (std::size_t s = 0; s < states; ++s) {
+      while (state_[p].size() < used) {
         const auto& on = w.state()->on;
         detail::tensor_block<T> none(on ? detail::shape_of_box(on->box(layouts_[p], w.extents())) : w.extents());
         none.fill(T(0));
@@ -240,7 +195,7 @@ class sharded_optimiser {
                                               reinterpret_cast<const real*>(gradient.data()),
                                               {},
                                               static_cast<real>(factor)};
-    for (std::size_t s = 0; s < states && !state_.empty(); ++s)
+    for (std::size_t s = 0; s < states_of_parameter(); ++s)
       flat.state[s] = reinterpret_cast<real*>(state_[p][s].data());
     detail::update(options_, steps_, flat);
   }

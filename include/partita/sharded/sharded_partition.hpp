@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <partita/core/config.hpp>
 #include <partita/plan/decomposition.hpp>
 #include <partita/plan/grid.hpp>
 #include <partita/plan/mesh_block.hpp>
@@ -14,19 +15,7 @@ namespace partita {
 /// How these axes of a mesh divide the indices of one dimension: one part per combination of their coordinates, major
 /// axis first. The axes divide one after the other, so the result may differ from a balanced cut into as many parts: 9
 /// over 2 x 2 is 3, 2, 2, 2, and 5 over 2 x 2 is 2, 1, 1, 1, but 10 over 2 x 4 is 2, 1, 1, 1, 2, 1, 1, 1.
-template <class = void>
-inline cut mesh_cut(const mesh& m, axis_list axes, std::size_t n) {
-  if (axes.size() < 2) return cut::balanced(n, m.size(axes));
-  std::vector<std::size_t> sizes{n};
-  for (std::size_t k = 0; k < axes.size(); ++k) {
-    std::vector<std::size_t> finer;
-    for (const std::size_t size : sizes)
-      for (std::size_t part = 0; part < m.size(axes[k]); ++part)
-        finer.push_back(balanced_part(size, m.size(axes[k]), part).size());
-    sizes = finer;
-  }
-  return cut::at(sizes);
-}
+PARTITA_DECL cut mesh_cut(const mesh& m, axis_list axes, std::size_t n);
 
 /// A partition that holds a sharded tensor: its workers and extents, and the cuts of the tensor. Along mesh axes that
 /// shard no dimension there are copies (or summands) of the tensor; each copy is a separate partition with the same
@@ -84,3 +73,7 @@ sharded_partition<Rank> partition_of(const sharding& s, const shape_list& shape)
 }
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/sharded/impl/sharded_partition.ipp>
+#endif

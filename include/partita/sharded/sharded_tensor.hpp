@@ -6,6 +6,7 @@
 #include <memory>
 #include <partita/array/expression.hpp>
 #include <partita/array/strided.hpp>
+#include <partita/core/config.hpp>
 #include <partita/sharded/detail/element_access.hpp>
 #include <partita/sharded/detail/fingerprint_of.hpp>
 #include <partita/sharded/detail/reshard_block.hpp>
@@ -37,13 +38,7 @@ struct tensor_state {
   bool active() const { return !on || on->active(); }
 };
 
-template <class = void>
-inline void require_whole_value(const sharding& s, const char* call) {
-  if (s.is_partial())
-    throw partition_error(text("partita::sharded_tensor::")
-                          << call << ": requires a value whose sums are taken, but it lies " << s
-                          << "; reshard it to a layout that is not partial first");
-}
+PARTITA_DECL void require_whole_value(const sharding& s, const char* call);
 
 }  // namespace detail
 
@@ -198,13 +193,7 @@ class sharded_tensor {
 
 namespace detail {
 
-template <class = void>
-inline void require_layout(const sharding& s, const shape_list& extents) {
-  if (s.rank() != extents.size())
-    throw shape_error(text("partita::shard: requires one entry of the layout for each dimension, but ")
-                      << "" << s << " is given for extents " << extents
-                      << "; write \"\" for a dimension that is not cut");
-}
+PARTITA_DECL void require_layout(const sharding& s, const shape_list& extents);
 
 /// A tensor of this block, made by the operation with this number.
 template <class T>
@@ -289,11 +278,11 @@ auto shard_blocks(const world& everyone, const sharding& layout, const shape_lis
   const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
   detail::require_layout(layout, extents);
   const shape_list expected = detail::shape_of_box(on->box(layout, extents)), given = detail::shape_of(x);
-  detail::complaint wrong;
+  detail::local_error wrong;
   if (on->active() && !(given == expected))
-    wrong = detail::complaint(text("partita::shard_blocks: requires blocks as the layout ")
-                              << "" << layout << " cuts extents " << extents << ", here of shape " << expected
-                              << ", got " << given << "; repartition the tensor first");
+    wrong = detail::local_error(text("partita::shard_blocks: requires blocks as the layout ")
+                                << "" << layout << " cuts extents " << extents << ", here of shape " << expected
+                                << ", got " << given << "; repartition the tensor first");
   const std::uint64_t number = detail::noted_tensor<element_of<X>>(on, "shard_blocks", layout, extents);
   detail::agree_if_checked(*everyone.state(), number, wrong, [] { return text("partita::shard_blocks"); });
   return detail::tensor_of(on, layout, extents,
@@ -302,3 +291,7 @@ auto shard_blocks(const world& everyone, const sharding& layout, const shape_lis
 }
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/sharded/impl/sharded_tensor.ipp>
+#endif

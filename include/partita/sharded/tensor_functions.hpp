@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <memory>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/nn/activation.hpp>
 #include <partita/sharded/operations.hpp>
 #include <type_traits>
@@ -32,14 +32,29 @@ auto by_tensor(const X& x, F f) {
   else return f(finished_value(x));
 }
 
-template <owed_reduction Kind, class X>
+template <class R, class X>
 auto keep_last(const X& x) {
-  return call(reduction_op<Kind, true, -1>{}, x);
+  return call(reduction_op<R, true, -1>{}, x);
 }
 /// An element function of operands that are aligned at their last dimension.
-template <element_function F, class X, class Y>
+template <const auto& F, class X, class Y>
 auto aligned(const X& x, const Y& y) {
-  return call(elements_op<F, 0>{}, x, y);
+  return call(elements_op<F, true>{}, x, y);
+}
+
+template <std::ptrdiff_t D, class X>
+auto softmax_along(const X& given) {
+  return by_tensor(given, [](const auto& x) {
+    const auto e = exp(subtract(x, stop_gradient(call(reduction_op<maximum_t, true, D>{}, x))));
+    return divide(e, call(reduction_op<sum_t, true, D>{}, e));
+  });
+}
+template <std::ptrdiff_t D, class X>
+auto log_softmax_along(const X& given) {
+  return by_tensor(given, [](const auto& x) {
+    const auto moved = subtract(x, stop_gradient(call(reduction_op<maximum_t, true, D>{}, x)));
+    return subtract(moved, log(call(reduction_op<sum_t, true, D>{}, exp(moved))));
+  });
 }
 
 /// pick_op gives the element of each row at the row's label; lookup_op gives the table row of each label.
@@ -47,7 +62,7 @@ struct pick_op {
   std::shared_ptr<const std::vector<std::size_t>> labels;
 
   static constexpr partita::rule rule(const shape_span& shapes) {
-    return rules::reduction(owed_reduction::sum, {-1}, false).named("pick")(shapes);
+    return rules::reduction(pending_reduction::sum, {-1}, false).named("pick")(shapes);
   }
   applied_operation on(const partita::rule& r) const {
     applied_operation op{r, block_work::pick};
@@ -109,12 +124,12 @@ const X& stop_gradient(const X& x) {
 
 namespace detail {
 
-template <element_function F, class X>
+template <const auto& F, class X>
 using activated = decltype(call(elements_op<F>{}, std::declval<const X&>()));
 
 /// `relu` and `sigmoid` are class templates of layers. Specialisations derived from this class make `relu(x)` of a
 /// tensor the function value.
-template <element_function F, class Value>
+template <const auto& F, class Value>
 struct activated_value : Value {
   template <class X>
   explicit activated_value(const X& x) : Value(call(elements_op<F>{}, x)) {}
@@ -122,38 +137,44 @@ struct activated_value : Value {
 
 }  // namespace detail
 
+/// `relu(x)`: the larger of 0 and each element of a tensor, an array or a traced value. `relu<float>()` is the layer.
 template <class Value>
   requires detail::any_tensor<Value>
-class relu<Value> : public detail::activated_value<detail::element_function::relu, Value> {
+class relu<Value> : public detail::activated_value<element_functions::relu, Value> {
  public:
-  using detail::activated_value<detail::element_function::relu, Value>::activated_value;
+  using detail::activated_value<element_functions::relu, Value>::activated_value;
 };
 template <class X>
   requires detail::any_tensor<X>
-relu(const X&) -> relu<detail::activated<detail::element_function::relu, X>>;
+relu(const X&) -> relu<detail::activated<element_functions::relu, X>>;
 
+/// `sigmoid(x)`: 1 / (1 + exp(-x)) of each element of a tensor, an array or a traced value. `sigmoid<float>()` is the
+/// layer.
 template <class Value>
   requires detail::any_tensor<Value>
-class sigmoid<Value> : public detail::activated_value<detail::element_function::sigmoid, Value> {
+class sigmoid<Value> : public detail::activated_value<element_functions::sigmoid, Value> {
  public:
-  using detail::activated_value<detail::element_function::sigmoid, Value>::activated_value;
+  using detail::activated_value<element_functions::sigmoid, Value>::activated_value;
 };
 template <class X>
   requires detail::any_tensor<X>
-sigmoid(const X&) -> sigmoid<detail::activated<detail::element_function::sigmoid, X>>;
+sigmoid(const X&) -> sigmoid<detail::activated<element_functions::sigmoid, X>>;
 template <class X>
   requires detail::any_tensor<X>
-sigmoid(const sigmoid<X>&) -> sigmoid<detail::activated<detail::element_function::sigmoid, sigmoid<X>>>;
+sigmoid(const sigmoid<X>&) -> sigmoid<detail::activated<element_functions::sigmoid, sigmoid<X>>>;
 
-/// exp(x) divided by its sum along the last dimension. If that dimension is sharded, two numbers per row are reduced
-/// and nothing is gathered.
+/// exp(x) divided by its sum along the last dimension, or along another: `softmax(x, dimensions<1>)`. If that dimension
+/// is sharded, two numbers per row are reduced and nothing is gathered.
 template <class X>
   requires detail::any_tensor<X>
 auto softmax(const X& given) {
-  return detail::by_tensor(given, [](const auto& x) {
-    const auto e = exp(subtract(x, stop_gradient(detail::keep_last<owed_reduction::max>(x))));
-    return divide(e, detail::keep_last<owed_reduction::sum>(e));
-  });
+  return detail::softmax_along<-1>(given);
+}
+template <class X, std::size_t D>
+  requires detail::any_tensor<X>
+auto softmax(const X& given, dimensions_t<D>) {
+  static_assert(detail::has_dimensions<X, D>, "partita::softmax(x, dimensions<d>): requires a dimension that x has");
+  if constexpr (detail::has_dimensions<X, D>) return detail::softmax_along<static_cast<std::ptrdiff_t>(D)>(given);
 }
 template <class X>
   requires(!detail::any_tensor<X>)
@@ -164,22 +185,25 @@ auto softmax(const X&) {
 template <class X>
   requires detail::any_tensor<X>
 auto log_softmax(const X& given) {
-  return detail::by_tensor(given, [](const auto& x) {
-    const auto moved = subtract(x, stop_gradient(detail::keep_last<owed_reduction::max>(x)));
-    return subtract(moved, log(detail::keep_last<owed_reduction::sum>(exp(moved))));
-  });
+  return detail::log_softmax_along<-1>(given);
+}
+template <class X, std::size_t D>
+  requires detail::any_tensor<X>
+auto log_softmax(const X& given, dimensions_t<D>) {
+  static_assert(detail::has_dimensions<X, D>,
+                "partita::log_softmax(x, dimensions<d>): requires a dimension that x has");
+  if constexpr (detail::has_dimensions<X, D>) return detail::log_softmax_along<static_cast<std::ptrdiff_t>(D)>(given);
 }
 /// (x - mean) / sqrt(variance + epsilon) along the last dimension, times gamma, plus beta.
 template <class X, class Gamma, class Beta>
   requires(detail::any_tensor<X> && detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
 auto normalise(const X& given, const Gamma& gamma, const Beta& beta, double epsilon = 1e-5) {
   return detail::by_tensor(given, [&](const auto& x) {
-    using e = detail::element_function;
     const double share = 1 / detail::elements_along<-1>(x);
-    const auto centred = subtract(x, multiply(detail::keep_last<owed_reduction::sum>(x), share));
-    const auto variance = multiply(detail::keep_last<owed_reduction::sum>(square(centred)), share);
+    const auto centred = subtract(x, multiply(detail::keep_last<sum_t>(x), share));
+    const auto variance = multiply(detail::keep_last<sum_t>(square(centred)), share);
     const auto normal = divide(centred, sqrt(add(variance, epsilon)));
-    return detail::aligned<e::add>(detail::aligned<e::multiply>(normal, gamma), beta);
+    return detail::aligned<element_functions::add>(detail::aligned<element_functions::multiply>(normal, gamma), beta);
   });
 }
 /// The mean over rows of -log softmax(scores)[label], as a scalar tensor. The classes may be sharded; no row is
@@ -196,8 +220,7 @@ auto cross_entropy(const Scores& given, const Labels& labels) {
     if (static_cast<std::size_t>(labels.size()) != rows)
       throw shape_error(text("partita::cross_entropy: requires one label for each row, got ")
                         << static_cast<std::size_t>(labels.size()) << " labels and scores of extents " << x.extents());
-    const auto top =
-        stop_gradient(detail::finished_value(call(detail::reduction_op<owed_reduction::max, true, -1>{}, x)));
+    const auto top = stop_gradient(detail::finished_value(call(detail::reduction_op<maximum_t, true, -1>{}, x)));
     const auto moved = subtract(x, top);
     const auto picked = call(detail::pick_op{detail::labels_below(classes, "cross_entropy", labels)}, moved);
     const auto all = log(sum(exp(moved), dimensions<1>));

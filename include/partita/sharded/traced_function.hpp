@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <partita/core/config.hpp>
 #include <partita/plan/complete.hpp>
 #include <partita/sharded/detail/dry_run.hpp>
 #include <partita/sharded/detail/fingerprint_of.hpp>
+#include <partita/sharded/detail/traced_windows.hpp>
 #include <partita/sharded/operations.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 #include <utility>
@@ -19,6 +21,7 @@ namespace partita {
 
 template <class T>
 class bound_program;
+class traced_function;
 
 namespace detail {
 
@@ -26,9 +29,12 @@ namespace detail {
 struct traced_program {
   graph operations;
   std::vector<applied_operation> work;
+  std::vector<std::shared_ptr<const operation_window>> windows{};  ///< those to which the operations refer
   std::vector<std::uint32_t> stopped;  ///< for each operation, a bit mask of the operands that get no gradient
+  /// The reshards of the backward pass, found by a dry run. Set by the program that traces, because a dry run needs the
+  /// operations, and their matrix products need a BLAS, which the compiled core does not.
+  std::vector<backward_reshard> (*moves_back)(const traced_function&) = nullptr;
 
-  template <class = void>
   explicit traced_program(const mesh& m) : operations(m) {}
 };
 
@@ -39,7 +45,6 @@ class traced {
  public:
   using value_type = double;  ///< a placeholder: a traced program computes with the element type of its arguments
 
-  template <class = void>
   traced(std::shared_ptr<detail::traced_program> program, value v, bool stopped = false)
       : program_(std::move(program)), value_(v), stopped_(stopped) {}
   const shape_list& extents() const { return program_->operations[value_].shape; }
@@ -56,11 +61,7 @@ class traced {
 
 /// Sets the layout of a value: an annotation while a program is traced, a reshard when it is executed, and no effect on
 /// an array.
-template <class = void>
-inline traced constrain(const traced& x, const sharding& layout, std::size_t priority = 0) {
-  x.program()->operations.constrain(x.number_in_graph(), layout, priority);
-  return x;
-}
+PARTITA_DECL traced constrain(const traced& x, const sharding& layout, std::size_t priority = 0);
 template <class T>
 sharded_tensor<T> constrain(const sharded_tensor<T>& x, const sharding& layout) {
   return reshard(x, layout);
@@ -73,8 +74,11 @@ inline traced stop_gradient(const traced& x) { return {x.program(), x.number_in_
 
 namespace detail {
 
+/// Adds an operation to the program that is traced. `window` is what it moves if dimensions that it works along are
+/// sharded; null if these must be whole.
 template <class... X>
-traced trace_operation(const applied_operation& work, const X&... x);
+traced trace_operation(const applied_operation& work, const std::shared_ptr<const operation_window>& window,
+                       const X&... x);
 
 template <class Op, class... X>
 traced trace_call(const Op& op, const X&... x) {
@@ -82,24 +86,37 @@ traced trace_call(const Op& op, const X&... x) {
                 "partita: requires traced values only while a program is traced; give constants as its arguments");
   const shape_list shapes[] = {x.extents()...};
   const shape_span span(shapes, sizeof...(X));
-  const applied_operation work = [&] {
-    if constexpr (requires { requires Op::on_integers; })
-      return bound_operation<sizeof...(X), float, double, int, long long>(op, span);
-    else return bound_operation<sizeof...(X), float, double>(op, span);
-  }();
-  return trace_operation(work, x...);
+  constexpr std::size_t n = sizeof...(X);
+  constexpr bool windows = may_read_windows<Op, n>;
+  std::shared_ptr<const operation_window> window;
+  applied_operation work;
+  if constexpr (requires { requires Op::on_integers; }) {
+    work = bound_operation<n, float, double, int, long, long long>(op, span);
+    if constexpr (windows)
+      window = std::make_shared<const traced_window<Op, n, float, double, int, long, long long>>(op, shapes[0].size());
+  } else {
+    work = bound_operation<n, float, double>(op, span);
+    if constexpr (windows) window = std::make_shared<const traced_window<Op, n, float, double>>(op, shapes[0].size());
+  }
+  return trace_operation(work, window, x...);
 }
 template <class... X>
-traced trace_operation(const applied_operation& work, const X&... x) {
+traced trace_operation(const applied_operation& work, const std::shared_ptr<const operation_window>& window,
+                       const X&... x) {
   const std::shared_ptr<traced_program> programs[] = {x.program()...};
   if (work.labels) throw error("partita::trace: labels are not traced; call the loss with the program's result");
   traced_program& p = *programs[0];
-  const partita::applied y = p.operations.apply(work.how, {x.number_in_graph()...}, work.how.name());
   p.work.push_back(work);
+  const bool windows = window != nullptr;
+  const partita::applied y =
+      !windows ? p.operations.apply(work.how, {x.number_in_graph()...}, work.how.name())
+               : p.operations.apply(with_windows(work.how, window->of, window->dimensions), {x.number_in_graph()...},
+                                    work.how.name(), result_shape(work.how, 0), window.get());
+  if (windows) p.windows.push_back(window);
   std::uint32_t stopped = 0, i = 0;
   ((stopped |= x.is_stopped() ? std::uint32_t{1} << i : 0U, ++i), ...);
   p.stopped.push_back(stopped);
-  p.work.back().how = p.operations.operation(p.operations.operations() - 1).how;
+  if (!windows) p.work.back().how = p.operations.operation(p.operations.operations() - 1).how;
   return {programs[0], y};
 }
 
@@ -107,9 +124,9 @@ traced trace_operation(const applied_operation& work, const X&... x) {
 
 /// reshape of a value of a traced program, by the same rule as for tensors; `reshape<S>` also sets the layout of the
 /// result.
-template <class = void>
 inline traced reshape(const traced& x, const shape_list& extents) {
-  return detail::trace_operation({detail::rule_of_reshape(x.extents(), extents), detail::block_work::reshape}, x);
+  return detail::trace_operation({detail::rule_of_reshape(x.extents(), extents), detail::block_work::reshape}, nullptr,
+                                 x);
 }
 template <std::size_t... E>
 traced reshape(const traced& x, const extents<E...>& all) {
@@ -124,7 +141,6 @@ traced reshape(const traced& x, const shape_list& extents) {
 /// these layouts, and can be differentiated like any other function of tensors.
 class traced_function {
  public:
-  template <class = void>
   traced_function(std::shared_ptr<detail::traced_program> program, std::vector<value> inputs, value result)
       : program_(std::move(program)), inputs_(std::move(inputs)), result_(result) {}
 
@@ -133,66 +149,19 @@ class traced_function {
   value result() const { return result_; }
   /// Sets the layout of an argument (or of any value of `operations()`). An earlier completion is discarded and made
   /// again.
-  template <class = void>
-  traced_function& constrain(value v, const sharding& layout, std::size_t priority = 0) {
-    program_->operations.constrain(v, layout, priority);
-    completed_ = nullptr;
-    return *this;
-  }
+  PARTITA_DECL traced_function& constrain(value v, const sharding& layout, std::size_t priority = 0);
   /// Selects by number the arguments whose gradients are wanted: the backward part of `complete()` is computed for
   /// these. Without this call it is computed for all arguments.
-  template <class = void>
-  traced_function& differentiate_by(const std::vector<std::size_t>& arguments) {
-    for (const std::size_t i : arguments) input(i);
-    gradients_of_ = arguments;
-    completed_ = nullptr;
-    return *this;
-  }
+  PARTITA_DECL traced_function& differentiate_by(const std::vector<std::size_t>& arguments);
   /// The layouts of all values and all reshards, forward and backward. Computed once; explain, to_text and to_svg use
   /// it.
-  template <class = void>
-  const completion& complete() const {
-    if (!completed_) {
-      const auto done = std::make_shared<completion>(partita::complete(program_->operations));
-      completed_ = done;
-      done->back = moves_back<double>();
-    }
-    return *completed_;
-  }
+  PARTITA_DECL const completion& complete() const;
 
   /// The operations with the extents of their results, for error messages.
-  template <class = void>
-  text summary() const {
-    text all;
-    for (std::size_t o = 0; o < operations().operations(); ++o) {
-      const auto& node = operations().operation(o);
-      all << (o == 0 ? "" : ", ") << node.how.name() << ' ' << operations()[operations().of(node, node.operands)].shape;
-    }
-    return all;
-  }
+  PARTITA_DECL text summary() const;
   /// A hash of everything that decides what the program computes and moves. Workers whose programs differ in it must
   /// not bind them together.
-  template <class = void>
-  std::uint64_t fingerprint() const {
-    const completion& done = complete();
-    hasher all;
-    for (const sharding& s : done.layouts) all.mix(detail::fingerprint_of(s));
-    for (const graph_reshard& move : done.reshards)
-      all.mix(move.operation)
-          .mix(move.tensor)
-          .mix(detail::fingerprint_of(move.from))
-          .mix(detail::fingerprint_of(move.to));
-    for (const value v : inputs_) {
-      all.mix(v.number);
-      all.mix(operations()[v].shape);
-    }
-    for (std::size_t o = 0; o < operations().operations(); ++o) {
-      const auto& node = operations().operation(o);
-      all.mix(detail::number_of(program_->work[o])).mix(program_->stopped[o]);
-      for (std::size_t t = 0; t <= node.operands; ++t) all.mix(operations().of(node, t).number);
-    }
-    return all.mix(result_.number).value();
-  }
+  PARTITA_DECL std::uint64_t fingerprint() const;
 
   /// Executes the program on tensors of its mesh. Arguments are resharded to their completed layouts, and every
   /// operation reads and leaves tensors in their completed layouts.
@@ -227,13 +196,11 @@ class traced_function {
  private:
   template <class>
   friend class bound_program;
+  template <class F, class... Spec>
+    requires(std::is_convertible_v<const Spec&, spec> && ...)
+  friend traced_function trace(const F& f, const Spec&... specs);
 
-  static sharding laid(const sharding& s) {
-    sharding closed = s;
-    closed.open = closed.kept_whole = 0;
-    closed.priority = 0;
-    return closed;
-  }
+  PARTITA_DECL static sharding laid(const sharding& s);
   /// The reshards of the backward pass, found by a dry run; empty for a program that cannot be differentiated.
   template <class T>
   std::vector<backward_reshard> moves_back() const {
@@ -259,8 +226,23 @@ class traced_function {
     }
     std::vector<backward_reshard> all;
     for (const movement& one : log.all)
-      if (one.backward) all.push_back({one.operation, one.extents, one.from, one.to});
+      if (one.backward) all.push_back({one.operation, one.extents, one.from, one.to, one.most_bytes / sizeof(T) * 4});
     return all;
+  }
+  /// Executes one operation, reading its operands and leaving its result in these layouts.
+  template <class T>
+  sharded_tensor<T> run_one(std::size_t o, const std::vector<sharded_tensor<T>>& operands,
+                            const std::vector<sharding>& needs, const sharding& made) const {
+    const detail::applied_operation& work = program_->work[o];
+    const operation_window* const window = operations().operation(o).window;
+    bool along_cuts = window != nullptr && window->is_needed(needs.size(), made);
+    for (std::size_t i = 0; window != nullptr && i < needs.size(); ++i)
+      along_cuts = along_cuts || window->is_needed(i, needs[i]);
+    if (!along_cuts) return detail::run_operation<T>(work, operands, {needs.data(), &made});
+    if (const auto* const own = dynamic_cast<const detail::runs_in_windows<T>*>(window))
+      return own->run_in_windows(work, operands, needs.data(), made);
+    throw error(text("partita: requires elements of float or double to run ")
+                << work.how.name() << " in a traced program; cast them");
   }
   /// Executes the program. The number of arguments and their extents must be those of the program.
   template <class T>
@@ -290,8 +272,7 @@ class traced_function {
         if (move.tensor < node.operands) needs[move.tensor] = laid(move.to);
         else made = laid(move.from);
       }
-      values[y.number] =
-          reshard(detail::run_operation<T>(program_->work[o], operands, {needs.data(), &made}), laid(done[y]));
+      values[y.number] = reshard(run_one<T>(o, operands, needs, made), laid(done[y]));
     }
     return values[result_.number];
   }
@@ -316,6 +297,7 @@ traced_function trace(const F& f, const Spec&... specs) {
   if (known == nullptr)
     throw partition_error("partita::trace: requires a spec with a layout, which says on what mesh; annotate one");
   const auto program = std::make_shared<detail::traced_program>(known->layout.on);
+  program->moves_back = [](const traced_function& made) { return made.moves_back<double>(); };
   std::vector<value> inputs;
   for (const spec& one : all)
     inputs.push_back(one.known ? program->operations.input(one.shape, one.layout)
@@ -327,3 +309,7 @@ traced_function trace(const F& f, const Spec&... specs) {
 }
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/sharded/impl/traced_function.ipp>
+#endif

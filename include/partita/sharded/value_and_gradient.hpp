@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/sharded/call.hpp>
 #include <partita/sharded/detail/run_backward.hpp>
 #include <tuple>

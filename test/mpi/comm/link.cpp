@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(a_trial_finds_something_of_each, *test::at_least(2)) {
   int id = 0;
   MPI_Comm_rank(everyone, &id);
   if (id > 1) return;
-  detail::basic_link_trial<> trial(everyone, 1 - id, true);
+  detail::link_trial trial(everyone, 1 - id, true);
   if (id == 1) return trial.answer();
   const detail::measured_link link = trial.ask();
   BOOST_TEST((link.cost.latency > 0 && link.cost.latency < 1 && link.cost.message > 0 && link.cost.byte > 0));

@@ -14,10 +14,10 @@ BOOST_AUTO_TEST_CASE(leaves_nothing_to_the_worlds_after_it, *test::at_least(2)) 
     std::optional<world> everyone(std::in_place, test::workers(), checks::local);
     const auto describe = [] { return text("a call"); };
     const bool alone = everyone->id() == 0;
-    BOOST_CHECK_EXCEPTION(
-        alone ? static_cast<void>(detail::agree_if_checked(*everyone->state(), 1, detail::complaint("alone"), describe))
-              : throw shape_error("alone"),
-        shape_error, [](const shape_error& e) { return std::string(e.what()) == "alone"; });
+    BOOST_CHECK_EXCEPTION(alone ? static_cast<void>(detail::agree_if_checked(*everyone->state(), 1,
+                                                                             detail::local_error("alone"), describe))
+                                : throw shape_error("alone"),
+                          shape_error, [](const shape_error& e) { return std::string(e.what()) == "alone"; });
     if (alone) everyone.reset();
     MPI_Barrier(test::workers());
     if (!alone) {  // they continue: their messages arrive when worker 0 has left

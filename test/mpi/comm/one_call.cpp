@@ -13,7 +13,7 @@ using namespace partita;
 namespace {
 
 text describe() { return "a call of a test"; }
-void agree(const world& everyone) { detail::agree_if_checked(*everyone.state(), 7, detail::complaint(), describe); }
+void agree(const world& everyone) { detail::agree_if_checked(*everyone.state(), 7, detail::local_error(), describe); }
 
 /// Sets after how many seconds a wait is long, during its lifetime.
 class patience {
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(one_that_failed_in_the_call_is_missing_there, *test::at_lea
   std::optional<world> everyone(std::in_place, test::workers(), checks::local);
   const patience short_wait(0.2);
   if (everyone->id() == 0) {
-    BOOST_CHECK_THROW(detail::agree_if_checked(*everyone->state(), 7, detail::complaint("alone"), describe),
+    BOOST_CHECK_THROW(detail::agree_if_checked(*everyone->state(), 7, detail::local_error("alone"), describe),
                       shape_error);
     return everyone.reset();
   }

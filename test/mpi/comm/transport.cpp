@@ -36,9 +36,10 @@ class simulated_network {
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::vector<char>>> queues;
   std::size_t boxes = 0, bytes = 0;
 
-  class carrier : public partita::detail::carrier {
+  class box_transport : public partita::detail::box_transport {
    public:
-    carrier(simulated_network& net, partita::detail::lowered_plan boxes, const partita::detail::element_kind& kind)
+    box_transport(simulated_network& net, partita::detail::lowered_plan boxes,
+                  const partita::detail::element_kind& kind)
         : net_(&net), plan_(std::move(boxes)), kind_(kind) {}
     void expect(const partita::detail::block_memory& y) override { y_ = y, next_ = 0; }
     void give(const partita::detail::block_memory& x) override {
@@ -77,9 +78,9 @@ class simulated_way : public partita::detail::way {
  public:
   simulated_way(simulated_network& net, std::size_t own) : net_(&net), own_(own) {}
   bool reaches(std::size_t worker) const override { return worker != own_; }
-  std::unique_ptr<partita::detail::carrier> prepare(partita::detail::lowered_plan boxes,
-                                                    const partita::detail::element_kind& kind) override {
-    return std::make_unique<simulated_network::carrier>(*net_, std::move(boxes), kind);
+  std::unique_ptr<partita::detail::box_transport> prepare(partita::detail::lowered_plan boxes,
+                                                          const partita::detail::element_kind& kind) override {
+    return std::make_unique<simulated_network::box_transport>(*net_, std::move(boxes), kind);
   }
 
  private:

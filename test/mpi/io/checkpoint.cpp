@@ -116,10 +116,21 @@ BOOST_AUTO_TEST_CASE(the_latest_is_the_highest_that_was_saved_whole_and_the_last
   BOOST_TEST(checkpoint_steps(s.path(), s.everyone).empty());
   BOOST_TEST(says(refused<io_error>([&] { load_checkpoint(s.path(), s.everyone); }), "there is none"));
   for (const std::uint64_t step : {3U, 20U, 100U}) s.save(step, static_cast<float>(step));
+  // names that are nearly those of a step, or of one whose saving was not completed
+  const std::vector<std::string> of_others{"step-1000",
+                                           "step-00000000999",
+                                           "step-0000000000999",
+                                           "step-00000000099x",
+                                           "step-000000000999 ",
+                                           "Step-000000000999",
+                                           "step-000000000999.tmp",
+                                           "step-000000000999.tmp.0123456789abcde",
+                                           "step-000000000999.tmp.0123456789abcdef0",
+                                           "step-999.tmp.0123456789abcdef"};
   // the files of a job that was killed while it saved, and a folder that is not a checkpoint
   if (s.everyone.id() == 0) {
     std::filesystem::create_directory(s.path() + "/step-000000000999.tmp.0123456789abcdef");
-    std::filesystem::create_directory(s.path() + "/step-1000");
+    for (const std::string& name : of_others) std::filesystem::create_directory(s.path() + "/" + name);
     test::write_bytes(s.path() + "/notes", "mine");
   }
   BOOST_TEST((checkpoint_steps(s.path(), s.everyone) == std::vector<std::uint64_t>{3, 20, 100}));
@@ -133,8 +144,59 @@ BOOST_AUTO_TEST_CASE(the_latest_is_the_highest_that_was_saved_whole_and_the_last
   BOOST_TEST((checkpoint_steps(s.path(), s.everyone) == std::vector<std::uint64_t>{50, 100, 101}));
   s.everyone.communicator().barrier();
   BOOST_TEST(!std::filesystem::exists(s.path() + "/step-000000000999.tmp.0123456789abcdef"));
+  for (const std::string& name : of_others) BOOST_TEST(std::filesystem::exists(s.path() + "/" + name), name);
   BOOST_TEST(std::filesystem::exists(s.path() + "/step-1000"));
   BOOST_TEST(std::filesystem::exists(s.path() + "/notes"));
+}
+
+BOOST_AUTO_TEST_CASE(what_agrees_with_its_checksums_alone_is_refused_too) {
+  const setting s;
+  s.save(12, 1);
+  const std::string step = s.path() + "/step-000000000012";
+  const auto alone = [&](auto f) {
+    s.everyone.communicator().barrier();
+    if (s.everyone.id() == 0) f();
+    s.everyone.communicator().barrier();
+  };
+  // another header, with the manifest written anew: the checksums are right, and the tensor would be another one
+  const auto with_header = [&](auto change) {
+    alone([&] {
+      manifest m = parse_manifest(test::bytes_of(step + "/manifest.json")).manifest;
+      auto bytes = test::bytes_of(step + "/weight.npy");
+      change(bytes, m.tensors[0]);
+      test::write_bytes(step + "/weight.npy", bytes);
+      for (std::size_t k = 0; k < m.tensors[0].checksums.size(); ++k) {
+        const std::size_t first = k * m.slab_bytes, n = std::min(m.slab_bytes, bytes.size() - first);
+        m.tensors[0].checksums[k] = crc32c(bytes.data() + first, n, 0);
+      }
+      test::write_bytes(step + "/manifest.json", to_json(m));
+    });
+    return refused<io_error>([&] { load_checkpoint(s.path(), s.everyone).load<float, 2>("weight", s.columns); });
+  };
+  const auto replace = [](auto& bytes, const std::string& from, const std::string& to) {
+    const auto at = std::search(bytes.begin(), bytes.end(), from.begin(), from.end());
+    std::copy(to.begin(), to.end(), at);
+  };
+  const char* const sentence = "is not that of a tensor of this type and these extents";
+  BOOST_TEST(says(with_header([&](auto& bytes, auto&) { replace(bytes, "False", "True "); }), sentence));
+  BOOST_TEST(says(
+      with_header([&](auto& bytes, auto&) { replace(bytes, "True ", "False"), replace(bytes, "(7, 12)", "(12, 7)"); }),
+      sentence));
+  BOOST_TEST(
+      says(with_header([&](auto& bytes, auto&) { replace(bytes, "(12, 7)", "(7, 12)"), replace(bytes, "<f4", "<i4"); }),
+           sentence));
+  BOOST_TEST(with_header([&](auto& bytes, auto&) { replace(bytes, "<i4", "<f4"); }).empty());
+  // the folder of another step
+  alone([&] { std::filesystem::rename(step, s.path() + "/step-000000000013"); });
+  BOOST_TEST(
+      says(refused<io_error>([&] { load_checkpoint(s.path(), s.everyone); }), "its manifest is that of step 12"));
+  alone([&] { std::filesystem::rename(s.path() + "/step-000000000013", step); });
+  // a partition of another world
+  const world other(s.everyone.communicator());
+  const auto p = other.partition(extents<dynamic, 1>(other.size()));
+  BOOST_TEST(says(refused<partition_error>([&] { load_checkpoint(s.path(), s.everyone).load<float, 2>("weight", p); }),
+                  "requires a partition of the world that loads the checkpoint"));
+  BOOST_TEST(s.holds(load_checkpoint(s.path(), s.everyone), 1));
 }
 
 BOOST_AUTO_TEST_CASE(every_changed_byte_is_found_and_the_tensor_and_its_slab_are_named) {

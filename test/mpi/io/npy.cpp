@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <numeric>
 #include <random>
 #if __has_include(<xtensor/io/xnpy.hpp>)
@@ -144,6 +145,20 @@ BOOST_AUTO_TEST_CASE(a_number_alone_bool_and_long_double_go_round) {
   save_npy(folder / "b.npy", p, extents(50), balanced<long double>(p, shape<1>{50}), file_options{.sync = false});
   if (everyone.id() == 0) BOOST_TEST((test::bytes_of(folder / "a.npy") == test::bytes_of(folder / "b.npy")));
   BOOST_TEST(same(load_npy<long double, 1>(folder / "a.npy", p), balanced<long double>(p, shape<1>{50})));
+  // the bytes of a number that hold no value are 0 in the file, whatever they are in a block that is a slab already
+  const auto line = everyone.partition(extents(everyone.size()));
+  const shape<1> n{4 * everyone.size()};
+  const file_options each{.owner_bytes = 0, .sync = false};
+  for (const int filler : {0x00, 0xff}) {
+    auto x = balanced<long double>(line, n);
+    std::memset(x.data(), filler, x.size() * sizeof(long double));
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const long double value = static_cast<long double>(line.index()[0] * 4 + k);
+      std::memcpy(x.data() + k, &value, detail::value_bytes<long double>);
+    }
+    save_npy(folder / (filler == 0 ? "a.npy" : "b.npy"), line, extents<dynamic>(n[0]), x, each);
+  }
+  if (everyone.id() == 0) BOOST_TEST((test::bytes_of(folder / "a.npy") == test::bytes_of(folder / "b.npy")));
 }
 
 BOOST_AUTO_TEST_CASE(blocks_cut_at_any_place_are_written_and_read_in_any_order_of_dimensions) {
@@ -193,6 +208,30 @@ BOOST_AUTO_TEST_CASE(a_block_that_is_not_what_the_cuts_say_is_refused_on_all_wor
         !refused<partition_error>([&] { save_npy(folder / "w.npy", p, extents(n, 5), x, from_cuts(other)); }).empty());
     BOOST_TEST(folder.names() == 0U);
   }
+}
+
+BOOST_AUTO_TEST_CASE(another_option_on_one_worker_is_refused_on_all, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const test::folder folder(test::workers());
+  const auto p = everyone.partition(extents(everyone.size()));
+  const std::size_t n = 3 * everyone.size();
+  const std::string path = folder / "x.npy";
+  const auto x = balanced<double>(p, shape<1>{n});
+  const bool odd = everyone.id() + 1 == everyone.size();
+  std::vector<std::size_t> sizes(everyone.size(), 3);
+  const decomposition<1> even{{cut::at(sizes)}};
+  sizes.front() += sizes.back(), sizes.back() = 0;
+  const decomposition<1> cuts = odd ? decomposition<1>{{cut::at(sizes)}} : even;
+  const auto differs = [&](auto f) { BOOST_CHECK_THROW(f(), disagreement_error); };
+  differs([&] { save_npy(path, p, extents<dynamic>(n), x, from_cuts(cuts)); });
+  save_npy(path, p, extents<dynamic>(n), x, from_cuts(even));
+  differs([&] { load_npy<double, 1>(path, p, to_cuts(cuts)); });
+  const std::size_t bytes = odd ? 128 : 64;
+  differs([&] { load_npy<double, 1>(path, p, file_options{.page_bytes = bytes}); });
+  differs([&] { load_npy<double, 1>(path, p, file_options{.owner_bytes = bytes}); });
+  differs([&] { load_npy<double, 1>(path, p, file_options{.run_bytes = bytes}); });
+  differs([&] { load_npy<double, 1>(path, p, file_options{.sync = odd}); });
+  BOOST_TEST(same(load_npy<double, 1>(path, p), x));
 }
 
 BOOST_AUTO_TEST_CASE(uneven_blocks_and_lazy_expressions_need_no_more_words) {

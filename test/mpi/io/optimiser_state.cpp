@@ -63,6 +63,20 @@ BOOST_AUTO_TEST_CASE(a_saved_optimiser_goes_on_on_other_layouts_and_workers) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(any_number_of_steps_comes_back_also_in_elements_that_hold_few_digits) {
+  const world everyone(test::workers());
+  const test::folder folder(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  auto w = shard<float>(everyone, m.layout("a"), {5}, [](const auto& i) { return static_cast<float>(i[0]); });
+  sharded_adam<float> saved({{w}}), loaded({{w}});
+  for (const std::size_t steps : {0U, 1U, (1U << 20U) - 1, 1U << 20U, (1U << 24U) + 1, (1U << 31U) - 1}) {
+    saved.restore_steps(steps);
+    save_optimiser(folder / "adam.npy", everyone, saved);
+    load_optimiser(folder / "adam.npy", everyone, loaded);
+    BOOST_TEST(loaded.steps() == steps);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_state_of_parameters_of_other_extents_is_refused) {
   const world everyone(test::workers());
   const test::folder folder(test::workers());

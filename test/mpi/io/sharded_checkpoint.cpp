@@ -104,13 +104,46 @@ BOOST_AUTO_TEST_CASE(what_was_not_saved_so_is_refused_and_changes_nothing) {
              }).find("the type asked for") != std::string::npos);
   BOOST_TEST(holds(w, 7));
   BOOST_TEST(!refused<io_error>([&] { load_tensors(folder / "runs", std::tie(w, b), 2); }).empty());
-  auto owing = numbers<double>(everyone, line.layout("").partial("data"), {4}, 2);
-  BOOST_TEST(refused<partition_error>([&] { save_tensors(folder / "runs", 2, std::tie(owing)); }).find("reshard it") !=
-             std::string::npos);
+  auto partial = numbers<double>(everyone, line.layout("").partial("data"), {4}, 2);
+  BOOST_TEST(refused<partition_error>([&] {
+               save_tensors(folder / "runs", 2, std::tie(partial));
+             }).find("reshard it") != std::string::npos);
   BOOST_TEST(
       !refused<shape_error>([&] { save_tensors(folder / "runs", 2, std::vector<sharded_tensor<float>>()); }).empty());
   load_tensors(folder / "runs", std::tie(w, b));
   BOOST_TEST((holds(w, 1) && holds(b, 2)));
+}
+
+BOOST_AUTO_TEST_CASE(named_parameters_are_loaded_by_their_names) {
+  const world everyone(test::workers());
+  const test::folder folder(everyone.communicator());
+  const mesh line{axis{"data", everyone.size()}};
+  auto w = numbers<double>(everyone, line.layout("data", ""), {4, 3}, 1);
+  auto b = numbers<double>(everyone, line.layout("data"), {4}, 2);
+  const named_parameters<double> saved{{"encoder.weight", w}, {"encoder.bias", b}};
+  save_tensors(folder / "runs", 1, saved);
+  save_tensors(folder / "runs", 2, std::tie(w, b));
+
+  // a list in a different order and layout, and one with fewer names
+  auto v = numbers<double>(everyone, line.layout("", "data"), {4, 3}, 0);
+  auto c = numbers<double>(everyone, line.layout(""), {4}, 0);
+  named_parameters<double> loaded{{"encoder.bias", c}};
+  BOOST_TEST(load_tensors(folder / "runs", loaded, 1) == 1U);
+  BOOST_TEST((holds(c, 2) && holds(v, 0)));
+  c = numbers<double>(everyone, line.layout("data"), {4}, 7);
+  loaded.add("encoder.weight", v);
+  load_tensors(folder / "runs", loaded, 1);
+  BOOST_TEST((holds(c, 2) && holds(v, 1)));
+  BOOST_TEST(v.layout() == line.layout("", "data"));
+
+  const auto says = [&](const char* what, const auto& f) {
+    const std::string said = refused<shape_error>(f);
+    BOOST_TEST(said.find(what) != std::string::npos, said);
+  };
+  says("does not have encoder.bias", [&] { load_tensors(folder / "runs", loaded, 2); });
+  const named_parameters<double> exchanged{{"encoder.bias", v}};
+  says("encoder.bias has [4, 3]", [&] { load_tensors(folder / "runs", exchanged, 1); });
+  says("\"encoder.bias\" is given twice", [&] { loaded.add("encoder.bias", v); });
 }
 
 BOOST_AUTO_TEST_CASE(another_list_on_one_worker_is_the_same_error_on_all, *test::at_least(2)) {

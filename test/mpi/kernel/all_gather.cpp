@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(any_cut_is_gathered_and_its_adjoint_gives_that_cut_back) {
       compare(everyone, ours, theirs, x);
     }
   }
-  BOOST_TEST(ours.structures_made() <= 2 * std::size(cuttings));
+  BOOST_TEST(ours.plans_made() <= 2 * std::size(cuttings));
 }
 
 BOOST_AUTO_TEST_CASE(two_cuts_of_one_tensor_are_remembered_apart) {
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(two_cuts_of_one_tensor_are_remembered_apart) {
       BOOST_TEST(whole.size() == 2 * n);
       BOOST_TEST(g.adjoint(whole).size() == shape[0]);
     }
-  BOOST_TEST(g.structures_made() == (n == 1 ? 1U : 2U));
+  BOOST_TEST(g.plans_made() == (n == 1 ? 1U : 2U));
 }
 
 BOOST_AUTO_TEST_CASE(sums_are_cut_balanced_and_their_adjoint_gives_the_whole) {
@@ -209,8 +209,8 @@ BOOST_AUTO_TEST_CASE(blocks_of_some_megabytes_arrive_whole_and_steady_calls_exch
       summed = summed && part.data()[k] == static_cast<float>(n) * whole.data()[first + k];
     BOOST_TEST(summed);
   }
-  BOOST_TEST(g.structures_made() == 1U);
-  BOOST_TEST(r.structures_made() == 1U);
+  BOOST_TEST(g.plans_made() == 1U);
+  BOOST_TEST(r.plans_made() == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(blocks_that_do_not_fit_are_refused_on_all_workers_and_the_next_call_works, *test::at_least(2)) {

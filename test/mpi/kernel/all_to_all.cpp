@@ -66,12 +66,12 @@ BOOST_AUTO_TEST_CASE(partitions_between_which_no_cut_moves_are_refused, *test::a
   BOOST_TEST(test::refused<partition_error>([&] {
                all_to_all(two, everyone.partition(extents<dynamic, dynamic>(1, 1)));
              }).find("take repartition") != std::string::npos);
-  static_assert(all_to_all_objection<2>({1, 1}, {1, 1}).empty());
-  static_assert(all_to_all_objection<3>({4, 1, 2}, {1, 4, 2}).empty());
-  static_assert(all_to_all_objection<3>({4, 2, 1}, {2, 4, 1}).empty());
-  static_assert(!all_to_all_objection<3>({4, 1, 1}, {1, 2, 2}).empty());
-  static_assert(!all_to_all_objection<2>({4, 1}, {1, 2}).empty());
-  static_assert(!all_to_all_objection<2>({3, 2}, {2, 3}).empty());
+  static_assert(all_to_all_error<2>({1, 1}, {1, 1}).empty());
+  static_assert(all_to_all_error<3>({4, 1, 2}, {1, 4, 2}).empty());
+  static_assert(all_to_all_error<3>({4, 2, 1}, {2, 4, 1}).empty());
+  static_assert(!all_to_all_error<3>({4, 1, 1}, {1, 2, 2}).empty());
+  static_assert(!all_to_all_error<2>({4, 1}, {1, 2}).empty());
+  static_assert(!all_to_all_error<2>({3, 2}, {2, 3}).empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -10,6 +10,7 @@
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/compose.hpp>
+#include <partita/kernel/halo_exchange.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sum_reduce.hpp>
 #include <random>
@@ -76,6 +77,34 @@ BOOST_AUTO_TEST_CASE(a_steady_call_takes_one_agreement) {
       BOOST_TEST(messages_of(into) + 2 * one == there);
       BOOST_TEST(messages_of(back) + 2 * one == here);
       BOOST_TEST((view == k.sum(5, 0)));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_halo_exchange_agrees_together_with_the_other_steps) {
+  for (const char* const nodes : {"1", "64"}) {
+    const test::pretended apart("PARTITA_NODES", nodes);
+    const world everyone(test::workers());
+    const auto row = everyone.partition(extents(everyone.size()));
+    const repartition spread(everyone.partition<1>(), row);
+    const halo_exchange surround(row, {.before = {1}, .after = {2}}, boundary::periodic);
+    const auto chain = compose(spread, surround);
+    const auto agreement = [&] {
+      everyone.state()->agree(17, 0, detail::failure::none, [] { return text("nothing"); });
+    };
+    for (std::size_t call = 0; call < 6; ++call) {
+      const vector x = everyone.id() == 0 ? numbers(3 * everyone.size(), call) : vector(zero_volume<double, 1>());
+      vector y, z, dx, dz;
+      const std::size_t by_steps = messages_of([&] { y = surround(spread(x)); });
+      const std::size_t back_by_steps = messages_of([&] { dx = spread.adjoint(surround.adjoint(y)); });
+      const std::size_t together = messages_of([&] { z = chain(x); });
+      const std::size_t back_together = messages_of([&] { dz = chain.adjoint(y); });
+      BOOST_TEST((z == y));
+      BOOST_TEST((dz == dx));
+      const std::size_t one = messages_of(agreement);
+      if (call < 3) continue;
+      BOOST_TEST(together + one == by_steps);
+      BOOST_TEST(back_together + one == back_by_steps);
     }
   }
 }

@@ -198,10 +198,10 @@ BOOST_AUTO_TEST_CASE(memory_that_is_missing_on_one_worker_while_a_structure_is_w
   const world everyone(test::workers());
   expect_error_on_all<communication_error>("worker 0 has no memory to prepare", [&] {
     detail::plan_cache<int> cache;
-    const detail::complaint none;
+    const detail::local_error none;
     detail::agreed_structure(
         *everyone.state(), cache, {77, none}, [](int) { return true; },
-        [&](detail::complaint&) -> int { return everyone.id() == 0 ? throw std::bad_alloc() : 1; },
+        [&](detail::local_error&) -> int { return everyone.id() == 0 ? throw std::bad_alloc() : 1; },
         [] { return text("a call"); });
   });
   expect_all_well(everyone);

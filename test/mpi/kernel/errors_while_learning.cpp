@@ -18,10 +18,10 @@ using test::refused;
 template <class Learn>
 void learn_on_the_last(const world& everyone, Learn learn, bool blindly = false) {
   detail::plan_cache<int> cache;
-  const detail::complaint none;
+  const detail::local_error none;
   detail::agreed_structure(
       *everyone.state(), cache, {17, none, blindly}, [](int) { return false; },
-      [&](detail::complaint&) {
+      [&](detail::local_error&) {
         if (everyone.id() + 1 == everyone.size()) learn();
         return 1;
       },

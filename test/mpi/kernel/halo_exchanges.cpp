@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(fields_of_other_widths_ranks_and_partitions_get_what_each_g
     all.refresh(a, b, c);
     BOOST_TEST((a == wanted_u && b == wanted_v && c == wanted_w));
   }
-  BOOST_TEST(all.counts().structures_made == 3U);
+  BOOST_TEST(all.counts().plans_made == 3U);
 }
 
 BOOST_AUTO_TEST_CASE(there_is_one_message_for_each_pair_whatever_the_number_of_fields) {

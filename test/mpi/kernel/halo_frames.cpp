@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(a_frame_is_filled_and_refreshed_without_a_first_call) {
       const auto wanted = h(block_from(p, extents(rows, std::size_t{9}), at_cell));
       BOOST_TEST((u == wanted));
     }
-    BOOST_TEST(h.structures_made() == 2U);  // a call uses the plan that a frame has made
+    BOOST_TEST(h.plans_made() == 2U);  // a call uses the plan that a frame has made
     const auto uneven = p.grid().shape()[0] == 1 ? cut::at({5}) : cut::balanced(5, p.grid().shape()[0]);
     const decomposition<2> cuts(uneven, cut::balanced(4, p.grid().shape()[1]));
     auto v = h.frame<float>(cuts);

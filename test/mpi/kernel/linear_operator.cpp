@@ -46,12 +46,12 @@ BOOST_AUTO_TEST_CASE(counts_what_the_last_call_moved, *test::at_least(2)) {
   const world everyone(test::workers());
   const auto row = everyone.partition(extents(everyone.size()));
   const all_reduce a(row, dimensions<0>, maximum);
-  BOOST_TEST(a.counts().structures_made == 0U);
+  BOOST_TEST(a.counts().plans_made == 0U);
   const xt::xtensor<float, 1> x = xt::ones<float>({1000});
   for (int times = 0; times < 3; ++times) {
     const auto y = a(x);
     const kernel_counts counts = a.counts();
-    BOOST_TEST(counts.structures_made == 1U);
+    BOOST_TEST(counts.plans_made == 1U);
     BOOST_TEST((counts.messages != 0 || counts.bytes_shared == 4000U));
     std::uint64_t sent[2] = {counts.messages, counts.bytes_by_message};
     PMPI_Allreduce(MPI_IN_PLACE, sent, 2, MPI_UINT64_T, MPI_SUM, everyone.communicator());

@@ -12,6 +12,9 @@
 #include <partita/nn/linear.hpp>
 #include <string>
 
+#include "../support/agreement_messages.hpp"
+#include "../support/message_count.hpp"
+
 namespace {
 
 using namespace partita;
@@ -118,6 +121,45 @@ BOOST_AUTO_TEST_CASE(of_more_shapes_than_are_kept_are_right_in_any_order) {
     BOOST_TEST((there == across));
     BOOST_TEST((r.adjoint(there) == x));
   }
+}
+
+BOOST_AUTO_TEST_CASE(with_blocks_of_other_sizes_gather_all_sizes_in_one_collective) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const auto line = everyone.partition(extents(P));
+  const repartition even(line, line);
+  const bool one_node = test::workers_told_by_message(everyone) == 1;
+  for (std::size_t call = 0; call < 60; ++call) {
+    // in every seventh call the blocks are balanced
+    const auto size_of = [&](std::size_t w) { return call % 7 == 3 ? 4 + call : 3 + (7 * call + 5 * w * w) % 11; };
+    std::size_t before = 0, all = 0;
+    for (std::size_t w = 0; w < P; ++w) before += w < me ? size_of(w) : 0, all += size_of(w);
+    const xt::xtensor<double, 1> x =
+        xt::arange<double>(static_cast<double>(before), static_cast<double>(before + size_of(me)));
+    const interval mine = balanced_part(all, P, me);
+    const xt::xtensor<double, 1> wanted =
+        xt::arange<double>(static_cast<double>(mine.start), static_cast<double>(mine.stop));
+    const std::size_t started = test::messages();
+    const auto y = even(x);
+    const std::size_t collectives = test::messages() - started;
+    BOOST_TEST((y == wanted));
+    if (one_node && P > 1 && call > 0) BOOST_TEST(collectives <= 1U);
+    BOOST_TEST((even.adjoint(y) == x));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(with_balanced_blocks_after_others_need_no_plan_for_their_adjoint, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const auto line = everyone.partition(extents(P));
+  const repartition even(line, line);
+  using vector = xt::xtensor<double, 1>;
+  const auto call = [&](std::size_t n) { return vector(even(vector(xt::ones<double>({n})))); };
+  call(me == 0 ? 5 : 3);  // from now on the sizes of all blocks are gathered
+  const vector y = call(4);
+  for (std::size_t n = 50; n < 90; ++n) call(n + (me == 1 ? 2 : 0));  // more than the plans that are kept
+  const vector dx = even.adjoint(y);
+  BOOST_TEST((dx == vector(xt::ones<double>({4}))));
 }
 
 BOOST_AUTO_TEST_CASE(of_a_layer_add_up_the_bias_of_every_row_of_a_long_batch) {

@@ -266,12 +266,12 @@ BOOST_AUTO_TEST_CASE(are_refused_at_their_start_and_nothing_is_under_way_then) {
                  last ? static_cast<void>(k.total.start(x)) : static_cast<void>(k.total(x));
                }).find("type double (8 bytes), by start; every worker") != std::string::npos);
   }
-  const text objection = last ? "the last worker will not" : "";
+  const text error_message = last ? "the last worker will not" : "";
   BOOST_TEST(refused<shape_error>([&] {
-               kernel_access::start_adjoint(k.from_last, x, objection, [&] { filled = true; });
+               kernel_access::start_adjoint(k.from_last, x, error_message, [&] { filled = true; });
              }) == "the last worker will not");
   BOOST_TEST(refused<shape_error>([&] {
-               kernel_access::start_adjoint(k.whole, x, objection, [&] { filled = true; });
+               kernel_access::start_adjoint(k.whole, x, error_message, [&] { filled = true; });
              }) == "the last worker will not");
   BOOST_TEST(!filled);
   const auto total = k.total(x);

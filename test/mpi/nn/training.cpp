@@ -54,6 +54,11 @@ BOOST_AUTO_TEST_CASE(softmax_cross_entropy_is_its_formula_and_its_adjoint_the_de
   BOOST_TEST(close(value, wanted));
   BOOST_TEST(loss.correct(scores, labels) == right);
 
+  // of equal scores the lowest class counts, whichever worker holds it
+  const xt::xtensor<double, 2> equal = 0 * scores;
+  BOOST_TEST(loss.correct(equal, labels) == std::size_t{1});
+  BOOST_TEST(loss.correct(equal, xt::xtensor<std::size_t, 1>{0, 0, 0, 0}) == std::size_t{4});
+
   // scores for which exp would overflow
   const xt::xtensor<double, 2> high = scores + 5000, low = scores - 5000;
   BOOST_TEST(std::abs(loss(high, labels) - wanted) < 1e-11);

@@ -81,13 +81,13 @@ BOOST_AUTO_TEST_CASE(a_printed_tensor_says_how_it_lies_and_what_is_here) {
   world everyone(test::workers());
   constexpr mesh m{axis{"a", 1}};
   const auto x = shard<int>(everyone, m.layout("a", ""), {2, 3}, [](const auto& i) { return 10 * i[0] + i[1]; });
-  std::ostringstream one, typed, owed;
+  std::ostringstream one, typed, pending;
   one << x;
   typed << reshard<m.layout("", "")>(x);
-  owed << reshard(x, m.layout("", "").partial("a"));
+  pending << reshard(x, m.layout("", "").partial("a"));
   const bool here = everyone.id() == 0;
   BOOST_TEST(one.str() == (here ? "[2, 3] (a, ) on a 1 on [0]; here [0, 2) x [0, 3): 0 1 2 10 11 12"
                                 : "[2, 3] (a, ) on a 1 on [0]; nothing here"));
   BOOST_TEST(typed.str().substr(0, 10) == "[2, 3] (, ");
-  BOOST_TEST(owed.str().find(here ? "a summand" : "nothing here") != std::string::npos);
+  BOOST_TEST(pending.str().find(here ? "a summand" : "nothing here") != std::string::npos);
 }

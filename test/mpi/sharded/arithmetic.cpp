@@ -37,15 +37,15 @@ BOOST_AUTO_TEST_CASE(integers_are_divided_after_what_they_owe, *test::at_least(2
   const mesh m{axis{"a", 2}};
   const auto one = [](const auto&) { return 1LL; };
   const auto odd = shard<long long>(everyone, m.layout("a"), {2}, one);
-  const auto owing = sum(odd * 3);
-  BOOST_TEST(owing.layout().is_partial());
+  const auto partial = sum(odd * 3);
+  BOOST_TEST(partial.layout().is_partial());
   const auto is = [&](const auto& x, long long n) { return x.number() == n || everyone.id() >= 2; };
-  BOOST_TEST(is(owing / 2, 3));
-  BOOST_TEST(is(owing / 4, 1));
-  BOOST_TEST(is(owing * 0.5, 3));
-  BOOST_TEST(is(owing * 0.75 + 0.5, 4));
-  BOOST_TEST(is(13 / owing, 2));
-  BOOST_TEST(is(owing < 6.5, 1));
+  BOOST_TEST(is(partial / 2, 3));
+  BOOST_TEST(is(partial / 4, 1));
+  BOOST_TEST(is(partial * 0.5, 3));
+  BOOST_TEST(is(partial * 0.75 + 0.5, 4));
+  BOOST_TEST(is(13 / partial, 2));
+  BOOST_TEST(is(partial < 6.5, 1));
   BOOST_TEST(is(mean(odd * 3), 3));
 }
 

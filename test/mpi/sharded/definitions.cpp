@@ -168,6 +168,19 @@ array extreme(const array& x, std::size_t d, double sign) {
   });
 }
 
+/// The index of the first largest (or smallest) element of each line along d; of the first NaN if the line contains
+/// one.
+array place_of_extreme(const array& x, std::size_t d, double sign) {
+  return made(without(x.extents, d), [&](const shape_list& i) {
+    std::size_t first = 0;
+    for (std::size_t k = 0; k < x.extents[d]; ++k) {
+      if (std::isnan(x(with(i, d, k)))) return static_cast<double>(k);
+      if (sign * x(with(i, d, k)) > sign * x(with(i, d, first))) first = k;
+    }
+    return static_cast<double>(first);
+  });
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(definitions)
@@ -196,13 +209,9 @@ BOOST_AUTO_TEST_CASE(reductions_along_each_dimension) {
         const array any = c.whole(e, kind);
         c.expect("maximum", maximum(c.placed(any), dimensions<D>), extreme(any, D, 1));
         c.expect("minimum", minimum(c.placed(any), dimensions<D>), extreme(any, D, -1));
+        c.expect("argmax", argmax(c.placed(any), dimensions<D>), place_of_extreme(any, D, 1));
+        c.expect("argmin", argmin(c.placed(any), dimensions<D>), place_of_extreme(any, D, -1));
       }
-      c.expect("argmax", argmax(x, dimensions<D>), made(without(e, D), [&](const shape_list& i) {
-                 std::size_t first = 0;
-                 for (std::size_t k = 1; k < e[D]; ++k)
-                   if (small(with(i, D, k)) > small(with(i, D, first))) first = k;
-                 return static_cast<double>(first);
-               }));
       c.expect("cumsum", cumsum(x, dimensions<D>), made(e, [&](const shape_list& i) {
                  double all = 0;
                  for (std::size_t k = 0; k <= i[D]; ++k) all += small(replaced(i, D, k));
@@ -330,6 +339,15 @@ BOOST_AUTO_TEST_CASE(norms_with_an_epsilon_that_is_seen) {
              tolerance);
     c.expect("log_softmax", log_softmax(X),
              made(e, [&](const shape_list& i) { return x(i) - std::log(exponentials(i)); }), tolerance);
+    const auto along_1 = [&](const shape_list& i) {
+      double all = 0;
+      for (std::size_t k = 0; k < e[1]; ++k) all += std::exp(x(replaced(i, 1, k)));
+      return all;
+    };
+    c.expect("softmax along dimension 1", softmax(X, dimensions<1>),
+             made(e, [&](const shape_list& i) { return std::exp(x(i)) / along_1(i); }), tolerance);
+    c.expect("log_softmax along dimension 1", log_softmax(X, dimensions<1>),
+             made(e, [&](const shape_list& i) { return x(i) - std::log(along_1(i)); }), tolerance);
   });
 }
 
@@ -390,7 +408,7 @@ BOOST_AUTO_TEST_CASE(parts_and_indices) {
              made({rows.size(), b}, [&](const shape_list& i) {
                return x({row(i[0]), i[1]});
              }));
-    const array updates = c.whole({rows.size(), b});
+    const array updates = c.whole({rows.size(), b}, c.random() % 2 == 0 ? numbers::small : numbers::with_infinities);
     const auto added = [&](const shape_list& i) {
       double all = 0;
       for (std::size_t k = 0; k < rows.size(); ++k)

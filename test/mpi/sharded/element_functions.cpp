@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <partita/sharded/bound_program.hpp>
+#include <partita/sharded/clip.hpp>
 #include <partita/sharded/compare.hpp>
 #include <partita/sharded/indexed.hpp>
 #include <partita/sharded/parts.hpp>
@@ -17,6 +18,16 @@ using namespace partita;
 namespace {
 
 using matrix = xt::xtensor<double, 2>;
+
+// [row]
+constexpr element_function arctangent{"arctangent", rising_real_function, [](auto x) { return std::atan(x); },
+                                      reading_x([](auto dy, auto x) { return dy / (1 + x * x); })};
+// [/row]
+/// sqrt(x² + z² + c), whose derivatives read an operand and the result.
+constexpr element_function distance_from{"distance", real_function,
+                                         [](auto x, auto z, auto c) { return std::sqrt(x * x + z * z + c); },
+                                         reading<1 + 8>([](auto dy, auto x, auto y) { return dy * x / y; }),
+                                         reading<2 + 8>([](auto dy, auto z, auto y) { return dy * z / y; })};
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN(), endless = std::numeric_limits<double>::infinity();
 constexpr double ties[] = {0, 1, 2, -1, -0.0, none, endless, -endless};
@@ -41,11 +52,13 @@ matrix weights_like(const matrix& x) {
   for (std::size_t k = 0; k < c.size(); ++k) c.data()[k] = 1 + 0.25 * static_cast<double>(k % 7);
   return c;
 }
-bool same(double a, double b) { return a == b || (a != a && b != b); }
+bool same(double a, double b, double tolerance) {
+  return a == b || (a != a && b != b) || std::abs(a - b) <= tolerance * std::abs(b);
+}
 template <class X>
-bool are_equal(const X& a, const X& b) {
+bool are_equal(const X& a, const X& b, double tolerance = 0) {
   bool all = a.shape() == b.shape();
-  for (std::size_t k = 0; all && k < a.size(); ++k) all = same(a.data()[k], b.data()[k]);
+  for (std::size_t k = 0; all && k < a.size(); ++k) all = same(a.data()[k], b.data()[k], tolerance);
   return all;
 }
 
@@ -72,9 +85,10 @@ value_and_gradients computed(const F& f, const X& x, const X& z, const C& c, Who
 /// The same for each kind of tensor; `expected` is the definition.
 template <class F>
 void check_all_ways(const world& everyone, const char* name, const F& f, const matrix& x, const matrix& z,
-                    const value_and_gradients& expected) {
+                    const value_and_gradients& expected, double tolerance = 0) {
   const auto is_right = [&](const char* way, const value_and_gradients& got) {
-    BOOST_TEST((are_equal(got.y, expected.y) && are_equal(got.dx, expected.dx) && are_equal(got.dz, expected.dz)),
+    BOOST_TEST((are_equal(got.y, expected.y, tolerance) && are_equal(got.dx, expected.dx, tolerance) &&
+                are_equal(got.dz, expected.dz, tolerance)),
                name << ", " << way << ':' << all_of(got) << " expected" << all_of(expected));
   };
   const matrix c = weights_like(x);
@@ -99,7 +113,8 @@ void check_all_ways(const world& everyone, const char* name, const F& f, const m
 }
 /// `define(x, z)` gives the value and both derivatives.
 template <class F, class Definition>
-void check(const world& everyone, const char* name, const F& f, const matrix& x, const matrix& z, Definition define) {
+void check(const world& everyone, const char* name, const F& f, const matrix& x, const matrix& z, Definition define,
+           double tolerance = 0) {
   const matrix c = weights_like(x);
   value_and_gradients expected{x, x, x};
   for (std::size_t k = 0; k < x.size(); ++k) {
@@ -108,7 +123,7 @@ void check(const world& everyone, const char* name, const F& f, const matrix& x,
     expected.dx.data()[k] = dx == 0 ? 0 : c.data()[k] * dx;
     expected.dz.data()[k] = dz == 0 ? 0 : c.data()[k] * dz;
   }
-  check_all_ways(everyone, name, f, x, z, expected);
+  check_all_ways(everyone, name, f, x, z, expected, tolerance);
 }
 
 struct triple {
@@ -136,39 +151,198 @@ BOOST_AUTO_TEST_CASE(the_gradient_of_minimum_goes_to_the_smaller_operand) {
   BOOST_TEST((std::get<1>(gradients) == xt::xtensor<double, 1>{0, 1}));
 }
 
+namespace {
+
+/// What functions of arrays give is computed when it is read, and has a type of its own for each function.
+template <class Y>
+auto computed_at_once(const Y& y) {
+  if constexpr (xt::is_xexpression<Y>::value) return matrix(y);
+  else return y;
+}
+
+/// f(u, v), and what it is at (a, b): one of these functions, chosen at run time, so that all are compiled as one
+/// program.
+struct function_with_ties {
+  const char* name;
+  template <class U, class V>
+  auto operator()(const U& u, const V& v) const {
+    switch (name[0]) {
+      case '1':
+        return computed_at_once(maximum(u, v));
+      case '2':
+        return computed_at_once(minimum(u, v));
+      case '3':
+        return computed_at_once(add(relu(u), multiply(v, 0)));
+      case '4':
+        return computed_at_once(add(abs(u), multiply(v, 0)));
+      case '5':
+        return computed_at_once(where(u, v, multiply(u, 3)));
+      case '6':
+        return computed_at_once(where(less(u, v), u, 4));
+      default:
+        return computed_at_once(where(less_equal(u, v), 4, v));
+    }
+  }
+  triple defined(double a, double b) const {
+    switch (name[0]) {
+      case '1':
+        return larger(a, b);
+      case '2':
+        return smaller(a, b);
+      case '3':
+        return {(a != a ? a : a > 0 ? a : 0) + b * 0, a != a || a > 0 ? 1.0 : 0.0, 0};
+      case '4':
+        return {(a < 0 ? -a : a) + b * 0, a > 0 ? 1.0 : a < 0 ? -1.0 : 0.0, 0};
+      case '5':
+        return a != 0 ? triple{b, 0, 1} : triple{a * 3, 3, 0};
+      case '6':
+        return a < b ? triple{a, 1, 0} : triple{4, 0, 0};
+      default:
+        return a <= b ? triple{4, 0, 0} : triple{b, 0, 1};
+    }
+  }
+};
+
+}  // namespace
+
 BOOST_AUTO_TEST_CASE(element_functions_are_their_definitions_at_ties_and_at_what_is_no_number) {
   const world everyone(test::workers());
   const matrix x = pairs(false), z = pairs(true);
-  const auto run = [&](const char* name, const auto& f, const auto& define) { check(everyone, name, f, x, z, define); };
-  run(
-      "maximum", [](const auto& a, const auto& b) { return maximum(a, b); }, larger);
-  run(
-      "minimum", [](const auto& a, const auto& b) { return minimum(a, b); }, smaller);
-  run(
-      "relu", [](const auto& a, const auto& b) { return add(relu(a), multiply(b, 0)); },
+  for (const char* name :
+       {"1 maximum", "2 minimum", "3 relu", "4 abs", "5 where", "6 where and a number", "7 where, a number first"}) {
+    const function_with_ties f{name};
+    check(everyone, name, f, x, z, [&](double a, double b) { return f.defined(a, b); });
+  }
+}
+
+namespace {
+
+// ROW(the function of u, its value at a, its derivative there)
+#define REAL_FUNCTIONS(ROW)                                                                                     \
+  ROW(sin(u), std::sin(a), std::cos(a))                                                                         \
+  ROW(cos(u), std::cos(a), -std::sin(a))                                                                        \
+  ROW(tan(u), std::tan(a), 1 + std::tan(a) * std::tan(a))                                                       \
+  ROW(erf(u), std::erf(a), 2 / std::sqrt(std::acos(-1.0)) * exp_of(-a * a))                                     \
+  ROW(expm1(u), std::expm1(a), std::expm1(a) + 1)                                                               \
+  ROW(log1p(u), std::log1p(a), 1 / (a + 1))                                                                     \
+  ROW(rsqrt(u), 1 / std::sqrt(a), -0.5 * std::pow(1 / std::sqrt(a), 3))                                         \
+  ROW(reciprocal(u), 1 / a, -(1 / a) * (1 / a))                                                                 \
+  ROW(floor(u), std::floor(a), zero(a))                                                                         \
+  ROW(ceil(u), std::ceil(a), zero(a))                                                                           \
+  ROW(round(u), std::isinf(a) ? a : a - std::remainder(a, 1), zero(a))                                          \
+  ROW(sign(u), a > 0 ? 1 : a < 0 ? -1 : 0, zero(a))                                                             \
+  ROW(silu(u), a* logistic(a), logistic(a) * (1 + a * (1 - logistic(a))))                                       \
+  ROW(mish(u), a* std::tanh(std::log1p(exp_of(a))),                                                             \
+      std::tanh(std::log1p(exp_of(a))) + a * (1 - std::pow(std::tanh(std::log1p(exp_of(a))), 2)) * logistic(a)) \
+  ROW(softplus(u), a > 20 ? a : std::log1p(exp_of(a)), a > 20 ? 1 : exp_of(a) / (exp_of(a) + 1))                \
+  ROW(softplus(u, 2, 3), 2 * a > 3 ? a : std::log1p(exp_of(2 * a)) / 2,                                         \
+      2 * a > 3 ? 1 : exp_of(2 * a) / (exp_of(2 * a) + 1))                                                      \
+  ROW(elu(u), a > 0 ? a : std::expm1(a), a > 0 || a != a ? 1 : exp_of(a))                                       \
+  ROW(elu(u, 0.25), a > 0 ? a : 0.25 * std::expm1(a), a > 0 || a != a ? 1 : 0.25 * exp_of(a))                   \
+  ROW(selu(u), 1.0507009873554805 * (a > 0 ? a : 1.6732632423543772 * std::expm1(a)),                           \
+      1.0507009873554805 * (a > 0 || a != a ? 1 : 1.6732632423543772 * exp_of(a)))                              \
+  ROW(leaky_relu(u), a > 0 ? a : 0.01 * a, a > 0 ? 1 : 0.01)                                                    \
+  ROW(leaky_relu(u, 0.5), a > 0 ? a : 0.5 * a, a > 0 ? 1 : 0.5)                                                 \
+  ROW(hardsigmoid(u), a<-3 ? 0 : a> 3 ? 1 : (a + 3) / 6, a > -3 && a < 3 ? 1.0 / 6 : 0)                         \
+  ROW(hardswish(u), a<-3 ? a * 0 : a> 3 ? a : a*(a + 3) / 6, a <= -3 ? 0 : a < 3 ? a / 3 + 0.5 : 1)             \
+  ROW(softsign(u), a / (1 + std::abs(a)), 1 / std::pow(1 + std::abs(a), 2))                                     \
+  ROW(clip(u, -1, 2.5), a<-1 ? -1 : a> 2.5 ? 2.5 : a, a >= -1 && a <= 2.5 ? 1 : 0)                              \
+  ROW(pow(u, 2), a* a, 2 * a)                                                                                   \
+  ROW(pow(u, 0), std::pow(a, 0), zero(a))                                                                       \
+  ROW(pow(u, -1.5), std::pow(a, -1.5), -1.5 * std::pow(a, -2.5))                                                \
+  ROW(pow(2, u), std::pow(2, a), std::pow(2, a) * std::log(2))                                                  \
+  ROW(pow(0, u), std::pow(0, a), a >= 0 ? 0 : std::pow(0, a) * -endless)
+
+constexpr auto exp_of = [](double a) { return std::exp(a); };
+constexpr auto logistic = [](double a) { return 1 / (1 + std::exp(-a)); };
+constexpr auto zero = [](double) { return 0.0; };
+
+struct real_function_row {
+  const char* name;
+  double (*value)(double);
+  double (*derivative)(double);
+};
+#define ROW(f, value, derivative) \
+  {#f, [](double a) -> double { return value; }, [](double a) -> double { return derivative; }},
+constexpr real_function_row real_functions[] = {REAL_FUNCTIONS(ROW)};
+#undef ROW
+
+/// The function of this row, chosen at run time, so that all are compiled as one program.
+template <class U>
+auto of_row(std::size_t row, const U& u) {
+  std::size_t k = 0;
+#define ROW(f, value, derivative) \
+  if (k++ == row) return computed_at_once(f);
+  REAL_FUNCTIONS(ROW)
+#undef ROW
+  throw std::logic_error("no such row");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(element_functions_of_real_numbers_are_their_definitions) {
+  const world everyone(test::workers());
+  const matrix x{
+      {0, -0.0, 1, -1, 0.5}, {-0.5, 1.5, 2.5, -2.5, 3}, {-3, 6, 0.3, -25, 25}, {none, endless, -endless, 2, -4}};
+  const matrix z = xt::zeros_like(x);
+  for (std::size_t k = 0; k < std::size(real_functions); ++k) {
+    const real_function_row& row = real_functions[k];
+    check(
+        everyone, row.name, [k](const auto& a, const auto& b) { return add(of_row(k, a), b); }, x, z,
+        [&](double a, double) {
+          return triple{row.value(a), row.derivative(a), 1};
+        },
+        1e-13);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_derivatives_of_a_power_are_0_where_the_exponent_or_the_base_is) {
+  const world everyone(test::workers());
+  check(
+      everyone, "pow", [](const auto& a, const auto& b) { return pow(a, b); }, pairs(false), pairs(true),
       [](double a, double b) {
-        return triple{(a != a ? a : a > 0 ? a : 0) + b * 0, a != a || a > 0 ? 1.0 : 0.0, 0};
-      });
-  run(
-      "abs", [](const auto& a, const auto& b) { return add(abs(a), multiply(b, 0)); },
-      [](double a, double b) {
-        return triple{(a < 0 ? -a : a) + b * 0, a > 0 ? 1.0 : a < 0 ? -1.0 : 0.0, 0};
-      });
-  run(
-      "where", [](const auto& a, const auto& b) { return where(a, b, multiply(a, 3)); },
-      [](double a, double b) {
-        return a != 0 ? triple{b, 0, 1} : triple{a * 3, 3, 0};
-      });
-  run(
-      "where and a number", [](const auto& a, const auto& b) { return where(less(a, b), a, 4); },
-      [](double a, double b) {
-        return a < b ? triple{a, 1, 0} : triple{4, 0, 0};
-      });
-  run(
-      "where, a number first", [](const auto& a, const auto& b) { return where(less_equal(a, b), 4, b); },
-      [](double a, double b) {
-        return a <= b ? triple{4, 0, 0} : triple{b, 0, 1};
-      });
+        const double y = std::pow(a, b);
+        return triple{y, b == 0 ? 0 : b * std::pow(a, b - 1), a == 0 && b >= 0 ? 0 : y * std::log(a)};
+      },
+      1e-13);
+}
+
+BOOST_AUTO_TEST_CASE(integers_are_clipped_and_rounded_exactly) {
+  const long long large = (1LL << 60) + 1;
+  const xt::xtensor<long long, 1> x{-7, 0, 3, large};
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const auto u = shard(everyone, m.layout("a"), x);
+  const auto whole = [&](const auto& y) { return reshard(y, m.layout("")).template whole<1>(); };
+  const auto program = trace([](const auto& v) { return clip(v, -2.5, 1e300); }, spec(m.layout("a"), {4}));
+  if (const auto y = whole(clip(u, -2.5, 1e300)); m.size() > 0) {
+    BOOST_TEST((y == xt::xtensor<long long, 1>{-2, 0, 3, large}));
+    BOOST_TEST((whole(program(u)) == y));
+  }
+  BOOST_TEST((whole(floor(u)) == x && whole(ceil(u)) == x && whole(round(u)) == x));
+  BOOST_TEST((whole(sign(u)) == xt::xtensor<long long, 1>{-1, 0, 1, 1}));
+  BOOST_TEST((whole(where(less(u, 3), 4, u)) == xt::xtensor<long long, 1>{4, 4, 3, large}));
+}
+
+BOOST_AUTO_TEST_CASE(an_element_function_of_a_program_is_one_row) {
+  const world everyone(test::workers());
+  const matrix x = smooth(3), z = smooth(4);
+  check(
+      everyone, "arctangent",
+      [](const auto& a, const auto& b) { return add(apply_to_elements<arctangent>(a), multiply(b, 0)); }, x, z,
+      [](double a, double) {
+        return triple{std::atan(a), 1 / (1 + a * a), 0};
+      },
+      1e-15);
+  const auto distance = [](const auto& a, const auto& b) { return apply_to_elements<distance_from>({2}, a, b); };
+  const matrix c = weights_like(x);
+  value_and_gradients expected{x, x, x};
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const double a = x.data()[k], b = z.data()[k], y = expected.y.data()[k] = std::sqrt(a * a + b * b + 2);
+    expected.dx.data()[k] = c.data()[k] * a / y;
+    expected.dz.data()[k] = c.data()[k] * b / y;
+  }
+  check_all_ways(everyone, "distance", distance, x, z, expected, 1e-15);
 }
 
 BOOST_AUTO_TEST_CASE(abs_and_relu_have_the_zeros_of_the_processor) {
@@ -223,6 +397,17 @@ BOOST_AUTO_TEST_CASE(derivatives_of_element_functions_are_limits_of_differences)
   run("square and abs", [](const auto& a, const auto& b) { return add(square(a), abs(subtract(a, multiply(b, 3)))); });
   run("sigmoid and gelu", [](const auto& a, const auto& b) { return multiply(sigmoid(a), gelu(subtract(b, a))); });
   run("relu", [](const auto& a, const auto& b) { return relu(subtract(a, multiply(b, 0.9))); });
+  run("sin, cos and tan", [](const auto& a, const auto& b) { return multiply(add(sin(a), tan(b)), cos(b)); });
+  run("erf, expm1 and log1p", [](const auto& a, const auto& b) { return multiply(add(erf(a), log1p(a)), expm1(b)); });
+  run("pow", [](const auto& a, const auto& b) { return add(pow(a, b), multiply(pow(a, 1.7), pow(0.6, b))); });
+  run("rsqrt and reciprocal", [](const auto& a, const auto& b) { return multiply(rsqrt(a), reciprocal(b)); });
+  run("silu and mish", [](const auto& a, const auto& b) { return multiply(silu(a), mish(subtract(b, a))); });
+  run("softplus and softsign", [](const auto& a, const auto& b) { return multiply(softplus(a, 3), softsign(b)); });
+  run("elu and selu",
+      [](const auto& a, const auto& b) { return add(elu(subtract(a, b), 0.7), selu(subtract(b, 0.7))); });
+  run("hardswish, hardsigmoid and leaky_relu", [](const auto& a, const auto& b) {
+    return add(multiply(hardswish(a), hardsigmoid(b)), leaky_relu(subtract(a, multiply(b, 0.9))));
+  });
   run("maximum and minimum",
       [](const auto& a, const auto& b) { return add(multiply(maximum(a, b), 2), minimum(a, multiply(b, 1.1))); });
   run("maximum and minimum of what is repeated", [](const auto& a, const auto& b) {

@@ -21,7 +21,7 @@ inline std::vector<partita::mesh> meshes(std::size_t workers) {
 /// Every sharding of this rank: each axis shards a dimension (as its first or last axis), replicates, or has a pending
 /// reduction.
 inline std::vector<partita::sharding> layouts(const partita::mesh& m, std::size_t rank,
-                                              partita::owed_reduction kind = partita::owed_reduction::sum) {
+                                              partita::pending_reduction kind = partita::pending_reduction::sum) {
   std::vector<partita::sharding> all{partita::sharding(m, rank)};
   for (std::size_t a = 0; a < m.rank(); ++a) {
     const auto before = all;

@@ -3,6 +3,7 @@
 #include "layouts.hpp"
 
 #include <cmath>
+#include <limits>
 #include <partita/sharded/arithmetic.hpp>
 #include <partita/sharded/detail/run_backward.hpp>
 #include <partita/sharded/losses.hpp>
@@ -131,6 +132,44 @@ BOOST_AUTO_TEST_CASE(losses_are_their_definitions) {
   c.hold(
       "kl of logarithms", [](const auto& x, const auto& t) { return losses::kl(x, t, {.log_target = true}); },
       [](double x, double t) { return exp(t) * (t - x); }, [](double, double t) { return -exp(t); });
+}
+
+BOOST_AUTO_TEST_CASE(losses_and_their_gradients_are_nan_where_those_of_pytorch_are) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const sharding rows = sharding(m, 1).cut(0, axis_list(0));
+  // The sum of the losses of 0.25 and of x, whose target is t, is NaN; the gradient at x is NaN or a number.
+  const auto check = [&](const char* name, auto loss, double x, double t, bool gradient_is_nan, double number = 0) {
+    const auto made = [&](double second) {
+      return shard<double>(everyone, rows, {2}, [=](const auto& i) { return i[0] == 0 ? 0.25 : second; });
+    };
+    const tensor target = made(t);
+    const auto [value, gradients] =
+        value_and_gradient([&](const auto& one) { return sum(loss(one, target)); }, made(x));
+    const auto dx = std::get<0>(gradients).template whole<1>();
+    BOOST_TEST(std::isnan(value), name);
+    BOOST_TEST(!std::isnan(dx(0)), name);
+    BOOST_TEST((gradient_is_nan ? std::isnan(dx(1)) : dx(1) == number), name << " at " << x << ", " << t);
+  };
+  const auto l1 = [](const auto& x, const auto& t) { return losses::l1(x, t); };
+  const auto smooth_l1 = [](const auto& x, const auto& t) { return losses::smooth_l1(x, t); };
+  const auto mse = [](const auto& x, const auto& t) { return losses::mse(x, t); };
+  const auto bce = [](const auto& x, const auto& t) { return losses::bce(x, t); };
+  const auto bce_with_logits = [](const auto& x, const auto& t) { return losses::bce_with_logits(x, t); };
+  const auto poisson_nll = [](const auto& x, const auto& t) { return losses::poisson_nll(x, t); };
+  const auto kl = [](const auto& x, const auto& t) { return losses::kl(x, t); };
+  check("l1", l1, nan, 0.5, false);
+  check("smooth l1", smooth_l1, nan, 0.5, true);
+  check("smooth l1", smooth_l1, 0.5, nan, true);
+  check("mse", mse, nan, 0.5, true);
+  check("bce", bce, nan, 0.5, true);
+  check("bce with logits", bce_with_logits, nan, 0.5, true);
+  check("poisson nll", poisson_nll, nan, 0.5, true);
+  check("kl", kl, nan, 0.5, false, -0.5);
+  check("kl", kl, nan, 0, false);
+  check("kl", kl, 0.5, nan, true);
+  check("kl", kl, 0.5, -1, false, 1);
 }
 
 BOOST_AUTO_TEST_CASE(cross_entropy_is_its_definition) {

@@ -58,12 +58,12 @@ BOOST_AUTO_TEST_CASE(arrays_types_and_programs_have_the_same_parts, *test::at_le
   static_assert(std::is_same_v<decltype(y), const xt::xtensor<double, 2>>);
   const auto X = shard<m.layout("data", "model")>(everyone, x);
   const auto Y = f(X);
-  static_assert(Y.layout() == m.layout("", ""));
+  static_assert(Y.layout() == m.layout("", "model"));
   static_assert(decltype(slice(X, dimensions<1>, {0, 3}))::layout() == m.layout("data", "model"));
   static_assert(decltype(pad(X, dimensions<0>, {0, 3}))::layout() == m.layout("data", "model"));
   const auto halves = split<2>(X, dimensions<1>);
-  static_assert(halves[0].layout() == m.layout("data", ""));
-  const auto all = Y.whole();
+  static_assert(halves[0].layout() == m.layout("data", "model"));
+  const auto all = reshard<m.layout("", "")>(Y).whole();
   const auto program = trace(f, spec(m.layout("data", ""), {3, 5}));
   const auto traced = reshard(program(X), m.layout("", "")).whole<2>();
   BOOST_CHECK_THROW(slice(X, dimensions<0>, {1, 4}), shape_error);
@@ -90,7 +90,50 @@ BOOST_AUTO_TEST_CASE(what_is_cut_along_the_dimension_is_not_brought_together, *t
   BOOST_TEST(received([&] { return pad(x, dimensions<0>, {2, 0}); }) <= 2 * p);
   BOOST_TEST(received([&] { return cumsum(x, dimensions<0>); }) == everyone.id());
   BOOST_TEST(received([&] { return slice(x, dimensions<0>, {0, n}); }) == 0U);
+  // The blocks of each half have 4 elements; those of worker k begin at elements 4 k and n / 2 + 4 k of x.
+  const std::size_t me = everyone.id();
+  std::size_t others = 0;
+  for (const std::size_t start : {4 * me, n / 2 + 4 * me})
+    for (std::size_t i = start; i < start + 4; ++i) others += i / 8 != me;
+  BOOST_TEST(received([&] {
+               const auto [one, two] = split<2>(x, dimensions<0>);
+               BOOST_TEST((one.layout() == m.layout("a")));
+               return two;
+             }) == others);
   const no_implicit_reshard written_down;
   BOOST_CHECK_THROW(slice(x, dimensions<0>, {2, n}), partition_error);
   slice(x, dimensions<0>, {0, n});
+}
+
+BOOST_AUTO_TEST_CASE(windows_and_carried_sums_count_their_messages, *test::at_least(2)) {
+  world everyone(test::workers());
+  const std::size_t p = everyone.size(), me = everyone.id();
+  const mesh m{axis{"a", p}};
+  const auto x = test::placed(everyone, m.layout("a"), {8 * p}, 1);
+  const auto messages = [&](const auto& f) {
+    const std::size_t before = detail::movements.messages;
+    f();
+    return detail::movements.messages - before;
+  };
+  // The result has 7 elements on each worker: they begin at element p + 7 me of x, whose blocks have 8 elements.
+  std::size_t others = 0;
+  for (std::size_t k = (p + 7 * me) / 8; k <= (p + 7 * me + 6) / 8; ++k) others += k != me;
+  BOOST_TEST(messages([&] { slice(x, dimensions<0>, {p, 8 * p}); }) == others);
+  BOOST_TEST(messages([&] { cumsum(x, dimensions<0>); }) == me);
+}
+
+BOOST_AUTO_TEST_CASE(a_movement_is_planned_again_after_many_others, *test::at_least(2)) {
+  world everyone(test::workers());
+  const std::size_t p = everyone.size();
+  const mesh m{axis{"a", p}};
+  const auto x = test::placed(everyone, m.layout("a"), {600 * p}, 1);
+  // More windows than movements are kept; the first is evicted while the others are used.
+  for (std::size_t round = 0; round < 2; ++round)
+    for (std::size_t k = 1; k < 560; k += round == 0 ? 1 : 50) {
+      const auto y = slice(x, dimensions<0>, {k, 600 * p});
+      y.for_each_local([&](const auto& i, const long long& v) {
+        if (v != test::numbered(shape_list{i[0] + k}, 1) * 7 % 11 - 5)
+          BOOST_ERROR("element " << i[0] << " of the slice from " << k);
+      });
+    }
 }

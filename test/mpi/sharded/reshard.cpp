@@ -2,6 +2,7 @@
 // says; and the adjoint of a movement is the movement back.
 #include "layouts.hpp"
 
+#include <cstdint>
 #include <partita/sharded/reshard.hpp>
 #include <random_cases.hpp>
 
@@ -37,6 +38,22 @@ BOOST_AUTO_TEST_CASE(every_sharding_becomes_every_other) {
           BOOST_TEST(holds_numbers(y), (text() << "" << from << " to " << to << " of " << e));
         }
     }
+}
+
+BOOST_AUTO_TEST_CASE(elements_of_all_sizes_are_moved_on_one_mesh_one_after_the_other) {
+  world everyone(test::workers());
+  const shape_list e{5, 7};
+  for (const mesh& m : test::meshes(everyone.size())) {
+    const auto all = test::layouts(m, 2);
+    const auto kept = shard<int>(everyone, all[0], e, [](const auto&) { return 0; });  // keeps the mesh and its plans
+    for (std::size_t k = 0; k < all.size(); k += 1 + all.size() / 5) {
+      const auto holds = [&]<class T>(T) {
+        const auto x = shard<T>(everyone, all[k], e, [](const auto& i) { return static_cast<T>(test::numbered(i)); });
+        return holds_numbers(reshard(x, all[(2 * k + 1) % all.size()]));
+      };
+      BOOST_TEST((holds(double()) && holds(float()) && holds(std::int16_t()) && holds(std::int64_t())), all[k]);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(no_worker_receives_more_than_the_plan_says) {
@@ -79,19 +96,58 @@ BOOST_AUTO_TEST_CASE(between_all_pairs_of_shardings_moves_what_the_plan_says, *t
           const auto& now = detail::movements;
           if (everyone.id() >= m.size()) continue;
           const auto plan = plan_reshard(m, from, to, e, {}, sizeof(int));
-          const auto said = detail::received_in(detail::legs_of(plan, from), e, everyone.id(), sizeof(int));
-          BOOST_TEST(now.exchanges - before.exchanges == said.exchanges, (text() << "" << from << " to " << to));
+          const received_share said = received_in(plan, from, e, everyone.id());
+          std::size_t rounds = 0;
+          for (const reshard_step& one : plan) rounds += one.rounds;
+          BOOST_TEST(now.exchanges - before.exchanges == rounds, (text() << "" << from << " to " << to));
           BOOST_TEST(now.messages - before.messages == said.messages, (text() << "" << from << " to " << to));
-          BOOST_TEST(now.bytes - before.bytes == said.bytes, (text() << "" << from << " to " << to));
+          BOOST_TEST(now.bytes - before.bytes == said.elements * sizeof(int), (text() << "" << from << " to " << to));
         }
       }
     }
   BOOST_TEST(pairs == (everyone.size() >= 6 ? 2416U : 1208U));
 }
 
+BOOST_AUTO_TEST_CASE(every_worker_receives_what_the_plan_states) {
+  world everyone(test::workers());
+  std::mt19937 random(6);
+  for (const mesh& m : test::meshes(everyone.size()))
+    for (std::size_t rank = 0; rank <= 3; ++rank) {
+      const auto all = test::layouts(m, rank);
+      for (std::size_t k = 0; k < test::random_cases(12); ++k) {
+        const sharding from = all[random() % all.size()], to = all[random() % all.size()];
+        const shape_list e = test::random_extents(random, rank);
+        const auto x = shard<double>(everyone, from, e, [](const auto& i) { return test::numbered(i); });
+        const auto before = detail::movements;
+        const auto y = reshard(x, to);
+        const auto& now = detail::movements;
+        const auto plan = plan_reshard(m, from, to, e, {}, sizeof(double));
+        const std::size_t place = x.state()->on->place();
+        const received_share share = place < m.size() ? received_in(plan, from, e, place) : received_share();
+        const text name = text() << "" << from << " to " << to << " of " << e;
+        BOOST_TEST(now.messages - before.messages == share.messages, name);
+        BOOST_TEST(now.bytes - before.bytes == share.elements * sizeof(double), name);
+        BOOST_TEST(holds_numbers(y), name);
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_sum_and_a_mean_are_reduced_in_one_step, *test::at_least(4)) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", 2}, axis{"b", 2}};
+  const auto x = shard<double>(everyone, m.layout("", "").partial("a").partial("b", pending_reduction::avg), {5, 6},
+                               [](const auto& i) { return test::numbered(i); });
+  const auto y = reshard(x, m.layout("a", ""));
+  BOOST_TEST(holds_numbers(y));
+  if (everyone.id() >= 4) return;
+  // The mean is over equal values; the sum has one summand that is not zero.
+  y.for_each_local([](const auto& i, const double& v) { BOOST_TEST(v == test::numbered(i)); });
+}
+
 BOOST_AUTO_TEST_CASE(other_reductions_are_finished_too) {
   world everyone(test::workers());
-  for (const auto kind : {owed_reduction::max, owed_reduction::min, owed_reduction::prod, owed_reduction::avg})
+  for (const auto kind :
+       {pending_reduction::max, pending_reduction::min, pending_reduction::prod, pending_reduction::avg})
     for (const mesh& m : test::meshes(everyone.size()))
       for (const sharding& from : test::layouts(m, 1, kind)) {
         const auto x = shard<double>(everyone, from, {7}, [](const auto& i) { return test::numbered(i); });

@@ -24,7 +24,7 @@ sharded_tensor<double> integers(const world& everyone, const sharding& s, const 
   if (!x.state()->on->active()) return x;
   double off = 0;
   for (std::size_t a = 0; a < s.on.rank(); ++a) {
-    if (s.owed[a] == owed_reduction::none) continue;
+    if (s.pending[a] == pending_reduction::none) continue;
     const double c = static_cast<double>(coordinate_of(s.on, x.state()->on->place(), a)),
                  n = static_cast<double>(s.on.size(a));
     off += c > 0 ? 3 * c : -3 * n * (n - 1) / 2;
@@ -93,6 +93,14 @@ BOOST_AUTO_TEST_CASE(steps_are_those_of_the_sequential_optimisers_wherever_all_l
   expect_the_sequential_one<sharded_sgd<double>, sgd<double>>(sgd_options{.learning_rate = 0.25, .momentum = 0.5});
   expect_the_sequential_one<sharded_adam<double>, adam<double>>(adam_options{.learning_rate = 0.1});
   expect_the_sequential_one<sharded_adamw<double>, adamw<double>>(adamw_options{.learning_rate = 0.1});
+  expect_the_sequential_one<sharded_sgd<double>, sgd<double>>(
+      sgd_options{.learning_rate = 0.25, .momentum = 0.5, .dampening = 0.5, .weight_decay = 0.5});
+  expect_the_sequential_one<sharded_sgd<double>, sgd<double>>(
+      sgd_options{.learning_rate = 0.25, .momentum = 0.5, .weight_decay = 0.5, .nesterov = true});
+  expect_the_sequential_one<sharded_adam<double>, adam<double>>(
+      adam_options{.learning_rate = 0.1, .weight_decay = 0.5, .amsgrad = true});
+  expect_the_sequential_one<sharded_adamw<double>, adamw<double>>(
+      adamw_options{.learning_rate = 0.1, .weight_decay = 0.5, .amsgrad = true});
 }
 
 BOOST_AUTO_TEST_CASE(parameters_alone_take_the_options_of_the_rule_by_default) {
@@ -104,6 +112,22 @@ BOOST_AUTO_TEST_CASE(parameters_alone_take_the_options_of_the_rule_by_default) {
   sharded_adam<double> by_default({w}), written({v}, {.learning_rate = 0.001});
   by_default.step(std::tuple(g)), written.step(std::tuple(g));
   BOOST_TEST((detail::as_array<1>(w) == detail::as_array<1>(v)));
+}
+
+BOOST_AUTO_TEST_CASE(parameters_with_names_are_those_of_the_list_without) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  auto w = integers(everyone, m.layout("a"), {6}, 1), b = integers(everyone, m.layout(""), {3}, 2);
+  auto v = w, c = b;
+  const named_parameters<double> names{{"w", w}, {"b", b}};
+  sharded_adamw<double> named(names, {.weight_decay = 0.5}, state_over{"a"}), listed({v, c}, {.weight_decay = 0.5});
+  const std::tuple g(integers(everyone, m.layout("a"), {6}, 3), integers(everyone, m.layout(""), {3}, 4));
+  named.step(g), listed.step(g);
+  BOOST_TEST((names.size() == 2U && names.name(1) == "b" && named.parameters() == 2U));
+  for (std::size_t k = 0; k < w.size(); ++k) BOOST_TEST(w.data()[k] == v.data()[k]);
+  for (std::size_t k = 0; k < b.size(); ++k) BOOST_TEST(b.data()[k] == c.data()[k]);
+  sharded_sgd<double> by_default(names);
+  by_default.step(g);
 }
 
 BOOST_AUTO_TEST_CASE(the_norm_counts_each_element_once) {
@@ -225,6 +249,18 @@ BOOST_AUTO_TEST_CASE(options_that_are_left_out_are_the_defaults) {
   const sgd<double> a(none);
   const adam<double> b(none);
   const adamw<double> c(none);
+}
+
+BOOST_AUTO_TEST_CASE(a_state_is_restored_in_its_own_layout_alone) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}, axis{"b", 1}};
+  auto w = integers(everyone, m.layout("", ""), {4, 3}, 1);
+  sharded_adam<double> optimiser({{w, m.layout("a", "")}}, {});
+  for (const sharding& s : test::layouts(m, 2)) {
+    const auto value = integers(everyone, s, {4, 3}, 2);
+    const bool fits = s.same_layout(optimiser.state_layout(0));
+    BOOST_TEST(test::refused<partition_error>([&] { optimiser.restore(0, 1, value); }).empty() == fits, s);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(wrong_gradients_are_refused_on_all_workers) {

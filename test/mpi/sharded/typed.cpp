@@ -11,15 +11,15 @@ using namespace partita;
 namespace {
 
 constexpr mesh m{axis{"data", 1}, axis{"model", 2}};
-constexpr sharding rows = m.layout("data", ""), columns = m.layout("", "model"), owing = rows.partial("model"),
-                   both = m.layout("data+model"), scalar = m.layout().partial("data", owed_reduction::max),
+constexpr sharding rows = m.layout("data", ""), columns = m.layout("", "model"), partial = rows.partial("model"),
+                   both = m.layout("data+model"), scalar = m.layout().partial("data", pending_reduction::max),
                    reduced = m.layout("", "").reduced("data"), one = m.layout("");
 
 template <sharding S>
 constexpr bool is_read_back = layout_named<name_of_layout<S>> == S;
-static_assert(is_read_back<rows> && is_read_back<columns> && is_read_back<owing> && is_read_back<both>);
+static_assert(is_read_back<rows> && is_read_back<columns> && is_read_back<partial> && is_read_back<both>);
 static_assert(is_read_back<scalar> && is_read_back<reduced> && is_read_back<one> && is_read_back<m.layout()>);
-static_assert(std::string_view(name_of_layout<owing>.letters) == "data=1,model=2 (data, ) partial sum over model");
+static_assert(std::string_view(name_of_layout<partial>.letters) == "data=1,model=2 (data, ) partial sum over model");
 static_assert(std::is_same_v<sharded<float, rows>, sharded<float, m.layout("data", "")>>);
 static_assert(!std::is_same_v<sharded<float, rows>, sharded<float, columns>>);
 
@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(the_type_follows_a_reshard, *test::at_least(2)) {
   const auto whole = R.whole();
   const bool on_the_mesh = everyone.id() < 2;
   BOOST_TEST((!on_the_mesh || whole == x));
-  const auto P = reshard<owing>(R);
+  const auto P = reshard<partial>(R);
   const auto back = reshard<columns>(P);
   BOOST_TEST((!on_the_mesh || back.local() == X.local()));
   const auto F = shard<columns, int>(everyone, {3, 5}, [](const auto& i) { return 5 * i[0] + i[1]; });
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(the_type_follows_a_reshard, *test::at_least(2)) {
 }
 
 BOOST_AUTO_TEST_CASE(a_symbol_is_short) {
-  BOOST_TEST(std::string_view(typeid(sharded<float, owing>).name()).size() < 512);
+  BOOST_TEST(std::string_view(typeid(sharded<float, partial>).name()).size() < 512);
 }
 
 namespace {

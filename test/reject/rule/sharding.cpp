@@ -68,7 +68,7 @@ constexpr auto wrong = propagate(m, rules::softmax(2), {spec{m.layout("", ""), {
 #elif defined(NO_SUCH_LETTER)
 constexpr rule wrong = product.replicate("z");
 #elif defined(NO_COMMON_REDUCTION)
-constexpr rule wrong = rule("abc->a").reduces("b", owed_reduction::max);
+constexpr rule wrong = rule("abc->a").reduces("b", pending_reduction::max);
 #elif defined(NO_RULE)
 constexpr rule wrong = registry::standard()("my_op", {{8, 64}});
 #elif defined(ELLIPSIS_IN_GRADIENT)
@@ -84,7 +84,7 @@ constexpr sharding wrong = m.layout("data", "").reduced("data");
 #elif defined(PARTIAL_AND_REDUCED)
 constexpr sharding wrong = m.layout("data", "").partial("model").reduced("model");
 #elif defined(COTANGENT_OF_A_MAXIMUM)
-constexpr sharding wrong = cotangent(m.layout("data", "").partial("model", owed_reduction::max));
+constexpr sharding wrong = cotangent(m.layout("data", "").partial("model", pending_reduction::max));
 #elif defined(TOO_MANY_OPERANDS)
 constexpr std::array<shape_list, 73> many{};
 constexpr rule wrong = rules::add_n({many.data(), many.size()});

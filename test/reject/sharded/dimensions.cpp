@@ -5,6 +5,23 @@
 // expect DIMENSIONS: partita::slice\(x, dimensions<d...>, {from, to}...\): requires dimensions that x has, each once
 // expect DIMENSIONS: partita::split\(x, dimensions<d>, extents\): requires a dimension that x has
 // lines DIMENSIONS: 60
+// first REARRANGED: partita::flip\(x, dimensions<d...>\): requires dimensions that x has, each once
+// expect REARRANGED: partita::roll\(x, dimensions<d...>, shift...\): requires dimensions that x has, each once
+// expect REARRANGED: partita::tile\(x, dimensions<d...>, times...\): requires dimensions that x has, each once
+// expect REARRANGED: partita::expand\(x, dimensions<d...>, extent...\): requires dimensions that x has, each once
+// expect REARRANGED: partita::strided_slice\(x, dimensions<d...>, {start, stop, step}...\): requires dimensions that x
+//   has
+// expect REARRANGED: partita::squeeze\(x, dimensions<d...>\): requires dimensions that x has, each once
+// expect REARRANGED: partita::unsqueeze\(x, dimensions<d...>\): requires dimensions of the result, each once
+// expect REARRANGED: partita::softmax\(x, dimensions<d>\): requires a dimension that x has
+// expect REARRANGED: partita::tril\(x\): requires a tensor of at least two dimensions
+// lines REARRANGED: 108
+// first CUMULATIVE: partita::cumsum\(x, dimensions<d>\): requires a dimension that x has
+// expect CUMULATIVE: partita::cumprod\(x, dimensions<d>\): requires a dimension that x has
+// expect CUMULATIVE: partita::cummax\(x, dimensions<d>\): requires a dimension that x has
+// expect CUMULATIVE: partita::cummin\(x, dimensions<d>\): requires a dimension that x has
+// expect CUMULATIVE: partita::cross_entropy\(scores, labels, dimensions<d>\): requires the dimension of the classes
+// lines CUMULATIVE: 60
 // first ORDERS: partita::transpose\(x, permute<...>\): requires each of 0, 1, ..., rank\(x\) - 1 once
 // lines ORDERS: 36
 // first LETTERS: partita::einsum<notation>\(x...\): requires each letter once in a tensor, and none in parentheses
@@ -20,7 +37,7 @@
 // expect RANKS: partita: requires operands of one rank, or a scalar
 // expect RANKS: partita::where\(condition, a, b\): requires operands of one rank, or scalars
 // lines RANKS: 60
-// first FRACTIONS: partita: exp, log, tanh, sigmoid, sqrt, gelu and softmax\(x\) require elements that are no integers
+// first FRACTIONS: partita: exp, log, sin and other functions of real numbers, and softmax\(x\), require elements
 // lines FRACTIONS: 36
 #include <partita/partita.hpp>
 
@@ -38,6 +55,22 @@ void calls(const world& everyone, const xt::xtensor<double, 2>& x) {
   mean(x, dimensions<0, 0>);
   slice(X, dimensions<0, 0>, {0, 1}, {0, 1});
   split(X, dimensions<3>, extents<1, 1>{});
+#elif defined(REARRANGED)
+  flip(X, dimensions<2>);
+  roll(X, dimensions<0, 0>, 1, 1);
+  tile(x, dimensions<3>, 2);
+  expand(X, dimensions<2>, 2);
+  strided_slice(x, dimensions<2>, {0, 1, 1});
+  squeeze(X, dimensions<2>);
+  unsqueeze(X, dimensions<1, 1>);
+  softmax(x, dimensions<2>);
+  tril(right);
+#elif defined(CUMULATIVE)
+  cumsum(X, dimensions<2>);
+  cumprod(x, dimensions<2>);
+  cummax(X, dimensions<2>);
+  cummin(x, dimensions<3>);
+  cross_entropy(X, xt::xtensor<int, 1>(), dimensions<2>);
 #elif defined(ORDERS)
   transpose(X, permute<0>);
   transpose(X, permute<0, 0>);

@@ -18,8 +18,8 @@ static_assert(followed("m, ,m", "matmul 0 1") == "m, | m, ,m | 1:all_gather(m) d
 static_assert(followed(", ,m", "matmul 0 1") == ",m | , ,m | d0:all_reduce(m)");
 static_assert(followed("d, ,", "matmul 0 1") == "d, | d, , | d1:all_reduce(d)");
 static_assert(followed("d, ,d", "matmul 0 1") == "d, | d, ,d | 1:all_gather(d) d1:reduce_scatter(d)");
-static_assert(followed("d+m, ,", "matmul 0 1") == "d+m, | d+m, , | d1:reduce_scatter(d)+all_reduce(m)+all_gather(d)");
-static_assert(followed(", ,d+m", "matmul 0 1") == ",d+m | , ,d+m | d0:reduce_scatter(d)+all_reduce(m)+all_gather(d)");
+static_assert(followed("d+m, ,", "matmul 0 1") == "d+m, | d+m, , | d1:all_reduce(d+m)");
+static_assert(followed(", ,d+m", "matmul 0 1") == ",d+m | , ,d+m | d0:all_reduce(d+m)");
 static_assert(followed(",d+m d+m,", "matmul 0 1") == ",~d~m | ,d+m d+m, | ");
 static_assert(followed("d,m m,d", "matmul 0 1") == "d,~m | d,m m,d | 1:all_gather(d) d1:reduce_scatter(d)");
 static_assert(followed("d,m ,", "matmul 0 1") == "d,~m | d,m , | d1:all_reduce(d)+all_gather(m)");
@@ -37,15 +37,14 @@ static_assert(followed("d, d,m", "matmul 0 1") ==
 
 // batches of products
 static_assert(followed("d,, ,m", "bmk,kn->bmn 0 1") == "d,,m | d,, ,m | d0:all_reduce(m) d1:all_reduce(d)");
-static_assert(followed("d,m, ,", "bmk,kn->bmn 0 1") ==
-              "d,m, | d,m, , | d1:reduce_scatter(d)+all_reduce(m)+all_gather(d)");
+static_assert(followed("d,m, ,", "bmk,kn->bmn 0 1") == "d,m, | d,m, , | d1:all_reduce(d+m)");
 static_assert(followed("d,,m m,", "bmk,kn->bmn 0 1") == "d,,~m | d,,m m, | d1:all_reduce(d)");
 static_assert(followed("d,, m,", "bmk,kn->bmn 0 1") == "d,,~m | d,, m, | d0:all_gather(m) d1:all_reduce(d)");
 static_assert(followed("d,, ,m^d", "bmk,kn->bmn 0 1") == "d,,m | d,, ,m~d | d0:all_reduce(m)");
 static_assert(followed("d,, ,^d", "bmk,kn->bmn 0 1") == "d,, | d,, ,~d | ");
 static_assert(followed(",d, ,m", "bmk,kn->bmn 0 1") == ",d,m | ,d, ,m | d0:all_reduce(m) d1:all_reduce(d)");
 static_assert(followed("d,m, d,", "bmk,kn->bmn 0 1") ==
-              "d,m, | d,m, d, | 1:all_gather(d) d1:reduce_scatter(d)+all_reduce(m)");
+              "d,m, | d,m, d, | 1:all_gather(d) d1:reduce_scatter(d+m)+all_gather(m)");
 static_assert(followed("d,, d,,", "bik,bkj->bij 0 1") == "d,, | d,, d,, | ");
 static_assert(followed("d,m, d,,", "bik,bkj->bij 0 1") == "d,m, | d,m, d,, | d1:all_reduce(m)");
 static_assert(followed("d,,m d,m,", "bik,bkj->bij 0 1") == "d,,~m | d,,m d,m, | ");
@@ -127,8 +126,7 @@ static_assert(followed("d, m, ,m", "matmul 0 1 relu 3 matmul 4 2") ==
 static_assert(followed("d, , ,", "matmul 0 1 relu 3 matmul 4 2") == "d, | d, , , | d2:all_reduce(d) d1:all_reduce(d)");
 static_assert(followed("d, ,^d ,^d", "matmul 0 1 relu 3 matmul 4 2") == "d, | d, ,~d ,~d | ");
 static_assert(followed("d+m, , ,", "matmul 0 1 relu 3 matmul 4 2") ==
-              "d+m, | d+m, , , | d2:reduce_scatter(d)+all_reduce(m)+all_gather(d) "
-              "d1:reduce_scatter(d)+all_reduce(m)+all_gather(d)");
+              "d+m, | d+m, , , | d2:all_reduce(d+m) d1:all_reduce(d+m)");
 static_assert(
     followed("d, ,m ,m", "matmul 0 1 relu 3 matmul 4 2") ==
     "d,m | d, ,m ,m | 4:all_gather(m) d4:reduce_scatter(m) d2:all_reduce(d) d0:all_reduce(m) d1:all_reduce(d)");
@@ -169,7 +167,7 @@ static_assert(followed("d,^m ,m^d m,^d", "matmul 0 1 relu 3 matmul 4 2 add 0 5")
 static_assert(followed("d, ,", "matmul 0 1 matmul 2 1") == "d, | d, , | d1:all_reduce(d) d1:all_reduce(d)");
 static_assert(followed("d, ,^d", "matmul 0 1 matmul 2 1") == "d, | d, ,~d | ");
 static_assert(followed("d,m ,", "matmul 0 1 matmul 2 1") ==
-              "d,~m | d,m , | d1:reduce_scatter(d)+all_reduce(m)+all_gather(d) d1:all_reduce(d)+all_gather(m)");
+              "d,~m | d,m , | d1:all_reduce(d+m) d1:all_reduce(d)+all_gather(m)");
 static_assert(followed("d, m,", "matmul 0 1 matmul 2 1") ==
               "d,~m | d, m, | 2:reduce_scatter(m) d2:all_gather(m) d1:all_reduce(d) d0:all_gather(m) d1:all_reduce(d)");
 static_assert(followed("d, ,^d", "matmul 0 1 matmul 2 1 add 2 3") == "d, | d, ,~d | ");

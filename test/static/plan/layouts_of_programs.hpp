@@ -35,7 +35,7 @@ struct words {
   constexpr bool is(const char* other) const { return same(word, size, other); }
 };
 
-/// "d,m" "d+m," "," "d,~m" (owes a sum over m) ",^d" (reduced over d).
+/// "d,m" "d+m," "," "d,~m" (partial: a sum over m is pending) ",^d" (reduced over d).
 constexpr sharding layout_of(const char* c, std::size_t n) {
   sharding s(m, 1);
   for (std::size_t k = 0; k < n; ++k) {
@@ -53,7 +53,7 @@ constexpr void write(basic_text<N>& out, const sharding& s) {
     for (std::size_t k = 0; k < s.cuts[d].size(); ++k) out << (k > 0 ? "+" : "") << m.axes[s.cuts[d][k]].name();
   }
   for (std::size_t a = 0; a < m.rank(); ++a)
-    if (s.owed[a] != owed_reduction::none) out << '~' << m.axes[a].name();
+    if (s.pending[a] != pending_reduction::none) out << '~' << m.axes[a].name();
   for (std::size_t a = 0; a < m.rank(); ++a)
     if ((s.reduced_over >> a & 1U) != 0) out << '^' << m.axes[a].name();
 }
@@ -110,12 +110,15 @@ class program {
     if (bare(from).same_layout(bare(to))) return;
     bool said = false;
     for (const reshard_step& one : plan_reshard(m, bare(from), bare(to), shape, mesh_links{}, 4)) {
-      if (one.done == reshard_step::what::slice || one.done == reshard_step::what::owe) continue;
+      if (one.done == reshard_step::what::slice || one.done == reshard_step::what::make_partial) continue;
       if (!said) moves << (moves.empty() ? "" : " ") << who << number << ':';
       else moves << '+';
       said = true;
       moves << name_of(one.done);
-      if (one.axis != reshard_step::none) moves << '(' << m.axes[one.axis].name() << ')';
+      const char* before = "(";
+      for (std::size_t a = 0; a < m.rank(); ++a)
+        if (a == one.axis || (one.reduced >> a & 1U) != 0) moves << before << m.axes[a].name(), before = "+";
+      if (before[0] == '+') moves << ')';
     }
   }
   constexpr rule rule_named(const words& w, const shape_span& x, adjoint& back) const {
@@ -129,9 +132,9 @@ class program {
         if (r.operand_count == 2) back = adjoint::product;
         return r;
       }
-    if (w.is("sum0")) return rules::reduction(owed_reduction::sum, {0}, false)(x);
-    if (w.is("sum1")) return rules::reduction(owed_reduction::sum, {1}, false)(x);
-    if (w.is("sum")) return rules::reduction(owed_reduction::sum, {}, false)(x);
+    if (w.is("sum0")) return rules::reduction(pending_reduction::sum, {0}, false)(x);
+    if (w.is("sum1")) return rules::reduction(pending_reduction::sum, {1}, false)(x);
+    if (w.is("sum")) return rules::reduction(pending_reduction::sum, {}, false)(x);
     if (w.is("transpose")) return rules::transpose({1, 0})(x);
     back = adjoint::pass;
     if (w.is("add")) return rules::add(x);

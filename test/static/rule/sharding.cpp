@@ -129,33 +129,34 @@ static_assert(mixed.results[0] == m.layout("data", "", "model") && mixed.operand
 
 // --- partial values: they stay partial where that is valid, are reduced where it is not, and are never dropped ---
 
-constexpr spec owing{m.layout("data", "").partial("model"), {8, 6}}, whole{m.layout("data", ""), {8, 6}};
-constexpr auto scaled = propagate(m, rules::scale, {owing});
+constexpr spec partial{m.layout("data", "").partial("model"), {8, 6}}, whole{m.layout("data", ""), {8, 6}};
+constexpr auto scaled = propagate(m, rules::scale, {partial});
 static_assert(scaled.results[0] == m.layout("data", "").partial("model") && scaled.reshards.empty());
-constexpr auto summed = propagate(m, rules::add, {owing, owing});
+constexpr auto summed = propagate(m, rules::add, {partial, partial});
 static_assert(summed.results[0] == m.layout("data", "").partial("model"));
-constexpr auto one_owes = propagate(m, rules::add, {owing, whole});  // x + b on every worker would count b four times
-static_assert(one_owes.results[0] == m.layout("data", "") && one_owes.reshards.size() == 1);
-constexpr auto times = propagate(m, rules::multiply, {owing, whole});
+constexpr auto one_partial =
+    propagate(m, rules::add, {partial, whole});  // x + b on every worker would count b four times
+static_assert(one_partial.results[0] == m.layout("data", "") && one_partial.reshards.size() == 1);
+constexpr auto times = propagate(m, rules::multiply, {partial, whole});
 static_assert(times.results[0] == m.layout("data", "").partial("model"));
-constexpr auto squared = propagate(m, rules::multiply, {owing, owing});
+constexpr auto squared = propagate(m, rules::multiply, {partial, partial});
 static_assert(squared.results[0] == m.layout("data", "") && squared.reshards.size() == 2);
-constexpr auto activated = propagate(m, rules::elementwise, {owing});
+constexpr auto activated = propagate(m, rules::elementwise, {partial});
 static_assert(activated.results[0] == m.layout("data", "") && activated.operands[0] == m.layout("data", ""));
-constexpr spec largest{m.layout("data", "").partial("model", owed_reduction::max), {8, 6}};
+constexpr spec largest{m.layout("data", "").partial("model", pending_reduction::max), {8, 6}};
 static_assert(propagate(m, rules::relu, {largest}).results[0] ==
-              m.layout("data", "").partial("model", owed_reduction::max));
+              m.layout("data", "").partial("model", pending_reduction::max));
 static_assert(propagate(m, rules::scale, {largest}).results[0] == m.layout("data", ""));
 static_assert(propagate(m, rules::max({1}), {largest}).results[0] ==
-              m.layout("data").partial("model", owed_reduction::max));
+              m.layout("data").partial("model", pending_reduction::max));
 static_assert(propagate(m, rules::sum({1}), {largest}).results[0] == m.layout("data"));
-static_assert(propagate(m, rules::max({1}), {owing}).results[0] == m.layout("data"));
+static_assert(propagate(m, rules::max({1}), {partial}).results[0] == m.layout("data"));
 static_assert(propagate(m, rules::assign, {largest}).results[0] ==
-              m.layout("data", "").partial("model", owed_reduction::max));
+              m.layout("data", "").partial("model", pending_reduction::max));
 static_assert(propagate(m, rules::mean({0}), {spec{m.layout("data"), {7}}}).results[0] ==
               m.layout());  // 4 and 3 weigh differently
 static_assert(propagate(m, rules::mean({0}), {spec{m.layout("data"), {8}}}).results[0] ==
-              m.layout().partial("data", owed_reduction::avg));
+              m.layout().partial("data", pending_reduction::avg));
 static_assert(propagate(m, rules::softmax(), {spec{m.layout("data", "model"), {8, 8}}}).operands[0] ==
               m.layout("data", ""));
 
@@ -199,11 +200,17 @@ constexpr bool says(const propagation& p, decision::what done) {
     if (d.done == done) return true;
   return false;
 }
-static_assert(says(s, decision::what::took) && says(contracted, decision::what::owes) &&
+static_assert(says(s, decision::what::took) && says(contracted, decision::what::becomes_partial) &&
               says(small_moves, decision::what::lost));
 static_assert(says(even, decision::what::uneven) && says(inner, decision::what::does_not_fit) &&
               says(longer, decision::what::extended));
 static_assert(says(pinned, decision::what::keeps_replicating) && says(scaled, decision::what::passes_partial));
-static_assert(says(one_owes, decision::what::finishes_partial));
+static_assert(says(one_partial, decision::what::finishes_partial));
 
 }  // namespace
+
+// --- the name of version 0.2 ---
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static_assert(std::is_same_v<pending_reduction, owed_reduction>);
+#pragma GCC diagnostic pop

@@ -42,7 +42,7 @@ struct by_axes {
 };
 
 /// A sharding that also has a pending reduction over an axis.
-constexpr sharding owing(const sharding& s, std::size_t a, owed_reduction kind = owed_reduction::sum) {
+constexpr sharding made_partial(const sharding& s, std::size_t a, pending_reduction kind = pending_reduction::sum) {
   return s.partial(a, kind);
 }
 

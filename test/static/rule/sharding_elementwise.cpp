@@ -8,10 +8,10 @@ static_assert(forward(policy::paddle_classic, rules::add_n,
                       {by_axis{m22}({16, 16, 16}, {0, -1, -1}), by_axis{m22}({16, 16, 16}, {0, -1, -1})},
                       {by_axis{m22}({0, -1, -1}), by_axis{m22}({0, -1, -1}), by_axis{m22}({0, -1, -1})}));
 static_assert(forward(policy::paddle_classic, rules::add_n,
-                      {spec(owing(by_axis{m22}({0, -1, -1}), 1, owed_reduction::sum), {16, 16, 16}),
-                       spec(owing(by_axis{m22}({-1, -1, -1}), 1, owed_reduction::sum), {16, 16, 16})},
-                      {owing(by_axis{m22}({0, -1, -1}), 1), owing(by_axis{m22}({0, -1, -1}), 1),
-                       owing(by_axis{m22}({0, -1, -1}), 1)}));
+                      {spec(made_partial(by_axis{m22}({0, -1, -1}), 1, pending_reduction::sum), {16, 16, 16}),
+                       spec(made_partial(by_axis{m22}({-1, -1, -1}), 1, pending_reduction::sum), {16, 16, 16})},
+                      {made_partial(by_axis{m22}({0, -1, -1}), 1), made_partial(by_axis{m22}({0, -1, -1}), 1),
+                       made_partial(by_axis{m22}({0, -1, -1}), 1)}));
 static_assert(backward(policy::paddle_classic, rules::add, {shape_list{96, 24, 48}, shape_list{48}},
                        {by_axis{m23}({0, -1, 1})},
                        {by_axis{m23}({0, -1, 1}), by_axis{m23}({1}), by_axis{m23}({0, -1, 1})}));

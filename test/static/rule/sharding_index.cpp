@@ -8,7 +8,7 @@ static_assert(forward(policy::paddle_classic, rules::vocabulary_embedding,
                       {by_axis{m24}({-1, -1}), by_axis{m24}({1, -1}), by_axis{m24}({1, -1, -1})}));
 static_assert(forward(policy::paddle_classic, rules::vocabulary_embedding,
                       {by_axis{m24}({512, 768}, {1, -1}), by_axis{m24}({4, 1024}, {-1, -1})},
-                      {by_axis{m24}({1, -1}), by_axis{m24}({-1, -1}), owing(by_axis{m24}({-1, -1, -1}), 1)}));
+                      {by_axis{m24}({1, -1}), by_axis{m24}({-1, -1}), made_partial(by_axis{m24}({-1, -1, -1}), 1)}));
 static_assert(backward(policy::paddle_classic, rules::embedding(), {shape_list{4, 1024}, shape_list{512, 768}},
                        {by_axis{m24}({1, -1, -1})},
                        {by_axis{m24}({1, -1}), by_axis{m24}({-1, -1}), by_axis{m24}({1, -1, -1})}));
@@ -23,7 +23,7 @@ static_assert(forward(policy::paddle_classic, rules::embedding(),
                       {by_axis{m24}({1, -1}), by_axis{m24}({-1, 0}), by_axis{m24}({1, -1, 0})}));
 static_assert(forward(policy::paddle_classic, rules::embedding(),
                       {by_axis{m24}({4, 1024}, {1, -1}), by_axis{m24}({512, 768}, {0, -1})},
-                      {by_axis{m24}({1, -1}), by_axis{m24}({0, -1}), owing(by_axis{m24}({1, -1, -1}), 0)}));
+                      {by_axis{m24}({1, -1}), by_axis{m24}({0, -1}), made_partial(by_axis{m24}({1, -1, -1}), 0)}));
 static_assert(forward(policy::paddle_classic, rules::gather(1),
                       {by_axis{m23}({64, 32, 48}, {0, 1, -1}), by_axis{m23}({16}, {1})},
                       {by_axis{m23}({0, -1, -1}), by_axis{m23}({1}), by_axis{m23}({0, 1, -1})}));

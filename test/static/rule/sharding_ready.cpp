@@ -56,7 +56,8 @@ static_assert(forward(ours, rules::depthwise_convolution,
                       {by_axis{m22}({-1, 0, -1}), by_axis{m22}({0, -1, -1}), by_axis{m22}({-1, 0, -1})}));
 static_assert(forward(ours, rules::transposed_convolution(),
                       {by_axis{m22}({2, 4, 5}, {-1, 0, -1}), by_axis{m22}({4, 6, 3}, {-1, 1, -1})},
-                      {by_axis{m22}({-1, 0, -1}), by_axis{m22}({0, 1, -1}), owing(by_axis{m22}({-1, 1, -1}), 0)}));
+                      {by_axis{m22}({-1, 0, -1}), by_axis{m22}({0, 1, -1}),
+                       made_partial(by_axis{m22}({-1, 1, -1}), 0)}));
 
 // --- writing by index ---
 
@@ -93,7 +94,7 @@ static_assert(forward(ours, rules::expert_combine,
 // --- optimisers: the state lies as the parameter, a partial gradient is finished first ---
 
 static_assert(forward(ours, rules::adam,
-                      {by_axis{m22}({8, 6}, {0, -1}), spec(owing(by_axis{m22}({0, -1}), 1), {8, 6}),
+                      {by_axis{m22}({8, 6}, {0, -1}), spec(made_partial(by_axis{m22}({0, -1}), 1), {8, 6}),
                        by_axis{m22}({1}, {-1}), by_axis{m22}({8, 6}, {0, -1}), by_axis{m22}({8, 6}, {0, -1}),
                        by_axis{m22}({1}, {-1}), by_axis{m22}({1}, {-1})},
                       {by_axis{m22}({0, -1}), by_axis{m22}({0, -1}), by_axis{m22}({-1}), by_axis{m22}({0, -1}),

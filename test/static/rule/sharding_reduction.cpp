@@ -97,7 +97,7 @@ static_assert(backward(policy::paddle_classic, rules::logsumexp({0}, false), {sh
 static_assert(backward(policy::paddle_classic, rules::logsumexp({0}, true), {shape_list{64, 32}},
                        {by_axis{m4}({-1, -1})}, {by_axis{m4}({-1, -1}), by_axis{m4}({-1, -1})}));
 static_assert(forward(policy::paddle_classic, rules::mean(), {by_axis{m22}({4, 8}, {0, -1})},
-                      {by_axis{m22}({0, -1}), owing(by_axis{m22}({}), 0, owed_reduction::avg)}));
+                      {by_axis{m22}({0, -1}), made_partial(by_axis{m22}({}), 0, pending_reduction::avg)}));
 static_assert(backward(policy::paddle_classic, rules::max({1, 2}, false), {shape_list{96, 24, 48}},
                        {by_axis{m23}({-1})}, {by_axis{m23}({-1, -1, -1}), by_axis{m23}({-1})}));
 static_assert(backward(policy::paddle_classic, rules::max({1, 2}, false), {shape_list{96, 24, 48}}, {by_axis{m23}({1})},
@@ -119,11 +119,11 @@ static_assert(forward(policy::paddle_classic, rules::max({1, 2}, false), {by_axi
 static_assert(forward(policy::paddle_classic, rules::max({1, 2}, false), {by_axis{m23}({96, 24, 48}, {1, -1, -1})},
                       {by_axis{m23}({1, -1, -1}), by_axis{m23}({1})}));
 static_assert(forward(policy::paddle_classic, rules::max({1, 2}, false), {by_axis{m23}({96, 24, 48}, {0, 1, -1})},
-                      {by_axis{m23}({0, 1, -1}), owing(by_axis{m23}({0}), 1, owed_reduction::max)}));
+                      {by_axis{m23}({0, 1, -1}), made_partial(by_axis{m23}({0}), 1, pending_reduction::max)}));
 static_assert(forward(policy::paddle_classic, rules::max({1, 2}, true), {by_axis{m23}({96, 24, 48}, {0, 1, -1})},
-                      {by_axis{m23}({0, 1, -1}), owing(by_axis{m23}({0, -1, -1}), 1, owed_reduction::max)}));
+                      {by_axis{m23}({0, 1, -1}), made_partial(by_axis{m23}({0, -1, -1}), 1, pending_reduction::max)}));
 static_assert(forward(policy::paddle_classic, rules::max({0}, false), {by_axis{m4}({64, 32}, {0, -1})},
-                      {by_axis{m4}({0, -1}), owing(by_axis{m4}({-1}), 0, owed_reduction::max)}));
+                      {by_axis{m4}({0, -1}), made_partial(by_axis{m4}({-1}), 0, pending_reduction::max)}));
 static_assert(backward(policy::paddle_classic, rules::sum_of_function({1, 2}, false), {shape_list{96, 24, 48}},
                        {by_axis{m23}({0})}, {by_axis{m23}({0, -1, -1}), by_axis{m23}({0})}));
 static_assert(backward(policy::paddle_classic, rules::sum_of_function({1, 2}, false), {shape_list{96, 24, 48}},

@@ -10,7 +10,7 @@ static_assert(sliding{.kernel = 3}.places(8) == 6);
 static_assert(sliding{.kernel = 3, .padding = 1}.places(8) == 8);
 static_assert(sliding{.kernel = 3, .stride = 2, .padding = 1}.places(8) == 4);
 static_assert(sliding{.kernel = 3, .dilation = 2}.reach() == 5 && sliding{.kernel = 3, .dilation = 2}.places(4) == 0);
-static_assert(sliding{.kernel = 1, .stride = 3}.places(7) == 3);  // cells that nobody needs
+static_assert(sliding{.kernel = 1, .stride = 3}.places(7) == 3);  // cells that no output needs
 
 // ceil_mode: one more where something is left over, but never one that begins in the padding behind the tensor
 static_assert(sliding{.kernel = 2, .stride = 2}.places(5) == 2);

@@ -1,6 +1,6 @@
 // Joint messages of the workers of two nodes, executed in memory for all workers of simulated nodes: every box arrives
 // where the plans say, in one message for each pair of nodes, or in a few if they are long.
-#include <partita/comm/detail/joint_plan.hpp>
+#include <partita/comm/detail/exchange/joint_plan.hpp>
 #include <partita/plan/repartition_plan.hpp>
 
 #include "random_grid.hpp"

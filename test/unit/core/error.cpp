@@ -29,19 +29,19 @@ BOOST_AUTO_TEST_CASE(every_error_is_caught_as_itself_as_error_and_as_a_standard_
   throws_its_sentence<io_error>();
 }
 
-BOOST_AUTO_TEST_CASE(a_copied_error_has_a_sentence_of_its_own) {
+BOOST_AUTO_TEST_CASE(a_copied_error_has_a_message_of_its_own) {
   std::string sentence;
   try {
     shape_error copy("");
     {
-      const shape_error original("a sentence");
+      const shape_error original("a message");
       copy = original;
     }
     throw copy;
   } catch (const error& e) {
     sentence = e.what();
   }
-  BOOST_TEST(sentence == "a sentence");
+  BOOST_TEST(sentence == "a message");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

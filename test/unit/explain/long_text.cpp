@@ -7,9 +7,9 @@
 
 using namespace partita;
 
-BOOST_AUTO_TEST_SUITE(explaining_in_prose)
+BOOST_AUTO_TEST_SUITE(long_texts)
 
-BOOST_AUTO_TEST_CASE(prose_takes_what_a_text_takes_and_grows_beyond_it) {
+BOOST_AUTO_TEST_CASE(a_long_text_takes_what_a_text_takes_and_grows_beyond_it) {
   long_text p("worker ");
   p << 12U << ',' << text(" sends ") << -3 << long_text(" boxes");
   BOOST_TEST((p == "worker 12, sends -3 boxes"));
@@ -18,7 +18,7 @@ BOOST_AUTO_TEST_CASE(prose_takes_what_a_text_takes_and_grows_beyond_it) {
   BOOST_TEST((long_text() << much.c_str()).size() == much.size());
 }
 
-BOOST_AUTO_TEST_CASE(prose_written_onto_itself_is_written_once_more) {
+BOOST_AUTO_TEST_CASE(a_long_text_written_onto_itself_is_written_once_more) {
   long_text p("ab");
   p << p;
   BOOST_TEST((p == "abab"));
@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(columns_are_counted_in_characters_not_in_bytes) {
   BOOST_TEST((p.pad(2) == "3 × 4 …  "));  // never shorter
 }
 
-BOOST_AUTO_TEST_CASE(prose_is_equal_to_the_same_characters_only) {
+BOOST_AUTO_TEST_CASE(a_long_text_is_equal_to_the_same_characters_only) {
   BOOST_TEST((long_text("ab") == long_text("ab") && !(long_text("ab") == long_text("abc"))));
   BOOST_TEST((!(long_text("ab") == "abc") && !(long_text("ab") == "a") && long_text().empty() && long_text() == ""));
   std::ostringstream out;

@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_propagated_operation_shows_the_layouts_and_the_moves_that
   const std::string words = to_text(picture);
   BOOST_TEST(words.starts_with("after, result 0 moves by\n"
                                "(1310720 bytes to a worker, where the estimate was 1572864)\n"
-                               "slice data to 0, 0 bytes"),
+                               "slice data to 2, 0 bytes"),
              words);
 }
 

@@ -157,8 +157,8 @@ BOOST_AUTO_TEST_CASE(long_lists_of_workers_are_cut) {
 BOOST_AUTO_TEST_CASE(the_cost_over_all_workers_is_told_in_two_lines) {
   BOOST_TEST(to_text(cost_of(two_by_two, in_quarters, columns, in_columns), 4) ==
              "33 elements (132 bytes) moved in 6 messages, 15 elements (60 bytes) kept, by 4 workers\n"
-             "  the busiest sends 12 elements (48 bytes), receives 12 elements (48 bytes), meets 3 workers each way at "
-             "most\n");
+             "  the busiest sends 12 elements (48 bytes), receives 12 elements (48 bytes); a worker exchanges with at "
+             "most 3 other workers\n");
   BOOST_TEST(to_text(cost_of(two_by_two, in_quarters, two_by_two, in_quarters)) ==
              "0 elements moved in 0 messages, 48 elements kept, by 4 workers\n");
 }

@@ -28,7 +28,8 @@ BOOST_AUTO_TEST_SUITE(propagation_in_words)
 BOOST_AUTO_TEST_CASE(a_mesh_a_sharding_and_a_rule_are_written_to_a_stream) {
   BOOST_TEST(streamed(m) == "data 2 x model 4");
   BOOST_TEST(streamed(m.layout("data+model", "", "?").with_priority(1)) == "(data+model, , ?)");
-  BOOST_TEST(streamed(m.layout("data", "").partial("model", owed_reduction::max)) == "(data, ) partial max over model");
+  BOOST_TEST(streamed(m.layout("data", "").partial("model", pending_reduction::max)) ==
+             "(data, ) partial max over model");
   BOOST_TEST(streamed(product) == "bmk,kn->bmn");
   BOOST_TEST(streamed(rule("...(ab)_,1->...ab")) == "...(ab)_,1->...ab");
 }
@@ -66,22 +67,24 @@ BOOST_AUTO_TEST_CASE(an_explanation_says_every_decision_with_the_letters_of_the_
              "operand 1 (model, )\n"
              "result 0 (data, , ) partial sum over model\n"
              "before, operand 1 moves: 12288 bytes to a worker\n"
-             "  'b' is cut as dimension 0 of operand 0 is\n"
-             "  'k' is cut as dimension 2 of operand 0 is\n"
-             "  'n' is cut as dimension 1 of operand 1 is\n"
-             "  'n' wants model, and 'k' has it\n"
-             "  result 0 owes the sum over model, which cuts 'k'\n");
+             "  'b' is sharded like dimension 0 of operand 0\n"
+             "  'k' is sharded like dimension 2 of operand 0\n"
+             "  'n' is sharded like dimension 1 of operand 1\n"
+             "  'n' is not sharded over model, because 'k' is\n"
+             "  result 0 is partial (sum) over model, because 'k' is sharded over it\n");
 }
 
 BOOST_AUTO_TEST_CASE(whatever_is_not_used_is_said_with_its_reason) {
   const std::string whole =
       streamed(explain(propagate(m, rules::softmax(), {spec(m.layout("", "data+model"), {8, 64})})));
-  BOOST_TEST(whole.find("  'b' is not cut by data of dimension 1 of operand 0: the operation needs it whole\n"
-                        "  'b' is not cut by model of dimension 1 of operand 0: the operation needs it whole\n") !=
-             std::string::npos);
+  BOOST_TEST(
+      whole.find("  'b' is not sharded over data of dimension 1 of operand 0: the operation needs it unsharded\n"
+                 "  'b' is not sharded over model of dimension 1 of operand 0: the operation needs it unsharded\n") !=
+      std::string::npos);
   const std::string other =
       streamed(explain(propagate(m, rules::add, {spec(m.layout("data"), {8}), spec(m.layout("model"), {8})})));
-  BOOST_TEST(other.find("dimension 0 of operand 0 cuts 'a' otherwise and follows operand 1\n") != std::string::npos);
+  BOOST_TEST(other.find("dimension 0 of operand 0 shards 'a' differently and follows operand 1\n") !=
+             std::string::npos);
   const std::string one =
       streamed(explain(propagate(m, rules::add, {spec(m.layout("", "data"), {8, 1}), spec(m.layout("", ""), {8, 4})})));
   BOOST_TEST(one.find("what cuts it of dimension 1 of operand 0") == std::string::npos);
@@ -92,7 +95,7 @@ BOOST_AUTO_TEST_CASE(whatever_is_not_used_is_said_with_its_reason) {
   BOOST_TEST(merged.find("model of dimension 0 of operand 0 is not used: its blocks would not be blocks of what it is "
                          "merged with\n") != std::string::npos);
   const std::string finished = streamed(explain(propagate(m, rules::relu, {spec(m.layout("").partial("data"), {8})})));
-  BOOST_TEST(finished.find("  operand 0 is finished (sum) over data before the operation\n") != std::string::npos);
+  BOOST_TEST(finished.find("  operand 0 is reduced (sum) over data before the operation\n") != std::string::npos);
   const std::string passed = streamed(explain(propagate(m, rules::scale, {spec(m.layout("").partial("data"), {8})})));
   BOOST_TEST(passed.find("  operand 0 stays partial (sum) over data, and so are the results\n") != std::string::npos);
 }

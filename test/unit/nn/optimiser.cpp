@@ -137,11 +137,91 @@ BOOST_AUTO_TEST_CASE(options_that_are_large_are_those_of_the_formulas) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(nesterov_dampening_and_decay_of_gradient_descent_are_its_formula) {
+  const double rate = 0.25, momentum = 0.5, decay = 0.75;
+  for (const bool nesterov : {false, true})
+    for (const double dampening : {0.0, 0.25, 1.0}) {
+      if (nesterov && dampening != 0) continue;
+      for (const double weight_decay : {0.0, decay}) {
+        vector w{1, -2}, g{0.5, -3};
+        sgd<double> optimiser({parameter<double>(w, g)}, {.learning_rate = rate,
+                                                          .momentum = momentum,
+                                                          .dampening = dampening,
+                                                          .weight_decay = weight_decay,
+                                                          .nesterov = nesterov});
+        double v = 0, wanted = -2;
+        for (int step = 1; step <= 6; ++step) {
+          g(1) = 2 * step - 7;
+          optimiser.step();
+          const double slope = g(1) + weight_decay * wanted;
+          v = step == 1 ? slope : momentum * v + (1 - dampening) * slope;
+          wanted -= rate * (nesterov ? slope + momentum * v : v);
+          BOOST_TEST(close(w(1), wanted));
+        }
+      }
+    }
+  vector w{1, -2}, g{0.5, -3};
+  sgd<double> plain({parameter<double>(w, g)}, {.learning_rate = rate, .weight_decay = decay});
+  plain.step();
+  BOOST_TEST((w == vector{1 - rate * (0.5 + decay), -2 - rate * (-3 - 2 * decay)}));
+}
+
+BOOST_AUTO_TEST_CASE(decay_and_amsgrad_of_adam_are_its_formula) {
+  const double rate = 0.5, beta1 = 0.25, beta2 = 0.5, epsilon = 2, decay = 0.75;
+  for (const bool amsgrad : {false, true}) {
+    vector w{1, -2}, u = w, g{0.5, -3};
+    adam<double> optimiser({parameter<double>(w, g)}, {.learning_rate = rate,
+                                                       .beta1 = beta1,
+                                                       .beta2 = beta2,
+                                                       .epsilon = epsilon,
+                                                       .weight_decay = decay,
+                                                       .amsgrad = amsgrad});
+    adamw<double> decoupled({parameter<double>(u, g)}, {.learning_rate = rate,
+                                                        .beta1 = beta1,
+                                                        .beta2 = beta2,
+                                                        .epsilon = epsilon,
+                                                        .weight_decay = decay,
+                                                        .amsgrad = amsgrad});
+    struct moments {
+      double m = 0, v = 0, largest = 0;
+    } of_w, of_u;
+    double wanted = -2, wanted_decoupled = -2;
+    const auto move = [&](moments& all, double slope, int step) {
+      all.m = beta1 * all.m + (1 - beta1) * slope;
+      all.v = beta2 * all.v + (1 - beta2) * slope * slope;
+      all.largest = std::max(all.largest, all.v);
+      const double second = amsgrad ? all.largest : all.v;
+      return rate * (all.m / (1 - std::pow(beta1, step))) / (std::sqrt(second / (1 - std::pow(beta2, step))) + epsilon);
+    };
+    for (int step = 1; step <= 7; ++step) {
+      g(1) = step < 3 ? 4 * step : 0.25 * step - 1;  // large at first, so that the largest moment is an earlier one
+      optimiser.step(), decoupled.step();
+      wanted -= move(of_w, g(1) + decay * wanted, step);
+      wanted_decoupled *= 1 - rate * decay;
+      wanted_decoupled -= move(of_u, g(1), step);
+      BOOST_TEST(close(w(1), wanted));
+      BOOST_TEST(close(u(1), wanted_decoupled));
+    }
+    BOOST_TEST(of_u.largest > of_u.v);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(momentum_and_amsgrad_may_begin_at_any_step) {
+  vector w{1}, g{0.5}, u{1}, e{0.5};
+  sgd<double> descend({parameter<double>(w, g)}, {.learning_rate = 0.25});
+  adam<double> adapt({parameter<double>(u, e)}, {});
+  descend.step(), adapt.step();
+  descend.options().momentum = 0.5, adapt.options().amsgrad = true;
+  descend.step(), descend.step(), adapt.step();
+  BOOST_TEST(w(0) == 1 - 0.25 * (0.5 + 0.5 + 0.75));
+}
+
 BOOST_AUTO_TEST_CASE(each_element_of_a_long_parameter_moves_as_it_does_alone) {
   expect_each_element_alone<sgd<double>>(sgd_options{.learning_rate = 0.125});
   expect_each_element_alone<sgd<double>>(sgd_options{.learning_rate = 0.125, .momentum = 0.75});
   expect_each_element_alone<adam<double>>(adam_options{.learning_rate = 0.5, .epsilon = 4});
   expect_each_element_alone<adamw<double>>(adamw_options{.learning_rate = 0.5, .epsilon = 4, .weight_decay = 0.25});
+  expect_each_element_alone<adamw<double>>(adamw_options{.learning_rate = 0.5, .weight_decay = 0.25, .amsgrad = true});
 }
 
 BOOST_AUTO_TEST_CASE(a_complex_element_is_two_real_ones) {
@@ -177,6 +257,14 @@ BOOST_AUTO_TEST_CASE(refuse_options_that_would_spoil_the_weights_when_made_and_w
   BOOST_TEST(refused<shape_error>([&] {
                adamw<double>(all, {.weight_decay = -0.1});
              }).find("a weight_decay of at least 0") != std::string::npos);
+  for (const sgd_options& o : {sgd_options{.weight_decay = -1},
+                               {.weight_decay = none},
+                               {.dampening = none},
+                               {.dampening = 2},
+                               {.nesterov = true},
+                               {.momentum = 0.5, .dampening = 0.5, .nesterov = true}})
+    BOOST_TEST(refused<shape_error>([&] { sgd<double>(all, o); }).find("partita::sgd::step(): requires a ") == 0);
+  BOOST_CHECK_THROW(adam<double>(all, {.weight_decay = -1}), shape_error);
   adam<double> changed(all, {});
   changed.step();
   changed.options().learning_rate = none;

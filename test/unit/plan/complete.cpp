@@ -111,6 +111,29 @@ BOOST_AUTO_TEST_CASE(a_lower_priority_goes_first) {
   BOOST_TEST((of_x(1, 0) == m.layout("", "model")));
 }
 
+BOOST_AUTO_TEST_CASE(operations_that_pass_axes_on_come_before_products_of_one_priority) {
+  for (const bool product_first : {true, false}) {
+    graph g(m);
+    const value x = g.input({64, 64}, "x"), w = g.input({64, 64}, "w");
+    value product, copy;
+    const auto multiply = [&] { product = g.apply(rules::matmul, {x, w}); };
+    if (product_first) multiply();
+    copy = g.apply(rules::elementwise, {x});
+    if (!product_first) multiply();
+    g.constrain(product, m.layout("model", ""));
+    g.constrain(copy, m.layout("", "model"));
+    BOOST_TEST((complete(g)[x] == m.layout("", "model")));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_value_takes_no_axis_over_which_its_cotangent_is_summed) {
+  graph g(m);
+  const value w = g.input({64, 64}, m.layout("?", "?").reduced("data"), "w");
+  const value x = g.input({64, 64}, m.layout("data", "model"), "x");
+  g.apply(rules::multiply, {w, x});
+  BOOST_TEST((complete(g)[w].cuts == m.layout("", "model").cuts));
+}
+
 BOOST_AUTO_TEST_CASE(annotated_dimensions_stay_as_said_unless_they_are_open) {
   block b;
   b.g.constrain(b.x, m.layout("data", "", ""));
@@ -157,13 +180,13 @@ BOOST_AUTO_TEST_CASE(completion_of_random_programs_is_deterministic_ends_and_onl
         seen |= layout.cuts[d].set();
       }
       for (std::size_t a = 0; a < layout.on.rank(); ++a)
-        broken += layout.owed[a] != owed_reduction::none && (seen >> a & 1U) != 0;
+        broken += layout.pending[a] != pending_reduction::none && (seen >> a & 1U) != 0;
     }
     // operations find what they need: what is read lies as needed, or is moved
     for (const graph_reshard& move : done.reshards) {
       const auto plan = done.plan(move);
       broken += plan.empty() || !(plan[plan.size() - 1].after.cuts == move.to.cuts) ||
-                !(plan[plan.size() - 1].after.owed == move.to.owed);
+                !(plan[plan.size() - 1].after.pending == move.to.pending);
     }
   }
   BOOST_TEST(different == 0U);
@@ -187,8 +210,8 @@ BOOST_AUTO_TEST_CASE(every_axis_of_every_value_is_explained_back_to_an_annotatio
         for (std::size_t at = words.find(what); at != std::string::npos; at = words.find(what, at + 1)) ++n;
         return n;
       };
-      axes += count("is cut by");
-      unexplained += count("is cut by") != count("is annotated");
+      axes += count("is sharded over");
+      unexplained += count("is sharded over") != count("is annotated");
     }
   }
   BOOST_TEST(unexplained == 0U);
@@ -201,12 +224,12 @@ BOOST_AUTO_TEST_CASE(explain_says_which_annotation_through_what_and_what_was_los
   b.g.constrain(b.up_weight, m.layout("", "model"), 1);
   const completion done = complete(b.g);
   BOOST_TEST(std::string(explain(done, b.active)) ==
-             "gelu [8, 128, 256] lies (data, , model)\n"
-             "  dimension 0 is cut by data\n"
+             "gelu [8, 128, 256] has the layout (data, , model)\n"
+             "  dimension 0 is sharded over data\n"
              "    because up is, by 'a' of gelu abc->abc\n"
              "    because x is, by 'a' of up amk,kn->amn\n"
              "    because x is annotated (data, , ), priority 0\n"
-             "  dimension 2 is cut by model\n"
+             "  dimension 2 is sharded over model\n"
              "    because up is, by 'c' of gelu abc->abc\n"
              "    because up_weight is, by 'n' of up amk,kn->amn\n"
              "    because up_weight is annotated (, model), priority 1\n");
@@ -223,15 +246,15 @@ BOOST_AUTO_TEST_CASE(explain_says_which_annotation_through_what_and_what_was_los
              std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(explain_says_how_a_cotangent_lies_where_its_value_lies_otherwise) {
+BOOST_AUTO_TEST_CASE(explain_says_the_layout_of_a_cotangent_that_differs_from_that_of_its_value) {
   graph g(m);
   const value w = g.input({64, 64}, m.layout("", "model").reduced("data"), "w"), x = g.input({64, 64}, "x");
   g.apply(rules::multiply, {w, x}, "product");
   const completion done = complete(g);
-  BOOST_TEST(
-      std::string(explain(done, w))
-          .find(std::string((text("its cotangent lies ") << "" << m.layout("", "model").partial("data")).c_str())) !=
-      std::string::npos);
+  BOOST_TEST(std::string(explain(done, w))
+                 .find(std::string(
+                     (text("its cotangent has the layout ") << "" << m.layout("", "model").partial("data")).c_str())) !=
+             std::string::npos);
   BOOST_TEST(std::string(explain(done, x)).find("cotangent") == std::string::npos);
 }
 

@@ -93,10 +93,10 @@ devices moved(const completion& done, std::size_t o, std::size_t t, devices held
               sharding& now) {
   for (const graph_reshard& move : done.reshards) {
     if (move.operation != o || move.tensor != t) continue;
-    if (!(move.from.cuts == now.cuts && move.from.owed == now.owed))
+    if (!(move.from.cuts == now.cuts && move.from.pending == now.pending))
       throw std::runtime_error("a move starts elsewhere");
     for (const reshard_step& one : done.plan(move)) {
-      std::size_t received = 0;
+      simulated::traffic received(held.size());
       held = simulated::executed(one, now, held, shape, received);
       now = one.after;
     }
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_completed_program_gives_on_all_devices_together_what_it_g
     std::string why;
     try {
       for (std::uint32_t v = 0; v < p.g.values(); ++v)
-        if (p.g[value{v}].producer == graph::nobody) {
+        if (p.g[value{v}].producer == graph::none) {
           whole[v] = random_tensor(p.g[value{v}].shape, random, -1, 1);
           held[v] = simulated::cut(whole[v], done[value{v}], random());
         }

@@ -3,6 +3,7 @@
 #include <partita/plan/step_plan.hpp>
 #include <partita/rule/sharding/rules.hpp>
 
+#include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <random>
@@ -19,11 +20,12 @@ using namespace partita;
 constexpr mesh two_by_two{axis{"a", 2}, axis{"b", 2}};
 
 /// A program of up to `operations` operations on matrices of n x n, of which some are parameters.
-graph random_program(std::mt19937_64& random, std::size_t n, std::size_t inputs, std::size_t operations) {
+graph random_program(std::mt19937_64& random, std::size_t n, std::size_t inputs, std::size_t operations,
+                     bool trains = true) {
   graph g(two_by_two);
   std::vector<value> all;
   for (std::size_t k = 0; k < inputs; ++k)
-    all.push_back(k > 0 && random() % 3 != 0 ? g.parameter({n, n}) : g.input({n, n}));
+    all.push_back(trains && k > 0 && random() % 3 != 0 ? g.parameter({n, n}) : g.input({n, n}));
   const auto any = [&] { return all[random() % all.size()]; };
   value x = all[0];
   for (std::size_t k = 0; k < operations; ++k) {
@@ -61,24 +63,31 @@ std::vector<sharding> all_layouts(const mesh& m, std::size_t n) {
     }
   return all;
 }
-/// The least seconds of all annotations of the inputs that do not need too much memory.
-double least_of_all(const graph& g, const step_model& model, std::size_t memory = ~std::size_t{0}) {
+/// The least seconds of all annotations of the inputs that do not need too much memory; and the least memory that takes
+/// no more seconds.
+struct least {
+  double seconds = -1;
+  std::size_t peak = 0;
+};
+least least_of_all(const graph& g, const step_model& model, std::size_t memory = ~std::size_t{0}) {
   std::vector<value> inputs;
   for (std::uint32_t v = 0; v < g.values(); ++v)
-    if (g[value{v}].producer == graph::nobody) inputs.push_back({v});
+    if (g[value{v}].producer == graph::none) inputs.push_back({v});
   const std::vector<sharding> layouts = all_layouts(g.on(), g[inputs[0]].shape[0]);
   std::vector<std::size_t> at(inputs.size(), 0);  // 0: nothing is said
-  double least = -1;
+  least found;
   for (;;) {
     graph with = g;
     for (std::size_t k = 0; k < at.size(); ++k)
       if (at[k] > 0) with.constrain(inputs[k], layouts[at[k] - 1]);
     const completion done = complete(with);
     const step_plan plan = plan_step(done, model);
-    if (plan.peak() <= memory && (least < 0 || plan.seconds() < least)) least = plan.seconds();
+    const double apart = plan.seconds() - found.seconds, close = 1e-12 * plan.seconds();
+    if (plan.peak() <= memory && (found.seconds < 0 || apart < -close)) found = {plan.seconds(), plan.peak()};
+    else if (plan.peak() <= memory && apart <= close) found.peak = std::min(found.peak, plan.peak());
     std::size_t k = 0;
     while (k < at.size() && ++at[k] > layouts.size()) at[k++] = 0;
-    if (k == at.size()) return least;
+    if (k == at.size()) return found;
   }
 }
 /// Links and speeds that make the choice hard: moving costs about as much as computing.
@@ -103,9 +112,10 @@ BOOST_AUTO_TEST_CASE(the_answer_is_the_optimum_of_all_there_are) {
     how.model = random_model(random);
     const search_answer found = search(g, how.model.links, ~std::size_t{0}, how);
     BOOST_TEST(found.is_exact);
-    const double least = least_of_all(g, how.model);
+    const auto [least, peak] = least_of_all(g, how.model);
     BOOST_TEST(close(found.best.cost.seconds(), least), found.best.cost.seconds() << " and not " << least);
-    const graph with = found.annotated();  // and the annotations give what they promise
+    BOOST_TEST(found.best.cost.peak == peak);  // of equally fast ones, the one that needs least memory
+    const graph with = found.annotated();      // and the annotations give what they promise
     const completion done = complete(with);
     BOOST_TEST(close(plan_step(done, how.model).seconds(), least));
   }
@@ -121,7 +131,7 @@ BOOST_AUTO_TEST_CASE(descending_finds_the_optimum_where_not_all_are_judged) {
     const search_answer found = search(g, how.model.links, ~std::size_t{0}, how);
     BOOST_TEST(!found.is_exact);
     BOOST_TEST(found.judged <= how.most);
-    const double least = least_of_all(g, how.model);
+    const double least = least_of_all(g, how.model).seconds;
     BOOST_TEST(close(found.best.cost.seconds(), least), found.best.cost.seconds() << " and not " << least);
   }
 }
@@ -186,6 +196,32 @@ BOOST_AUTO_TEST_CASE(a_limit_that_whole_weights_break_cuts_the_state_of_the_opti
   BOOST_CHECK_THROW(search(p.g, {}, 1000, how), partition_error);
 }
 
+BOOST_AUTO_TEST_CASE(the_second_best_is_no_other_description_of_the_best) {
+  graph g(two_by_two);
+  const value x = g.input({64, 64});
+  g.apply(rules::matmul, {x, g.apply(rules::transpose({1, 0}), {x})});  // whatever cuts x must be moved
+  const search_answer found = search(g, {{1, 0}, {1, 0}});
+  BOOST_TEST(complete(found.annotated())[x].cutting() == 0U);
+  BOOST_TEST(found.runner_up.is_there);
+  BOOST_TEST(complete(found.annotated(found.runner_up))[x].cutting() != 0U);
+}
+
+BOOST_AUTO_TEST_CASE(a_state_is_not_cut_into_more_parts_than_it_has_indices) {
+  constexpr mesh m{axis{"a", 4}};
+  for (const std::size_t n : {std::size_t{3}, std::size_t{4}}) {
+    graph g(m);
+    const value x = g.input({8, n}, m.layout("a", ""), "x");
+    const value w = g.parameter({n, 2}, m.layout("", ""), "w");
+    g.apply(rules::matmul, {x, w});
+    search_options how;
+    how.model.states = 2;
+    const completion done = complete(g);
+    const std::size_t plain = plan_step(done, how.model).peak();
+    if (n < 4) BOOST_CHECK_THROW(search(g, {}, plain - 1, how), partition_error);
+    else BOOST_TEST(search(g, {}, plain - 1, how).best.states.size() == 1U);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_limit_gives_the_fastest_of_those_that_fit) {
   std::mt19937_64 random(13);
   const graph g = random_program(random, 64, 2, 5);
@@ -193,7 +229,7 @@ BOOST_AUTO_TEST_CASE(a_limit_gives_the_fastest_of_those_that_fit) {
   model.links = {{1e-6, 1e-9}, {1e-6, 1e-9}};
   const search_answer free = search(g, model.links);
   for (const std::size_t memory : {free.best.cost.peak, free.best.cost.peak * 3 / 4, free.best.cost.peak / 2}) {
-    const double least = least_of_all(g, model, memory);
+    const double least = least_of_all(g, model, memory).seconds;
     if (least < 0) continue;  // nothing fits with states that lie as their parameters
     const search_answer found = search(g, model.links, memory);
     BOOST_TEST(found.best.cost.peak <= memory);
@@ -219,22 +255,52 @@ BOOST_AUTO_TEST_CASE(a_transformer_is_laid_out_no_slower_than_columns_then_rows)
 BOOST_AUTO_TEST_CASE(what_a_step_takes_it_gives_back) {
   std::mt19937_64 random(14);
   const std::vector<sharding> layouts = all_layouts(two_by_two, 16);
-  for (std::size_t k = 0; k < 20; ++k) {
-    graph g = random_program(random, 16, 3, 1 + random() % 6);
+  for (std::size_t k = 0; k < test::random_cases(600); ++k) {
+    graph g = random_program(random, 16, 3, 1 + random() % 6, random() % 2 == 0);
     for (std::uint32_t v = 0; v < 3; ++v)
       if (random() % 3 != 0) g.constrain(value{v}, layouts[random() % layouts.size()]);
     step_model model;
     model.states = random() % 3;
     const completion done = complete(g);
     const step_plan plan = plan_step(done, model);
-    std::size_t kept = 0, gradients = 0;  // what is there before the step, and the gradients, as large as they may be
+    const auto bytes_of = [&](std::uint32_t v, const sharding& s) {
+      return detail::block_bytes(s, g[value{v}].shape, 4);
+    };
+    std::vector<std::size_t> last_reader(g.values(), g.operations());  // as many as there are: no operation reads it
+    for (std::uint32_t o = 0; o < g.operations(); ++o)
+      for (std::size_t i = 0; i < g.operation(o).operands; ++i) last_reader[g.operand(g.operation(o), i).number] = o;
+    // 1. What is there before the step stays.
+    std::size_t kept = 0, gradients = 0;
+    bool trains = false, updates = false;
     for (std::uint32_t v = 0; v < 3; ++v) {
-      const value one{v};
-      kept += detail::block_bytes(done[one], g[one].shape, 4) * (g[one].is_parameter ? 1 + model.states : 1);
-      if (g[one].is_parameter) gradients += 16 * 16 * 4;
+      const bool is_parameter = g[value{v}].is_parameter;
+      kept += bytes_of(v, done[value{v}]) * (is_parameter ? 1 + model.states : 1);
+      trains = trains || is_parameter;
     }
-    if (plan.events.back().done != step_event::what::update && gradients > 0) continue;  // the last is a move
-    if (gradients > 0) BOOST_TEST((plan.events.back().held >= kept && plan.events.back().held <= kept + gradients));
+    for (std::size_t e = 0; e < plan.events.size(); ++e) {
+      const step_event& one = plan.events[e];
+      const std::size_t own = bytes_of(one.of, done[value{one.of}]);
+      if (one.done == step_event::what::update) {
+        // 2. After the step the gradients are there, too, in the layouts in which they arrived. An update reads the
+        // parameter and its gradient and writes the parameter; it reads and writes each state.
+        const step_event* const before = e == 0 ? nullptr : &plan.events[e - 1];
+        const bool moved = before != nullptr && before->done == step_event::what::move && before->is_cotangent &&
+                           before->operation == step_event::none && before->of == one.of;
+        gradients += moved ? bytes_of(one.of, before->from) : own;
+        updates = true;
+        BOOST_TEST(close(one.seconds, static_cast<double>((3 + 2 * model.states) * own) / model.memory_bytes));
+      } else if (one.done == step_event::what::compute && !trains) {
+        // 3. Without parameters: what is still read, what no operation reads, and copies that were moved for this
+        // operation.
+        std::size_t held = kept;
+        for (std::uint32_t v = 3; v < one.of; ++v)
+          if (last_reader[v] >= one.operation) held += bytes_of(v, done[value{v}]);
+        for (const graph_reshard& move : done.reshards)
+          if (move.operation == one.operation && move.of != one.of) held += bytes_of(move.of, move.to);
+        BOOST_TEST(one.held == held + bytes_of(one.of, done.used(one.operation, g.operation(one.operation).operands)));
+      }
+    }
+    if (updates) BOOST_TEST(plan.events.back().held == kept + gradients);
     for (const step_event& one : plan.events) BOOST_TEST((one.held >= kept && one.held <= plan.peak()));
   }
 }

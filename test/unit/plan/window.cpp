@@ -57,8 +57,8 @@ BOOST_AUTO_TEST_CASE(reflected_ghosts_are_narrower_than_the_tensor) {
   widths.before = {3}, widths.after = {0};
   halo_boundaries<1> beyond(boundary::none);
   beyond.before = {boundary::reflect}, beyond.after = {boundary::none};
-  BOOST_TEST(halo_objection<1>({4}, widths, beyond).empty());
-  BOOST_TEST(!halo_objection<1>({3}, widths, beyond).empty());
+  BOOST_TEST(halo_error<1>({4}, widths, beyond).empty());
+  BOOST_TEST(!halo_error<1>({3}, widths, beyond).empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -43,7 +43,7 @@ attributes switches(bool x, bool y) {
   with.x = x, with.y = y;
   return with;
 }
-attributes reducing(owed_reduction kind, const attributes::list& all) {
+attributes reducing(pending_reduction kind, const attributes::list& all) {
   attributes with = axes(all);
   with.kind = kind;
   return with;
@@ -90,7 +90,8 @@ inline std::vector<twin> twins() {
       {"grouped_convolution", grouped_convolution(2), {image, {8, 3, 3, 3}}, count(2)},
       {"depthwise_convolution", depthwise_convolution, {image, {6, 1, 3, 3}}},
       {"transposed_convolution", transposed_convolution(), {image, {6, 8, 3, 3}}},
-      {"reduction", reduction(owed_reduction::max, {1}).named("reduction"), one, reducing(owed_reduction::max, {1})},
+      {"reduction", reduction(pending_reduction::max, {1}).named("reduction"), one,
+       reducing(pending_reduction::max, {1})},
       {"sum", sum({1}), one, axes({1})},
       {"mean", mean(), one},
       {"max", rules::max({0}, true), one, keeping({0})},
@@ -188,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_name_propagates_as_the_function_of_that_name) {
       for (std::size_t k = 0; k < 20; ++k) {
         std::vector<spec> operands;
         for (const shape_list& s : t.shapes)
-          operands.emplace_back(simulated::random_sharding(m, s.size(), random, {owed_reduction::sum}), s);
+          operands.emplace_back(simulated::random_sharding(m, s.size(), random, {pending_reduction::sum}), s);
         const propagation a = propagate(m, named, operands), b = propagate(m, made, operands);
         BOOST_TEST((same(a.operands, b.operands) && same(a.results, b.results) && same(a.reshards, b.reshards)));
         for (const sharding& s : a.results) cut += s.cutting() != 0;
@@ -226,7 +227,7 @@ BOOST_AUTO_TEST_CASE(other_names_stand_for_what_they_say) {
   BOOST_TEST((known("log_softmax", {x}).named("") == rules::softmax()({x}).named("")));
   BOOST_TEST((known("argmin", {x}).named("") == rules::argmax()({x}).named("")));
   BOOST_TEST((known("negate", {x}).named("") == rules::scale({x}).named("")));
-  BOOST_TEST((known("prod", {x}).named("") == rules::reduction(owed_reduction::prod)({x}).named("")));
+  BOOST_TEST((known("prod", {x}).named("") == rules::reduction(pending_reduction::prod)({x}).named("")));
   BOOST_TEST((known("tanh", {x}).named("") == rules::elementwise({x}).named("")));
 }
 

@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(the_log_names_tensor_dimension_factor_axis_and_winner) {
     BOOST_TEST(d.axis == 1);
     BOOST_TEST(d.tensor == 1);
   }
-  BOOST_TEST(how_often(p, decision::what::owes) == 1U);
+  BOOST_TEST(how_often(p, decision::what::becomes_partial) == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(what_must_move_is_listed_with_its_bytes) {
@@ -180,6 +180,19 @@ BOOST_AUTO_TEST_CASE(the_order_of_alike_operands_does_not_decide) {
     BOOST_TEST((propagate(m, rules::concatenate(0), {a, b, c}, by).results[0] == m.layout("", "data", "")));
     BOOST_TEST((propagate(m, rules::concatenate(0), {c, b, a}, by).results[0] == m.layout("", "data", "")));
   }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_cut_over_an_axis_has_no_cotangent_to_be_summed_over_it) {
+  const rule sum = rule("ab,ab->ab");
+  const shape_list e{8, 8};
+  for (const char* const axis : {"data", "model"})
+    for (const sharding& other :
+         {m.layout("", ""), m.layout("data", ""), m.layout("", "model"), m.layout("model", "data")}) {
+      const sharding w = m.layout("", "").reduced(axis);
+      const propagation p = propagate(m, sum, {spec(w, e), spec(other, e)});
+      BOOST_TEST(p.operands[0].cutting() == other.cutting());
+      BOOST_TEST(p.operands[0].reduced_over == (w.reduced_over & ~other.cutting()));
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

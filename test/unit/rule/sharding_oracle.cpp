@@ -17,10 +17,10 @@ mesh random_mesh(std::mt19937_64& random, std::size_t most_rank) {
     m.push_back(axis(names[a], one_of(random, {2, 2, 3, 4})));
   return m.size() <= 12 ? m : random_mesh(random, most_rank);
 }
-std::initializer_list<owed_reduction> random_kinds(const operation_case& op, std::mt19937_64& random) {
-  static constexpr std::initializer_list<owed_reduction> sums{owed_reduction::sum, owed_reduction::avg},
-      most{owed_reduction::max}, least{owed_reduction::min}, products{owed_reduction::prod}, some{owed_reduction::any},
-      every{owed_reduction::all}, none{};
+std::initializer_list<pending_reduction> random_kinds(const operation_case& op, std::mt19937_64& random) {
+  static constexpr std::initializer_list<pending_reduction> sums{pending_reduction::sum, pending_reduction::avg},
+      most{pending_reduction::max}, least{pending_reduction::min}, products{pending_reduction::prod},
+      some{pending_reduction::any}, every{pending_reduction::all}, none{};
   const std::size_t which = random() % 8;
   const bool logical = op.low == 0 && op.high == 1;
   if (which < 3 && op.times == 1) return sums;
@@ -54,7 +54,7 @@ text described(const operation_case& op, const mesh& m, const propagation& p, co
 
 std::vector<spec> random_specs(const operation_case& op, const mesh& m, std::mt19937_64& random,
                                bool only_sums_of_linear = false) {
-  static constexpr std::initializer_list<owed_reduction> sums{owed_reduction::sum}, none{};
+  static constexpr std::initializer_list<pending_reduction> sums{pending_reduction::sum}, none{};
   // (a gradient takes the values of operands, too, and is linear in the gradients of results alone)
   const bool linear = op.how.how != linearity::none && op.how.how != linearity::monotone && op.times == 1 &&
                       op.name.find("gradient") != 0;
@@ -169,9 +169,9 @@ BOOST_AUTO_TEST_CASE(on_one_axis_nothing_is_moved_that_could_have_stayed) {
       }
       candidates[j] = sharding(m, rank);
       if (any(j + 1)) return true;
-      for (const owed_reduction kind :
-           {owed_reduction::sum, owed_reduction::avg, owed_reduction::max, owed_reduction::min, owed_reduction::prod,
-            owed_reduction::any, owed_reduction::all}) {
+      for (const pending_reduction kind :
+           {pending_reduction::sum, pending_reduction::avg, pending_reduction::max, pending_reduction::min,
+            pending_reduction::prod, pending_reduction::any, pending_reduction::all}) {
         candidates[j] = sharding(m, rank).partial(std::size_t{0}, kind);
         if (any(j + 1)) return true;
       }

@@ -6,6 +6,7 @@
 #include <partita/sharded/einsum.hpp>
 #include <partita/sharded/operations.hpp>
 #include <partita/sharded/parts.hpp>
+#include <partita/sharded/rearrange.hpp>
 #include <partita/sharded/scatter.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include "random_cases.hpp"
@@ -29,29 +30,36 @@ operation_case of(const Op& op, const shapes& operands) {
 
 std::size_t below(random_numbers& random, std::size_t n) { return static_cast<std::size_t>(random() % n); }
 
+/// n indices below a bound.
+detail::known_indices indices_below(random_numbers& random, std::size_t n, std::size_t bound) {
+  auto all = std::make_shared<std::vector<std::size_t>>(n);
+  for (std::size_t& one : *all) one = below(random, bound);
+  return {all, {n}};
+}
+
 operation_case random_operation(random_numbers& random) {
-  using e = detail::element_function;
+  namespace f = element_functions;
   const auto any = [&] { return below(random, 6); };
   const auto some = [&] { return 1 + below(random, 5); };
   const std::size_t a = any(), b = any(), c = any(), d = some(), one = 1;
   const std::size_t from = below(random, a + 1), to = from + below(random, a + 1 - from);
-  switch (below(random, 26)) {
+  switch (below(random, 33)) {
     case 0:
-      return of<2>(detail::elements_op<e::add, 2>{}, {{a, b}, {a, b}});
+      return of<2>(detail::elements_op<f::add>{}, {{a, b}, {a, b}});
     case 1:
-      return of<2>(detail::elements_op<e::multiply, 2>{}, {{a, b}, {a, one}});
+      return of<2>(detail::elements_op<f::multiply>{}, {{a, b}, {a, one}});
     case 2:
-      return of<2>(detail::elements_op<e::subtract, 2, 1>{}, {{a, b, c}, {b}});
+      return of<2>(detail::elements_op<f::subtract, false, 1>{}, {{a, b, c}, {b}});
     case 3:
-      return of<2>(detail::elements_op<e::maximum, 2>{}, {{a, b}, {a, b}});
+      return of<2>(detail::elements_op<f::maximum>{}, {{a, b}, {a, b}});
     case 4:
-      return of<1>(detail::elements_op<e::scale>{3}, {{a, b, c}});
+      return of<1>(detail::elements_op<f::scale>{{3}}, {{a, b, c}});
     case 5:
-      return of<1>(detail::elements_op<e::shift>{2}, {{a, b}});
+      return of<1>(detail::elements_op<f::shift>{{2}}, {{a, b}});
     case 6:
-      return of<3>(detail::elements_op<e::where, 3>{}, {{a, b}, {one, b}, {a, b}});
+      return of<3>(detail::elements_op<f::where>{}, {{a, b}, {one, b}, {a, b}});
     case 7:
-      return of<2>(detail::elements_op<e::less, 2>{}, {{a, b}, {a, b}});
+      return of<2>(detail::elements_op<f::less>{}, {{a, b}, {a, b}});
     case 8:
       return of<2>(detail::matmul_op{}, {{a, b}, {b, c}});
     case 9:
@@ -61,9 +69,9 @@ operation_case random_operation(random_numbers& random) {
     case 11:
       return of<1>(detail::transpose_op<2, 0, 1>{}, {{a, b, c}});
     case 12:
-      return of<1>(detail::reduction_op<owed_reduction::sum, false, 1>{}, {{a, b, c}});
+      return of<1>(detail::reduction_op<sum_t, false, 1>{}, {{a, b, c}});
     case 13:
-      return of<1>(detail::reduction_op<owed_reduction::max, true, 0>{}, {{d, b}});
+      return of<1>(detail::reduction_op<maximum_t, true, 0>{}, {{d, b}});
     case 14: {
       const shapes x{{a, b * c}};
       return {{bound(reshape_rule(x[0], {a * b, c}).named("reshape"), shape_span(x.data(), 1)),
@@ -77,7 +85,7 @@ operation_case random_operation(random_numbers& random) {
     case 17:
       return of<1>(detail::pad_operation<false, 0>{{margin{1, c}}, 7}, {{a, b}});
     case 18:
-      return of<2>(detail::concatenate_operation<0>{}, {{a, b}, {c, b}});
+      return of<2>(detail::concatenate_operation<0, 2>{}, {{a, b}, {c, b}});
     case 19: {
       auto rows = std::make_shared<std::vector<std::size_t>>(b * c);
       for (std::size_t& row : *rows) row = below(random, d);
@@ -93,6 +101,20 @@ operation_case random_operation(random_numbers& random) {
       return of<2>(detail::take_rows_operation<0>{}, {{d, c}, {a, b}});
     case 24:
       return of<2>(detail::add_rows_operation<1>{d}, {{a, b, c}, {b}});
+    case 25:
+      return of<1>(detail::reduction_op<product_t, false, 1>{}, {{a, b, c}});
+    case 26:
+      return of<1>(detail::argmax_operation<0, true>{}, {{d, b}});
+    case 27:
+      return of<1>(detail::triangle_operation<true>{static_cast<std::ptrdiff_t>(b) - 2}, {{a, c}});
+    case 28:
+      return of<1>(detail::triangle_operation<false>{static_cast<std::ptrdiff_t>(b) - 2}, {{c, a, d}});
+    case 29:
+      return of<1>(detail::expand_operation<1>{{b}}, {{a, one, c}});
+    case 30:
+      return of<1>(detail::untake_operation<0, 1>{indices_below(random, b, d), d}, {{b, c}});
+    case 31:
+      return of<1>(detail::roll_operation<0, 1>({static_cast<std::ptrdiff_t>(b) - 3, 1}), {{d, 1 + c}});
     default:
       return of<1>(detail::drop_operation{{.probability = 0.5, .seed = a}, b}, {{a, b, c}});
   }
@@ -165,9 +187,14 @@ BOOST_AUTO_TEST_CASE(operations_on_simulated_devices_are_the_sequential_ones) {
     std::vector<spec> specs;
     for (const shape_list& shape : c.operands) {
       x.push_back(simulated::random_tensor(shape, random));
-      specs.emplace_back(simulated::random_sharding(m, shape.size(), random, {owed_reduction::sum}), shape);
+      specs.emplace_back(simulated::random_sharding(m, shape.size(), random, {pending_reduction::sum}), shape);
     }
-    const propagation p = propagate(m, c.op.how, spec_list(specs));
+    // as operands lie, or as operands and result lie, which a program may have settled
+    const shape_list made = result_shape(c.op.how, 0);
+    const spec result(simulated::random_sharding(m, made.size(), random), made);
+    const propagation p = random() % 2 == 0
+                              ? propagate(m, c.op.how, spec_list(specs))
+                              : propagate(m, c.op.how, spec_list(specs), spec_list(&result, 1), direction::mixed);
     std::vector<sharding> lie;
     for (std::size_t i = 0; i < x.size(); ++i) lie.push_back(detail::bare(p.operands[i]));
     const sharding left = detail::bare(p.results[0]);
@@ -215,6 +242,12 @@ BOOST_AUTO_TEST_CASE(windows_of_what_is_cut_are_the_sequential_ones) {
     const std::size_t to = from + below(random, a + 1 - from), before = below(random, 4), after = below(random, 4);
     wrong += !holds(detail::slice_operation<0>{{interval{from, to}}}, {a, b}, {to - from, b});
     wrong += !holds(detail::pad_operation<false, 0>{{margin{before, after}}, 5}, {a, b}, {a + before + after, b});
+    wrong += !holds(detail::flip_operation<0>{}, {a, b}, {a, b});
+    wrong += !holds(detail::roll_operation<0>({static_cast<std::ptrdiff_t>(before) - 2}), {a + 1, b}, {a + 1, b});
+    wrong += !holds(detail::tile_operation<0>({1 + after}), {a + 1, b}, {(a + 1) * (1 + after), b});
+    const progression some{from, to, 1 + before};
+    wrong += !holds(detail::spread_operation<0>({some}, {a}), {some.size(), b}, {a, b});
+    if (some.size() > 0) wrong += !holds(detail::strided_operation<0>({some}), {a, b}, {some.size(), b});
   }
   BOOST_TEST(wrong == 0U);
 }

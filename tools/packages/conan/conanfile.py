@@ -22,7 +22,7 @@ class Partita(ConanFile):
         copy(self, "LICENSE", root, self.export_sources_folder)
 
     def package(self):
-        copy(self, "*.hpp", os.path.join(self.source_folder, "include"), os.path.join(self.package_folder, "include"))
+        copy(self, "*", os.path.join(self.source_folder, "include"), os.path.join(self.package_folder, "include"))
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
 
     def package_id(self):

@@ -12,6 +12,7 @@ class Partita(MesonPackage):
     version("0.2.0")
 
     variant("nn", default=True, description="linear layers, which multiply matrices by BLAS")
+    variant("core", default=True, description="compile libpartita, the compiled core")
     variant("tools", default=True, description="build partita-explain")
 
     depends_on("cxx", type="build")
@@ -28,5 +29,5 @@ class Partita(MesonPackage):
     conflicts("%clang@:13")
 
     def meson_args(self):
-        tools = "enabled" if self.spec.satisfies("+tools") else "disabled"
-        return ["-Dtests=disabled", "-Dexamples=disabled", "-Dbenchmarks=disabled", f"-Dtools={tools}"]
+        wanted = [f"-D{name}={'enabled' if self.spec.satisfies(f'+{name}') else 'disabled'}" for name in ("core", "tools")]
+        return ["-Dtests=disabled", "-Dexamples=disabled", "-Dbenchmarks=disabled", *wanted]

@@ -3,6 +3,8 @@ get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE
 file(INSTALL "${SOURCE_PATH}/include/partita" DESTINATION "${CURRENT_PACKAGES_DIR}/include")
 set(TO_PREFIX "../..")
 set(INCLUDEDIR "include")
+set(LIBDIR "lib")
+set(ONEDNN OFF)
 file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/vcpkg.json" VERSION REGEX "\"version\"")
 string(REGEX REPLACE ".*\"([0-9.]+)\".*" "\\1" VERSION "${VERSION}")
 string(REGEX REPLACE "^([0-9]+\\.[0-9]+).*" "\\1" SERIES "${VERSION}")

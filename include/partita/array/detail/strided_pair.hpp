@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/core/config.hpp>
 #include <partita/core/short_list.hpp>
 
 namespace partita::detail {
@@ -60,28 +61,9 @@ constexpr std::size_t magnitude(std::ptrdiff_t stride) {
 /// The pair for blocks of `element` bytes per element, with strides in elements. A loop with negative strides on both
 /// sides is reversed (the pointers move to its other end). Loops have the order of the source, so that memory is read
 /// forwards. Requires rank <= most_loops and no extent 0.
-inline strided_pair pair_of(char*& to, const std::ptrdiff_t* to_strides, const char*& from,
-                            const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank,
-                            std::size_t element) {
-  strided_pair sorted;
-  const auto bytes = static_cast<std::ptrdiff_t>(element);
-  for (std::size_t d = 0; d < rank; ++d) {
-    if (shape[d] == 1) continue;
-    std::ptrdiff_t a = to_strides[d] * bytes, b = from_strides[d] * bytes;
-    if (a <= 0 && b < 0) {
-      to += a * static_cast<std::ptrdiff_t>(shape[d] - 1);
-      from += b * static_cast<std::ptrdiff_t>(shape[d] - 1);
-      a = -a, b = -b;
-    }
-    std::size_t k = sorted.loops++;
-    sorted.extent[k] = shape[d], sorted.to_stride[k] = a, sorted.from_stride[k] = b;
-    for (; k > 0 && magnitude(sorted.from_stride[k - 1]) < magnitude(b); --k) sorted.swap(k - 1, k);
-  }
-  strided_pair pair;
-  for (std::size_t d = 0; d < sorted.loops; ++d)
-    pair.append(sorted.extent[d], sorted.to_stride[d], sorted.from_stride[d]);
-  return pair;
-}
+PARTITA_DECL strided_pair pair_of(char*& to, const std::ptrdiff_t* to_strides, const char*& from,
+                                  const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank,
+                                  std::size_t element);
 
 /// Iterates over the outer `loops` of a pair and advances both pointers.
 class odometer {
@@ -89,18 +71,7 @@ class odometer {
   odometer(const strided_pair& pair, std::size_t loops) : pair_(pair), loops_(loops) {}
 
   /// Goes to the next position; returns false after the last one.
-  bool step(char*& to, const char*& from) {
-    for (std::size_t d = loops_; d-- > 0;) {
-      to += pair_.to_stride[d];
-      from += pair_.from_stride[d];
-      if (++position_[d] < pair_.extent[d]) return true;
-      const auto n = static_cast<std::ptrdiff_t>(pair_.extent[d]);
-      to -= n * pair_.to_stride[d];
-      from -= n * pair_.from_stride[d];
-      position_[d] = 0;
-    }
-    return false;
-  }
+  PARTITA_DECL bool step(char*& to, const char*& from);
 
  private:
   const strided_pair& pair_;
@@ -109,3 +80,7 @@ class odometer {
 };
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/array/detail/impl/strided_pair.ipp>
+#endif

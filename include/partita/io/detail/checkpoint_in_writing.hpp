@@ -2,11 +2,11 @@
 // together.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <partita/core/config.hpp>
 #include <partita/io/detail/checkpoint_folder.hpp>
 #include <partita/io/detail/slab_checksums.hpp>
 #include <partita/io/detail/slabs.hpp>
@@ -38,17 +38,15 @@ struct checkpoint_options {
 namespace detail {
 
 /// A file of a checkpoint, for any element type.
-template <class = void>
-class basic_file_in_writing {
+class file_in_writing {
  public:
-  virtual ~basic_file_in_writing() = default;
+  virtual ~file_in_writing() = default;
   /// Writes this worker's part without communication. Returns 0 or an errno.
   virtual int write(const std::string& folder, const checkpoint_options& options) = 0;
   /// The entry of the file in the manifest, complete on the leader. Collective.
   virtual manifest_tensor end(const file_call& call, const checkpoint_options& options) const = 0;
   virtual const std::string& name() const = 0;
 };
-using file_in_writing = basic_file_in_writing<>;
 
 template <class T, std::size_t Rank>
 class tensor_in_writing final : public file_in_writing {
@@ -105,40 +103,16 @@ class tensor_in_writing final : public file_in_writing {
 };
 
 /// All files of a checkpoint. If the checkpoint is destroyed before it is completed, its files are removed.
-template <class = void>
-class basic_checkpoint_in_writing {
+class checkpoint_in_writing {
  public:
-  basic_checkpoint_in_writing(const file_call& call, std::string folder, std::uint64_t step,
-                              const checkpoint_options& options)
+  checkpoint_in_writing(const file_call& call, std::string folder, std::uint64_t step,
+                        const checkpoint_options& options)
       : call_(call), folder_(std::move(folder)), step_(step), options_(options) {
     if (options_.slab_bytes == 0) options_.slab_bytes = 1;
   }
 
   /// Makes a folder whose name no other job knows. Collective.
-  void begin() {
-    const std::string path = folder_ + "/" + step_name(step_);
-    constexpr int most = 100;  // chosen: another job may take a folder for a leftover in the moment before it is locked
-    std::uint64_t word = 0;
-    file_trouble trouble;
-    if (call_.leads()) {
-      int error = ::mkdir(folder_.c_str(), 0777) == 0 || errno == EEXIST ? 0 : errno;
-      const checkpoint_list there = error == 0 ? list_checkpoints(folder_) : checkpoint_list{};
-      if (error == 0) error = there.error;
-      // Remove what killed jobs have left.
-      for (const std::string& name : there.leftovers)
-        if (error == 0) error = remove_leftover(folder_ + "/" + name);
-      // Make a folder with a random name; try another name if a job has taken it.
-      for (int trial = 0; trial < most && (trial == 0 || error == EAGAIN || error == EEXIST); ++trial) {
-        if (trial == 0 && error != 0) break;
-        word = random_word() >> 1U;
-        error = guard_.make(temporary_name(path, word));
-      }
-      trouble = call_.cannot("make", temporary_name(path, word), error, way_out);
-      if (std::binary_search(there.steps.begin(), there.steps.end(), step_)) trouble = taken(path);
-    }
-    call_.settle(trouble);
-    temporary_ = temporary_name(path, call_.broadcast_word(call_.leader(), word));
-  }
+  PARTITA_DECL void begin();
   /// Adds a tensor: with `copies` its present values, else its values at the time of writing. Collective.
   template <class Extents, std::size_t Rank, class X, class... Policies>
   void add(const named_tensor<Extents, Rank, X, Policies...>& tensor, bool copies) {
@@ -154,56 +128,12 @@ class basic_checkpoint_in_writing {
     }
   }
   /// Writes this worker's part. It does not communicate, so any thread may call it.
-  void write() noexcept {
-    for (const auto& file : files_) {
-      if (!trouble_.empty()) return;
-      try {
-        trouble_ = call_.cannot("write", temporary_ + "/" + file->name() + ".npy", file->write(temporary_, options_),
-                                "free some space; the checkpoints saved before are untouched");
-      } catch (const std::exception& e) {
-        trouble_ = call_.refuse(file_trouble::kind::io, text("cannot write: ") << e.what());
-      }
-    }
-  }
+  PARTITA_DECL void write() noexcept;
   /// Completes the step, or throws the same error on all workers. Collective.
-  void end() {
-    one_call(*call_.everyone().state(), [&] {
-      // 1. All workers throw if one of them could not write its part.
-      call_.settle(trouble_);
-      manifest contents{step_, options_.slab_bytes, {}};
-      // 2. The leader collects the checksums of all files.
-      for (const auto& file : files_) contents.tensors.push_back(file->end(call_, options_));
-      const std::string path = folder_ + "/" + step_name(step_);
-      file_trouble trouble;
-      if (call_.leads()) {
-        // 3. The leader checks the sizes of the files, writes the manifest, and renames the folder to the name of the
-        // step.
-        const bool sync = options_.files.sync;
-        int error = 0;
-        for (const manifest_tensor& tensor : contents.tensors)
-          if (error == 0 && !is_whole_file(temporary_ + "/" + tensor.name + ".npy", tensor.bytes)) error = end_of_file;
-        if (error == 0) error = write_small_file(temporary_ + "/manifest.json", to_json(contents), sync);
-        if (error == 0 && sync) error = sync_folder(temporary_);
-        if (error == 0) error = guard_.rename_to(path);
-        if (error == 0 && sync) error = sync_folder(folder_);
-        trouble = error == ENOTEMPTY || error == EEXIST ? taken(path) : call_.cannot("complete", path, error, way_out);
-        // 4. The leader removes the lowest steps.
-        if (error == 0 && options_.keep_last > 0) {
-          const std::vector<std::uint64_t> steps = list_checkpoints(folder_).steps;
-          for (std::size_t k = 0; k + options_.keep_last < steps.size() && error == 0; ++k)
-            if (steps[k] != step_) error = remove_step(folder_, steps[k]);
-          trouble = call_.cannot("remove old steps of", folder_, error, "remove them yourself; the new one is saved");
-        }
-      }
-      call_.settle(trouble);
-    });
-  }
+  PARTITA_DECL void end();
 
  private:
-  file_trouble taken(const std::string& path) const {
-    return call_.refuse(file_trouble::kind::io, text("requires a step that is not there yet; there is ")
-                                                    << path.c_str() << "; remove it first, or save another step");
-  }
+  PARTITA_DECL file_trouble taken(const std::string& path) const;
 
   static constexpr const char* way_out = "check the folder; the checkpoints saved before are untouched";
 
@@ -215,8 +145,11 @@ class basic_checkpoint_in_writing {
   std::vector<std::unique_ptr<file_in_writing>> files_;
   file_trouble trouble_;
 };
-using checkpoint_in_writing = basic_checkpoint_in_writing<>;
 
 }  // namespace detail
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/io/detail/impl/checkpoint_in_writing.ipp>
+#endif

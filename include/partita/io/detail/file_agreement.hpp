@@ -10,6 +10,7 @@
 #include <cstring>
 #include <partita/comm/one_call.hpp>
 #include <partita/comm/partition.hpp>
+#include <partita/core/config.hpp>
 #include <partita/core/hash.hpp>
 #include <partita/io/detail/posix_file.hpp>
 #include <partita/kernel/broadcast.hpp>
@@ -24,24 +25,14 @@ struct file_trouble {
   text sentence;
 
   bool empty() const { return sentence.empty(); }
-  [[noreturn]] void raise() const {
-    if (what == kind::shape) throw shape_error(sentence);
-    if (what == kind::partition) throw partition_error(sentence);
-    throw io_error(sentence);
-  }
+  PARTITA_DECL [[noreturn]] void raise() const;
 };
 
 /// A hash of the arguments of a call on files; equal on all workers of a correct program.
 class call_number {
  public:
-  call_number& operator<<(std::uint64_t value) {
-    number_.mix(value);
-    return *this;
-  }
-  call_number& operator<<(const char* characters) {
-    while (*characters != '\0') *this << static_cast<std::uint64_t>(static_cast<unsigned char>(*characters++));
-    return *this;
-  }
+  PARTITA_DECL call_number& operator<<(std::uint64_t value);
+  PARTITA_DECL call_number& operator<<(const char* characters);
   std::uint64_t value() const { return number_.value(); }
 
  private:
@@ -62,18 +53,9 @@ class file_call {
   bool leads() const { return world_.id() == leader_; }
 
   /// The bitwise AND of `choices` over all workers. Requires the same call on all workers [disagreement_error].
-  template <class = void>
-  std::uint64_t common(std::uint64_t choices) const {
-    // afterwards each worker works alone, until the next agreement
-    return one_call(*world_.state(),
-                    [&] { return world_.state()->agree(number_, choices, failure::none, [&] { return name_; }); });
-  }
-  template <class = void>
-  bool all(bool mine) const {
-    return common(mine ? 1 : 0) == 1;
-  }
+  PARTITA_DECL std::uint64_t common(std::uint64_t choices) const;
+  bool all(bool mine) const { return common(mine ? 1 : 0) == 1; }
   /// Broadcasts one number of one worker to all.
-  template <class = void>
   std::uint64_t broadcast_word(std::size_t who, std::uint64_t mine) const {
     return common(world_.id() == who ? mine : ~std::uint64_t{0});
   }
@@ -93,42 +75,12 @@ class file_call {
   }
 
   /// Returns if no worker has an error; otherwise all workers throw the error of the first worker that has one.
-  template <class = void>
-  void settle(const file_trouble& mine) const {
-    if (all(mine.empty())) return;
-    std::size_t who = 0;
-    for (std::size_t first = 0; first < world_.size(); first += 64) {  // one bit per worker without an error
-      std::uint64_t content = ~std::uint64_t{0};
-      if (!mine.empty() && world_.id() / 64 == first / 64) content = ~(std::uint64_t{1} << world_.id() % 64);
-      const std::uint64_t all_content = common(content);
-      who = first + static_cast<std::size_t>(std::countr_one(all_content));
-      if (who < first + 64) break;
-    }
-    const std::string told =
-        bytes_of(who, static_cast<char>(mine.what) + std::string(mine.sentence.begin(), mine.sentence.end()));
-    file_trouble first;
-    first.what = static_cast<file_trouble::kind>(told[0]);
-    first.sentence << told.c_str() + 1;
-    first.raise();
-  }
+  PARTITA_DECL void settle(const file_trouble& mine) const;
 
   /// An error such as "partita::save_npy("w.npy", …): worker 3 cannot open w.npy.tmp: No such file or directory (errno
   /// 2); "; no error if `error` is 0.
-  template <class = void>
-  file_trouble cannot(const char* doing, const std::string& path, int error, const char* way_out) const {
-    file_trouble trouble;
-    if (error == 0) return trouble;
-    trouble.sentence << name_ << ": worker " << world_.id() << " cannot " << doing << " " << path.c_str() << ": "
-                     << error_text(error) << "; " << way_out;
-    return trouble;
-  }
-  template <class = void>
-  file_trouble refuse(file_trouble::kind what, const text& sentence) const {
-    file_trouble trouble;
-    trouble.what = what;
-    trouble.sentence << name_ << ": " << sentence;
-    return trouble;
-  }
+  PARTITA_DECL file_trouble cannot(const char* doing, const std::string& path, int error, const char* way_out) const;
+  PARTITA_DECL file_trouble refuse(file_trouble::kind what, const text& sentence) const;
 
  private:
   world world_;
@@ -138,3 +90,7 @@ class file_call {
 };
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/io/detail/impl/file_agreement.ipp>
+#endif

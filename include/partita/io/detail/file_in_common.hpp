@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/core/config.hpp>
 #include <partita/io/detail/file_agreement.hpp>
 #include <partita/io/detail/posix_file.hpp>
 #include <string>
@@ -20,26 +21,12 @@ class file_in_common {
   const std::string& path() const { return path_; }
   const posix_file& file() const { return file_; }
   /// Opens the file on this worker, if it is not open. Returns 0 or an errno.
-  int open() {
-    if (file_.is_open()) return 0;
-    const int error = file_.open(path_, O_RDONLY);
-    if (error == 0 && call_.leads()) wanted_ = version();
-    return error;
-  }
+  PARTITA_DECL int open();
   /// Sends to all workers which file the leader has opened. Collective.
-  template <class = void>
-  void agree() {
-    wanted_ = call_.broadcast_word(call_.leader(), wanted_);
-  }
+  void agree() { wanted_ = call_.broadcast_word(call_.leader(), wanted_); }
   /// Whether each worker that has opened the file has the leader's file, and no process has written to it since. An
   /// error of one worker is thrown on all workers. Collective.
-  template <class = void>
-  bool is_one(const file_trouble& mine) const {
-    const bool one = !file_.is_open() || version() == wanted_;
-    if (call_.all(one && mine.empty())) return true;
-    call_.settle(one ? mine : file_trouble{});
-    return false;
-  }
+  PARTITA_DECL bool is_one(const file_trouble& mine) const;
 
  private:
   std::uint64_t version() const { return file_.version() >> 1U; }  // an agreement carries 63 bits
@@ -67,3 +54,7 @@ auto read_unchanged(const file_call& call, const std::string& path, Read read) {
 }
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/io/detail/impl/file_in_common.ipp>
+#endif

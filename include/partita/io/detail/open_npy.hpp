@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <new>
 #include <optional>
+#include <partita/core/config.hpp>
 #include <partita/io/detail/file_in_common.hpp>
 #include <partita/io/detail/slabs.hpp>
 #include <partita/io/file_runs.hpp>
@@ -20,38 +21,11 @@ struct npy_front {
   std::string bytes;
   file_trouble trouble;
 };
-template <class = void>
-npy_front read_npy_front(const file_call& call, file_in_common& source) {
-  npy_front front;
-  const std::string& path = source.path();
-  const char* const way_out = "check the name, and that this worker may read it";
-  std::size_t bytes = 0;
-  int error = source.open();
-  if (error == 0) error = source.file().size(bytes);
-  front.bytes.resize(bytes < npy_header_limit ? bytes : npy_header_limit);
-  if (error == 0) error = source.file().read(front.bytes.data(), front.bytes.size(), 0);
-  front.trouble = call.cannot("read", path, error, way_out);
-  if (error != 0) return front;
-  const npy_header_found found =
-      parse_npy_header(reinterpret_cast<const unsigned char*>(front.bytes.data()), front.bytes.size());
-  if (!found.problem.empty()) {
-    front.trouble = call.refuse(file_trouble::kind::io,
-                                (text("requires a .npy file; of ") << path.c_str() << ", " << found.problem));
-    return front;
-  }
-  front.header = found.header;
-  front.bytes.resize(found.header.data_at);
-  if (bytes < found.header.data_at + found.header.data_bytes)
-    front.trouble = call.refuse(file_trouble::kind::io,
-                                text("requires a whole file; the header of ")
-                                    << path.c_str() << " promises " << found.header.data_at + found.header.data_bytes
-                                    << " bytes, and there are " << bytes << "; copy it again from where it came");
-  return front;
-}
+PARTITA_DECL npy_front read_npy_front(const file_call& call, file_in_common& source);
 
 /// The parts of a header that every reader of a tensor of this rank needs.
 template <std::size_t Rank>
-struct npy_facts {
+struct npy_metadata {
   std::array<std::size_t, Rank> extents{};
   std::size_t data_at = 0;
   bool fortran_order = false, foreign_bytes = false;
@@ -79,7 +53,7 @@ file_trouble misfit(const file_call& call, const std::string& path, const npy_he
 
 /// The leader reads the header of a file, checks that it fits T and Rank, and sends it to all workers. Collective.
 template <class T, std::size_t Rank>
-npy_facts<Rank> open_npy(const file_call& call, file_in_common& source) {
+npy_metadata<Rank> open_npy(const file_call& call, file_in_common& source) {
   npy_front front;
   if (call.leads()) {
     front = read_npy_front(call, source);
@@ -87,15 +61,16 @@ npy_facts<Rank> open_npy(const file_call& call, file_in_common& source) {
   }
   call.settle(front.trouble);
   source.agree();
-  npy_facts<Rank> facts;
+  npy_metadata<Rank> metadata;
   const std::uint64_t marks =
       call.broadcast_word(call.leader(), (front.header.fortran_order ? 1U : 0U) |
                                              (sizeof(T) > 1 && front.header.byte_order != native_byte_order ? 2U : 0U));
-  facts.fortran_order = Rank >= 2 && (marks & 1U) != 0;
-  facts.foreign_bytes = (marks & 2U) != 0;
-  facts.data_at = call.broadcast_word(call.leader(), front.header.data_at);
-  for (std::size_t d = 0; d < Rank; ++d) facts.extents[d] = call.broadcast_word(call.leader(), front.header.extents[d]);
-  return facts;
+  metadata.fortran_order = Rank >= 2 && (marks & 1U) != 0;
+  metadata.foreign_bytes = (marks & 2U) != 0;
+  metadata.data_at = call.broadcast_word(call.leader(), front.header.data_at);
+  for (std::size_t d = 0; d < Rank; ++d)
+    metadata.extents[d] = call.broadcast_word(call.leader(), front.header.extents[d]);
+  return metadata;
 }
 
 /// Reverses the byte order of each number; a complex number is two numbers.
@@ -120,9 +95,9 @@ struct unverified {
 /// Reads this worker's block of a file with these cuts; returns nothing if the file was replaced meanwhile. Collective.
 template <class T, std::size_t Rank, class Extents, class Verifier>
 std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, file_in_common& source,
-                                                  const npy_facts<Rank>& facts, const partition<Extents>& p,
+                                                  const npy_metadata<Rank>& metadata, const partition<Extents>& p,
                                                   const decomposition<Rank>& cuts, Verifier& verifier) {
-  const char* const way_out = "all workers must see the same file, and nobody may write to it";
+  const char* const way_out = "all workers must see the same file, and no program may write to it";
   pooled_tensor<T, Rank> block(zero_volume<T, Rank>());
   const bool holds = p.active() && volume_of(cuts.shape(p.index())) != 0;
   file_trouble other;
@@ -141,7 +116,7 @@ std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, file_in
     constexpr std::size_t warm = std::size_t{1} << 20U;  // what was read is still in a cache when it is verified
     auto* const bytes = reinterpret_cast<unsigned char*>(block.data());
     for_file_runs(cuts, p.index(), [&](std::size_t at, std::size_t local, std::size_t count) {
-      const std::size_t begin = facts.data_at + at * sizeof(T), all = count * sizeof(T);
+      const std::size_t begin = metadata.data_at + at * sizeof(T), all = count * sizeof(T);
       for (std::size_t done = 0; done < all && error == 0; done += warm) {
         const std::size_t n = all - done < warm ? all - done : warm;
         unsigned char* const to = bytes + local * sizeof(T) + done;
@@ -152,7 +127,7 @@ std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, file_in
   }
   if (!source.is_one(error == 0 ? other : call.cannot("read", source.path(), error, way_out))) return std::nullopt;
   verifier.ended();
-  if (facts.foreign_bytes) swap_bytes(block.data(), block.size());
+  if (metadata.foreign_bytes) swap_bytes(block.data(), block.size());
   if constexpr (std::is_same_v<T, bool>) {  // for NumPy every byte except 0 is true, in C++ only 1
     auto* bytes = reinterpret_cast<unsigned char*>(block.data());
     for (std::size_t k = 0; k < block.size(); ++k) bytes[k] = bytes[k] != 0 ? 1 : 0;
@@ -163,16 +138,16 @@ std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, file_in
 /// Moves the slabs of a tensor to p, with the requested cuts. Collective.
 template <class T, std::size_t Rank, bool CutsGiven, class Extents>
 pooled_tensor<T, Rank> bring_slabs(const file_call& call, const slab_partition<Rank>& where,
-                                   pooled_tensor<T, Rank>& slab, const npy_facts<Rank>& facts,
+                                   pooled_tensor<T, Rank>& slab, const npy_metadata<Rank>& metadata,
                                    const partition<Extents>& p, const file_request<Rank>& request) {
-  if (!CutsGiven && !facts.fortran_order && p.grid() == where.owners.grid()) return std::move(slab);
+  if (!CutsGiven && !metadata.fortran_order && p.grid() == where.owners.grid()) return std::move(slab);
   return in_the_name_of(call, [&]() -> pooled_tensor<T, Rank> {
     constexpr auto order = backwards_order(std::make_index_sequence<Rank>());
     const auto from = from_cuts(where.cuts);
     if constexpr (Rank >= 2 && CutsGiven)
-      if (facts.fortran_order) return repartition(where.owners, p, order, from, to_cuts(*request.to))(slab);
+      if (metadata.fortran_order) return repartition(where.owners, p, order, from, to_cuts(*request.to))(slab);
     if constexpr (Rank >= 2 && !CutsGiven)
-      if (facts.fortran_order) return repartition(where.owners, p, order, from)(slab);
+      if (metadata.fortran_order) return repartition(where.owners, p, order, from)(slab);
     if constexpr (CutsGiven) return repartition(where.owners, p, from, to_cuts(*request.to))(slab);
     else return repartition(where.owners, p, from)(slab);
   });
@@ -183,19 +158,23 @@ pooled_tensor<T, Rank> bring_slabs(const file_call& call, const slab_partition<R
 /// replaced meanwhile. Collective.
 template <class T, std::size_t Rank, bool CutsGiven, class Extents, class Verifier>
 std::optional<pooled_tensor<T, Rank>> read_npy(const file_call& call, file_in_common& source,
-                                               const npy_facts<Rank>& facts, const partition<Extents>& p,
+                                               const npy_metadata<Rank>& metadata, const partition<Extents>& p,
                                                const file_request<Rank>& request, Verifier& verifier) {
   // If the blocks are in the file in long runs, each worker reads its own block.
-  const auto wanted = CutsGiven ? *request.to : decomposition<Rank>::balanced(facts.extents, p.grid().shape());
-  const bool fits = wanted.parts() == p.grid().shape() && wanted.extents() == facts.extents;
-  if (!facts.fortran_order && fits && mean_run(wanted) >= request.options.run_bytes / sizeof(T))
-    return read_blocks<T>(call, source, facts, p, wanted, verifier);
+  const auto wanted = CutsGiven ? *request.to : decomposition<Rank>::balanced(metadata.extents, p.grid().shape());
+  const bool fits = wanted.parts() == p.grid().shape() && wanted.extents() == metadata.extents;
+  if (!metadata.fortran_order && fits && mean_run(wanted) >= request.options.run_bytes / sizeof(T))
+    return read_blocks<T>(call, source, metadata, p, wanted, verifier);
   // Otherwise the owners of slabs read one range each, and a repartition follows.
-  const auto where = deal_slabs(p, facts.fortran_order ? backwards(facts.extents) : facts.extents, sizeof(T),
-                                facts.data_at, request.options);
-  auto slab = read_blocks<T>(call, source, facts, where.owners, where.cuts, verifier);
+  const auto where = deal_slabs(p, metadata.fortran_order ? backwards(metadata.extents) : metadata.extents, sizeof(T),
+                                metadata.data_at, request.options);
+  auto slab = read_blocks<T>(call, source, metadata, where.owners, where.cuts, verifier);
   if (!slab) return std::nullopt;
-  return bring_slabs<T, Rank, CutsGiven>(call, where, *slab, facts, p, request);
+  return bring_slabs<T, Rank, CutsGiven>(call, where, *slab, metadata, p, request);
 }
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/io/detail/impl/open_npy.ipp>
+#endif

@@ -60,16 +60,16 @@ constexpr bool fits_view() {
   else return false;
 }
 
-/// The existing complaint, if there is one, else an error if the source and the target share memory.
+/// The existing error, if there is one, else an error if the source and the target share memory.
 template <class T, std::size_t Rank>
-complaint unless_apart(const complaint& before, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
-                       const char* call) {
+local_error unless_apart(const local_error& before, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
+                         const char* call) {
   if (before.any() || !wanted.given) return before;
   const strided<const T, Rank> to = wanted.block;
   if (!overlapping(x, to)) return before;
-  return complaint(text(call) << ".into(x, view): requires a view that shares no element with x, got a block of "
-                              << x.shape << " and a view of " << to.shape
-                              << " of the same memory; copy x, or give another view");
+  return local_error(text(call) << ".into(x, view): requires a view that shares no element with x, got a block of "
+                                << x.shape << " and a view of " << to.shape
+                                << " of the same memory; copy x, or give another view");
 }
 
 }  // namespace partita::detail

@@ -51,7 +51,6 @@ struct chained_call {
     if (fills_view) found.view = {rank, view};
     return found;
   }
-  template <class = void>
   text describe() const {
     text all("partita::");
     all << name << " of " << operators << " operators with a block of shape [";

@@ -5,7 +5,7 @@
 #include <memory>
 #include <partita/array/strided.hpp>
 #include <partita/comm/pooled.hpp>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/collective_call.hpp>
 #include <partita/kernel/detail/collective_movement.hpp>
@@ -84,7 +84,7 @@ class collective_kernel {
   /// Which worker sends a block to which, from this worker's view.
   const group_plan& plan() const { return movement_.plan(); }
   /// How often block shapes have been exchanged so far.
-  std::size_t structures_made() const { return movement_.structures_made(); }
+  std::size_t plans_made() const { return movement_.plans_made(); }
   /// That number, and what this worker moved in the last call.
   kernel_counts counts() const { return movement_.counts(); }
 
@@ -104,40 +104,40 @@ class collective_kernel {
   }
 
   template <class X>
-  auto forward_(const X& x, const text& objection) const {
+  auto forward_(const X& x, const text& error_message) const {
     const block_argument<X> argument(x);
-    return now<Kernel::there>(argument.block(), objection);
+    return now<Kernel::there>(argument.block(), error_message);
   }
   template <class X, class View>
-  void forward_(const X& x, View& view, const text& objection) const {
-    fill_now<Kernel::there>(x, view, objection, true);
+  void forward_(const X& x, View& view, const text& error_message) const {
+    fill_now<Kernel::there>(x, view, error_message, true);
   }
   template <class Y>
-  auto backward_(const Y& dy, const text& objection) const {
+  auto backward_(const Y& dy, const text& error_message) const {
     const block_argument<Y> argument(dy);
-    return now<Kernel::back>(argument.block(), objection);
+    return now<Kernel::back>(argument.block(), error_message);
   }
   template <strided_array Y, class Fill>
-  auto begin_backward_(const Y& dy, const text& objection, Fill fill) const {
-    return begin<Kernel::back>(block_argument<Y>(dy).block(), {}, objection, fill);
+  auto begin_backward_(const Y& dy, const text& error_message, Fill fill) const {
+    return begin<Kernel::back>(block_argument<Y>(dy).block(), {}, error_message, fill);
   }
   template <strided_array Y, class View, class Fill>
-  auto begin_backward_(const Y& dy, View& view, const text& objection, Fill fill) const {
+  auto begin_backward_(const Y& dy, View& view, const text& error_message, Fill fill) const {
     static_assert(Kernel::back != group_direction::to_all, "only a caller's own tensor can be written by the others");
-    return begin<Kernel::back>(block_argument<Y>(dy).block(), target_of<element_of<Y>, rank_of<Y>>(view), objection,
+    return begin<Kernel::back>(block_argument<Y>(dy).block(), target_of<element_of<Y>, rank_of<Y>>(view), error_message,
                                fill);
   }
 
-  void object_(const text& objection) const { movement_.object(objection); }
+  void object_(const text& error_message) const { movement_.object(error_message); }
   kernel_identity identity_() const { return movement_.identity(); }
 
   template <group_direction Where, class T, std::size_t Rank>
-  static collective_call call_of(const strided<const T, Rank>& x, const text& objection) {
+  static collective_call call_of(const strided<const T, Rank>& x, const text& error_message) {
     collective_call call{.where = Where,
                          .of = &kind_of<T>,
                          .elements = &identity_of_type<T>,
                          .x = untyped_block(x),
-                         .objection = &objection};
+                         .error_message = &error_message};
     using reduction = typename Kernel::reduction;
     if constexpr (Where != group_direction::spread)
       call.how = &operation_of<reduction, T, Kernel::exact>, call.sums = collective_transfer::sums();
@@ -159,10 +159,10 @@ class collective_kernel {
   }
 
   template <group_direction Where, class T, std::size_t Rank>
-  auto now(const strided<const T, Rank>& x, const text& objection) const {
+  auto now(const strided<const T, Rank>& x, const text& error_message) const {
     return movement_.one_call([&] {
-      const collective_call call = call_of<Where>(x, objection);
-      const block_shape shape = movement_.agree<Where == group_direction::spread>(call);
+      const collective_call call = call_of<Where>(x, error_message);
+      const block_shape shape = movement_.agree(call);
       if constexpr (Where == group_direction::spread && Kernel::shares) {
         return view_of<T, Rank>(movement_.share(call, elements_in(shape, Rank)), narrowed<Rank>(shape));
       } else {
@@ -175,19 +175,19 @@ class collective_kernel {
 
   /// `in_place`: the view may be the memory of x.
   template <group_direction Where, class X, class View>
-  void fill_now(const X& x, View& view, const text& objection, bool in_place) const {
+  void fill_now(const X& x, View& view, const text& error_message, bool in_place) const {
     using T = element_of<X>;
     constexpr std::size_t rank = rank_of<X>;
     if constexpr (fits_result<T, rank, View>()) {
       return movement_.one_call([&] {
         const block_argument<X> argument(x);
-        collective_call call = call_of<Where>(argument.block(), objection);
+        collective_call call = call_of<Where>(argument.block(), error_message);
         call.shares = false;
         const untyped_block wanted(block_of(view));
         call.view = &wanted;
         constexpr bool to_all = Where == group_direction::to_all;  // others write only into pooled memory
         call.in_place = in_place || (to_all && wanted == call.x);
-        const block_shape shape = movement_.agree<Where == group_direction::spread>(call);
+        const block_shape shape = movement_.agree(call);
         const bool through = to_all && movement_.plan().large && movement_.plan().groups[0].members.size() > 1;
         if (through || elements_in(shape, rank) == 0) {
           auto y = room<T, rank>(shape);
@@ -202,18 +202,19 @@ class collective_kernel {
 
   /// `fill()` is called after all workers have agreed, and must have written the elements of x when it returns.
   template <group_direction Where, class T, std::size_t Rank, class Fill>
-  auto begin(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const text& objection, Fill fill) const {
+  auto begin(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const text& error_message,
+             Fill fill) const {
     if constexpr (Where == group_direction::spread && Kernel::shares) {
       fill();
-      return pending<shared_view_of<T, Rank>>(now<Where>(x, objection), nullptr, 0);  // it is complete at once
+      return pending<shared_view_of<T, Rank>>(now<Where>(x, error_message), nullptr, 0);  // it is complete at once
     } else {
       return movement_.one_call([&] {
-        collective_call call = call_of<Where>(x, objection);
+        collective_call call = call_of<Where>(x, error_message);
         call.later = true;
         call.in_place = true;
         const untyped_block view(wanted.block);
         if (wanted.given) call.view = &view;
-        const block_shape shape = movement_.agree<Where == group_direction::spread>(call);
+        const block_shape shape = movement_.agree(call);
         const bool into_view = wanted.given && elements_in(shape, Rank) != 0;
         pooled_tensor<T, Rank> y;
         if (!into_view) y = room<T, Rank>(shape);

@@ -37,7 +37,7 @@ std::array<std::size_t, Extents::rank()> extents_along_lines(const partition<Ext
 template <class Extents>
 decomposition<Extents::rank()> cut_of_blocks(const partition<Extents>& p,
                                              const std::array<std::size_t, Extents::rank()>& mine, const char* call,
-                                             complaint& trouble) {
+                                             local_error& trouble) {
   constexpr std::size_t rank = Extents::rank();
   world_state& state = *p.world().state();
   const auto balanced = decomposition<rank>::balanced(extents_along_lines(p, mine), p.grid().shape());

@@ -1,26 +1,27 @@
-// Writes the workers of a partition for error messages.
+// Writes the workers of a partition, and a call on its blocks, for error messages.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <partita/core/config.hpp>
 #include <partita/core/text.hpp>
 #include <partita/plan/workers.hpp>
 
 namespace partita::detail {
 
 /// "workers 4-7", or "workers 5, 2, 0, 1"; only the first eight of a long list.
-template <class = void>
-inline text named(const workers& all) {
-  text name(all.size() == 1 ? "worker " : "workers ");
-  if (all.empty()) return text("no worker");
-  if (all.is_range()) {
-    name << all[0];
-    if (all.size() > 1) name << "-" << all[all.size() - 1];
-    return name;
-  }
-  constexpr std::size_t shown = 8;
-  for (std::size_t k = 0; k < all.size() && k < shown; ++k) name << (k == 0 ? "" : ", ") << all[k];
-  if (all.size() > shown) name << ", ... (" << all.size() << " in all, the last " << all[all.size() - 1] << ")";
-  return name;
+PARTITA_DECL text named(const workers& all);
+
+/// A call with a block of this shape and of elements of this type, of a kernel on one partition.
+template <class Partition, std::size_t Rank>
+text described(const char* name, const char* direction, const Partition& p, const std::array<std::size_t, Rank>& shape,
+               const text& type) {
+  return text(name) << direction << " with p = " << p.grid().shape() << " on " << named(p.workers())
+                    << " and a block of shape " << shape << " of " << type;
 }
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/kernel/detail/impl/described.ipp>
+#endif

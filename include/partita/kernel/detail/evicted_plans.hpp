@@ -32,7 +32,7 @@ class evicted_plans {
     return too_many_ || std::binary_search(numbers_.begin(), numbers_.end(), number_of(extents));
   }
   /// The error message of such a call.
-  static text objection(const char* call) {
+  static text error_message(const char* call) {
     return text(call)
            << ": requires the forward call that dy belongs to among the last 32 structures; the cut that its "
               "x had has been forgotten; call the kernel on x again before its adjoint";

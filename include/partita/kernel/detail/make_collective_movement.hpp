@@ -2,6 +2,7 @@
 #pragma once
 
 #include <partita/comm/partition.hpp>
+#include <partita/core/config.hpp>
 #include <partita/kernel/detail/collective_movement.hpp>
 #include <partita/plan/group_plan.hpp>
 #include <partita/plan/worker_groups.hpp>
@@ -12,10 +13,10 @@
 namespace partita::detail {
 
 /// Rejects partitions of different worlds.
+PARTITA_DECL void expect_one_world(bool is_one, const char* call);
 template <class P, class Q>
 void expect_one_world(const partition<P>& p, const partition<Q>& q, const char* call) {
-  if (!(p.world() == q.world()))
-    throw partition_error(text(call) << ": requires partitions of one world; make both from the same world");
+  expect_one_world(p.world() == q.world(), call);
 }
 
 /// Whether some worker of the small partition receives a sum to which it contributes no block. Cost: O(small workers);
@@ -67,39 +68,63 @@ struct group_kernel_choices {
   bool keep_batch = true;
 };
 
-/// The movement between a small and a large partition; checks the broadcasting rule first.
-template <class Small, class Large>
-collective_movement make_collective_movement(const partition<Small>& small, const partition<Large>& large,
-                                             const group_kernel_choices& is) {
+/// The extents of a partition of this rank and its workers, whatever the type of its extents.
+template <std::size_t Rank>
+struct placed_extents {
+  const world& everyone;
+  const std::array<std::size_t, Rank> shape;
+  const workers& ids;
+
+  template <class Extents>
+  explicit placed_extents(const partition<Extents>& p)
+      : everyone(p.world()), shape(p.grid().shape()), ids(p.workers()) {}
+  grid<dynamic_extents<Rank>> places() const { return {dynamic_extents<Rank>(shape), ids}; }
+};
+
+/// The movement between a small and a large partition of these ranks; the compiled core has it for the usual ranks.
+template <std::size_t Small, std::size_t Large>
+collective_movement movement_between(const placed_extents<Small>& of_small, const placed_extents<Large>& of_large,
+                                     const group_kernel_choices& is) {
+  const auto small = of_small.places();
+  const auto large = of_large.places();
   text call(is.name);
-  call << "(p_x, p_y" << is.reduction
-       << ") with p_x = " << (is.to_root ? described(large.grid()) : described(small.grid()))
-       << ", p_y = " << (is.to_root ? described(small.grid()) : described(large.grid()));
-  expect_one_world(small, large, is.name);
-  const auto s = small.grid().shape();
-  const auto l = large.grid().shape();
+  call << "(p_x, p_y" << is.reduction << ") with p_x = " << (is.to_root ? described(large) : described(small))
+       << ", p_y = " << (is.to_root ? described(small) : described(large));
+  expect_one_world(of_small.everyone == of_large.everyone, is.name);
+  const auto s = small.shape();
+  const auto l = large.shape();
   const auto verdict = judge_worker_broadcast(s, l, is.transpose_small, is.transpose_large, is.to_root);
   if (!verdict) throw partition_error(explain_verdict(verdict, s, l, is.transpose_small, is.transpose_large));
-  const worker_pairing<Large::rank()> pairing(s, l, is.transpose_small, is.transpose_large);
-  std::uint64_t fingerprint = mixed(small.grid().fingerprint(), large.grid().fingerprint());
+  const worker_pairing<Large> pairing(s, l, is.transpose_small, is.transpose_large);
+  std::uint64_t fingerprint = mixed(small.fingerprint(), large.fingerprint());
   fingerprint = mixed(fingerprint, is.number);
   fingerprint = mixed(fingerprint, (is.to_root ? 1U : 0U) + (is.transpose_small ? 2U : 0U) +
                                        (is.transpose_large ? 4U : 0U) + (is.keep_batch ? 8U : 0U));
   const auto kind = is.to_root ? group_plan::kind::sum_reduce : group_plan::kind::broadcast;
-  return {small.world().state(),
-          plan_groups(small.grid(), large.grid(), pairing, small.world().id(), kind),
+  const world& everyone = of_small.everyone;
+  return {everyone.state(),
+          plan_groups(small, large, pairing, everyone.id(), kind),
           {is.name, call, fingerprint, is.keep_batch,
-           small.world().level() == checks::local && sums_blindly(small.grid(), large.grid(), pairing)}};
+           everyone.level() == checks::local && sums_blindly(small, large, pairing)}};
 }
 
-/// The movement among the workers of a partition whose indices are equal in the kept dimensions.
-template <class Extents>
-collective_movement make_sum_movement(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept,
-                                      const char* name, const text& reduction, std::uint64_t number) {
-  std::uint64_t fingerprint = mixed(p.grid().fingerprint(), number);
+/// The movement between a small and a large partition; checks the broadcasting rule first.
+template <class Small, class Large>
+collective_movement make_collective_movement(const partition<Small>& small, const partition<Large>& large,
+                                             const group_kernel_choices& is) {
+  return movement_between(placed_extents<Small::rank()>(small), placed_extents<Large::rank()>(large), is);
+}
+
+/// The movement among the workers of a partition of this rank whose indices are equal in the kept dimensions; the
+/// compiled core has it for the usual ranks.
+template <std::size_t Rank>
+collective_movement movement_along(const placed_extents<Rank>& p, const std::array<bool, Rank>& kept, const char* name,
+                                   const text& reduction, std::uint64_t number) {
+  const auto places = p.places();
+  std::uint64_t fingerprint = mixed(places.fingerprint(), number);
   for (bool k : kept) fingerprint = mixed(fingerprint, k ? 1 : 0);
   text call(name);
-  call << "(p, dimensions" << reduction << ") with p = " << described(p.grid()) << ", along dimensions [";
+  call << "(p, dimensions" << reduction << ") with p = " << described(places) << ", along dimensions [";
   bool first = true;
   for (std::size_t d = 0; d < kept.size(); ++d) {
     if (kept[d]) continue;
@@ -107,28 +132,42 @@ collective_movement make_sum_movement(const partition<Extents>& p, const std::ar
     first = false;
   }
   call << "]";
-  return {p.world().state(), plan_sum_groups(p.grid(), kept, p.world().id()), {name, call, fingerprint}};
+  return {p.everyone.state(), plan_sum_groups(places, kept, p.everyone.id()), {name, call, fingerprint}};
 }
 
-/// The movement in groups that were made at run time.
-template <class = void>
-inline collective_movement make_movement_in_groups(const world& everyone, const worker_groups& groups,
-                                                   const group_kernel_choices& is, group_plan::kind kind) {
-  if (groups.bound() > everyone.size())
-    throw partition_error(text(is.name) << "(everyone, groups" << is.reduction << "): requires workers of a world of "
-                                        << everyone.size() << ", got worker " << groups.bound() - 1
-                                        << "; start more workers, or choose ids below " << everyone.size());
-  text call(is.name);
-  call << "(everyone, groups" << is.reduction << ") with groups [";
-  constexpr std::size_t named = 8;  // groups that are written out; more groups are followed by a fingerprint
-  for (std::size_t g = 0; g < groups.size() && g < named; ++g)
-    call << (g == 0 ? "" : ", ") << workers_of(groups.members(g));
-  if (groups.size() > named) call << ", ... (groups number " << groups.fingerprint() << ")";
-  call << "]";
-  const std::uint64_t fingerprint = mixed(mixed(groups.fingerprint(), is.number),
-                                          64 + 2 * static_cast<std::uint64_t>(kind) + (is.keep_batch ? 1 : 0));
-  return {everyone.state(), groups.plan(everyone.id(), kind), {is.name, call, fingerprint, is.keep_batch, false}};
+template <class Extents>
+collective_movement make_sum_movement(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept,
+                                      const char* name, const text& reduction, std::uint64_t number) {
+  return movement_along(placed_extents<Extents::rank()>(p), kept, name, reduction, number);
 }
+
+#ifdef PARTITA_CORE
+// The usual ranks are in the compiled core. EXTERN is `extern` here, and nothing where the core compiles them.
+#define PARTITA_MOVEMENT_BETWEEN(EXTERN, S, L)                                                                   \
+  EXTERN template collective_movement movement_between<S, L>(const placed_extents<S>&, const placed_extents<L>&, \
+                                                             const group_kernel_choices&);
+#define PARTITA_MOVEMENT_ALONG(EXTERN, R)                                                                     \
+  EXTERN template collective_movement movement_along<R>(const placed_extents<R>&, const std::array<bool, R>&, \
+                                                        const char*, const text&, std::uint64_t);
+#define PARTITA_COLLECTIVE_MOVEMENTS(EXTERN) \
+  PARTITA_MOVEMENT_BETWEEN(EXTERN, 1, 1)     \
+  PARTITA_MOVEMENT_BETWEEN(EXTERN, 1, 2)     \
+  PARTITA_MOVEMENT_BETWEEN(EXTERN, 1, 3)     \
+  PARTITA_MOVEMENT_BETWEEN(EXTERN, 1, 4)     \
+  PARTITA_MOVEMENT_BETWEEN(EXTERN, 2, 2)     \
+  PARTITA_MOVEMENT_BETWEEN(EXTERN, 2, 3)     \
+  PARTITA_MOVEMENT_BETWEEN(EXTERN, 2, 4)     \
+  PARTITA_MOVEMENT_BETWEEN(EXTERN, 3, 3)     \
+  PARTITA_MOVEMENT_BETWEEN(EXTERN, 3, 4)     \
+  PARTITA_MOVEMENT_BETWEEN(EXTERN, 4, 4)     \
+  PARTITA_MOVEMENT_ALONG(EXTERN, 1)          \
+  PARTITA_MOVEMENT_ALONG(EXTERN, 2) PARTITA_MOVEMENT_ALONG(EXTERN, 3) PARTITA_MOVEMENT_ALONG(EXTERN, 4)
+PARTITA_COLLECTIVE_MOVEMENTS(extern)
+#endif
+
+/// The movement in groups that were made at run time.
+PARTITA_DECL collective_movement make_movement_in_groups(const world& everyone, const worker_groups& groups,
+                                                         const group_kernel_choices& is, group_plan::kind kind);
 
 /// A policy that does not concern partitions.
 template <class Policy>
@@ -152,3 +191,7 @@ std::array<bool, Rank> kept_at_run_time(const dimension_list& along, const char*
 }
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/kernel/detail/impl/make_collective_movement.ipp>
+#endif

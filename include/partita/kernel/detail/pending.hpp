@@ -8,35 +8,13 @@
 #include <partita/comm/pending_operation.hpp>
 #include <partita/comm/transport.hpp>
 #include <partita/comm/world.hpp>
+#include <partita/core/config.hpp>
 #include <partita/core/error.hpp>
 #include <thread>
 #include <utility>
 #include <vector>
 
 namespace partita::detail {
-
-/// The exchanges of one plan in one direction: one for each element type used.
-template <class = void>
-class basic_exchanges_by_type {
- public:
-  template <class Exchange, class Make>
-  const std::shared_ptr<Exchange>& find(Make make) {
-    for (const entry& e : entries_)
-      if (e.type == &key<Exchange>) return *static_cast<std::shared_ptr<Exchange>*>(e.exchange.get());
-    entries_.push_back({&key<Exchange>, std::make_shared<std::shared_ptr<Exchange>>(make())});
-    return *static_cast<std::shared_ptr<Exchange>*>(entries_.back().exchange.get());
-  }
-
- private:
-  template <class>
-  static inline const char key = 0;
-  struct entry {
-    const char* type;
-    std::shared_ptr<void> exchange;
-  };
-  std::vector<entry> entries_;
-};
-using exchanges_by_type = basic_exchanges_by_type<>;
 
 /// The exchanges that carry out a plan in one direction: one for each kind of elements used.
 class exchanges_by_kind {
@@ -49,11 +27,7 @@ class exchanges_by_kind {
     return entries_.back().exchange;
   }
   /// The existing exchange; null if there is none yet.
-  box_exchange* made(const element_kind& kind) const {
-    for (const entry& e : entries_)
-      if (e.kind == kind) return e.exchange.get();
-    return nullptr;
-  }
+  PARTITA_DECL box_exchange* made(const element_kind& kind) const;
 
  private:
   struct entry {
@@ -65,13 +39,10 @@ class exchanges_by_kind {
 
 /// An exchange of this plan that shares ownership of its transport and its world, because it may outlive the kernel.
 /// `of_node` are the plans of the workers for which the transport asks (whose_plans).
-template <class = void>
-std::shared_ptr<box_exchange> lasting_exchange(const std::shared_ptr<transport>& ways,
-                                               std::shared_ptr<world_state> world, lowered_plan plan,
-                                               const element_kind& kind, std::vector<lowered_plan> of_node = {}) {
-  return {ways->exchange(std::move(plan), kind, std::move(of_node)).release(),
-          [ways, world = std::move(world)](box_exchange* it) { delete it; }};
-}
+PARTITA_DECL std::shared_ptr<box_exchange> lasting_exchange(const std::shared_ptr<transport>& ways,
+                                                            std::shared_ptr<world_state> world, lowered_plan plan,
+                                                            const element_kind& kind,
+                                                            std::vector<lowered_plan> of_node = {});
 
 /// The pending exchange of a kernel.
 class exchange_operation : public pending_operation {
@@ -95,11 +66,8 @@ class exchange_operation : public pending_operation {
     return number;
   }
   /// Continues an exchange that speculative_start has begun.
-  std::uint64_t go_on(const std::shared_ptr<box_exchange>& exchange, const void* x, const std::ptrdiff_t* x_strides) {
-    const std::uint64_t number = start(exchange);
-    exchange->give(x, x_strides);
-    return number;
-  }
+  PARTITA_DECL std::uint64_t go_on(const std::shared_ptr<box_exchange>& exchange, const void* x,
+                                   const std::ptrdiff_t* x_strides);
   /// Runs f() while an exchange is pending; if f throws, the exchange is completed first.
   template <class F>
   void also(F f) {
@@ -152,42 +120,30 @@ class speculative_exchange final : public speculative_send {
 };
 
 /// An exchange that was begun before the agreement is complete; it is rolled back if the workers do not agree.
-template <class = void>
-class basic_speculative_start {
+class speculative_start {
  public:
-  basic_speculative_start() = default;
-  basic_speculative_start(const basic_speculative_start&) = delete;
-  basic_speculative_start& operator=(const basic_speculative_start&) = delete;
-  ~basic_speculative_start() {
+  speculative_start() = default;
+  speculative_start(const speculative_start&) = delete;
+  speculative_start& operator=(const speculative_start&) = delete;
+  ~speculative_start() {
     if (exchange_ != nullptr) exchange_->roll_back();
   }
-  void begin(box_exchange& exchange, const void* x, const std::ptrdiff_t* x_strides, void* y,
-             const std::ptrdiff_t* y_strides) {
-    if (!exchange.sends_speculatively()) return;
-    exchange.begin_ahead(x, x_strides, y, y_strides);
-    exchange_ = &exchange;
-  }
+  PARTITA_DECL void begin(box_exchange& exchange, const void* x, const std::ptrdiff_t* x_strides, void* y,
+                          const std::ptrdiff_t* y_strides);
   /// All workers have agreed on this exchange. Returns whether it is the one that was begun; a different one is rolled
   /// back.
-  bool is_agreed(const box_exchange& exchange) {
-    if (exchange_ != nullptr && exchange_ != &exchange) exchange_->roll_back();
-    return std::exchange(exchange_, nullptr) == &exchange;
-  }
+  PARTITA_DECL bool is_agreed(const box_exchange& exchange);
 
  private:
   box_exchange* exchange_ = nullptr;
 };
-using speculative_start = basic_speculative_start<>;
 
 /// The name of a call in error messages.
 struct named_call {
   const char* name;
 };
 
-inline void expect_not_moved_from(bool whole, const char* kernel) {
-  if (!whole)
-    throw error(text(kernel) << ": requires a kernel that was not moved from; use the one that it was moved to");
-}
+PARTITA_DECL void expect_not_moved_from(bool whole, const char* kernel);
 
 /// A pending result. If it is destroyed without finish(), the operation is still completed, because other workers
 /// depend on it: the destructor waits, and no other thread may make calls of this world meanwhile.
@@ -254,3 +210,7 @@ auto begun(const X& x, Begin begin) {
 }
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/kernel/detail/impl/pending.ipp>
+#endif

@@ -75,23 +75,24 @@ inline constexpr bool are_accepted =
     are_known<Rank, Policies...> && are_single<Rank, Policies...> && permute_all<Rank, Policies...> &&
     permute_once<Rank, Policies...> && cut_all<Rank, Policies...>;
 
+template <std::size_t Rank>
+class repartition_cuts;
+/// Rejects cuts that do not fit the partitions or each other.
+template <std::size_t Rank>
+void expect_fitting(const repartition_cuts<Rank>& cuts);
+
 /// The decompositions of both sides of a repartition of tensors of this rank. Everything here is known on every worker.
-template <std::size_t Rank, class... Policies>
+template <std::size_t Rank>
 class repartition_cuts {
  public:
   using shape_type = std::array<std::size_t, Rank>;
   using cuts = decomposition<Rank>;
 
   /// `p_x` and `p_y` are the shapes of the partitions.
+  template <class... Policies>
   repartition_cuts(const shape_type& p_x, const shape_type& p_y, const Policies&... policies) : p_x_(p_x), p_y_(p_y) {
     (heed(policies), ...);
-    if (from_) expect_parts("from_cuts", *from_, "p_x", p_x_);
-    if (to_) expect_parts("to_cuts", *to_, "p_y", p_y_);
-    if (from_) {
-      const text problem = objection(from_->extents());
-      if (!problem.empty())
-        throw shape_error(text("partita::repartition(p_x, p_y, from_cuts(...), to_cuts(...)): ") << problem);
-    }
+    if (from_ || to_) expect_fitting(*this);
   }
 
   const axes_order<Rank>& axes() const { return axes_; }
@@ -108,7 +109,7 @@ class repartition_cuts {
   shape_type extents_of_x(const shape_type& of_y) const { return in_source_order(of_y, axes_); }
 
   /// An error message if a tensor x of these extents cannot be moved, else empty.
-  text objection(const shape_type& x) const {
+  text error_message(const shape_type& x) const {
     text problem;
     if (from_ && from_->extents() != x) {
       problem << "requires cuts that add up to the extents of the tensor; x has extents " << x
@@ -133,6 +134,9 @@ class repartition_cuts {
     return hash.value();
   }
 
+  const shape_type& shape_of_p_x() const { return p_x_; }
+  const shape_type& shape_of_p_y() const { return p_y_; }
+
  private:
   void heed(discard_batch_t) {}
   void heed(strategy) {}  // does not concern cuts
@@ -150,17 +154,27 @@ class repartition_cuts {
     if constexpr (R == Rank) to_ = given.cuts;
   }
 
-  static void expect_parts(const char* name, const cuts& given, const char* partition, const shape_type& grid) {
+  shape_type p_x_, p_y_;
+  axes_order<Rank> axes_ = same_axes<Rank>();
+  std::optional<cuts> from_, to_;
+};
+
+template <std::size_t Rank>
+void expect_fitting(const repartition_cuts<Rank>& cuts) {
+  const auto expect_parts = [](const char* name, const decomposition<Rank>& given, const char* partition,
+                               const std::array<std::size_t, Rank>& grid) {
     if (given.parts() == grid) return;
     throw partition_error(text("partita::repartition(p_x, p_y, ")
                           << name << "(...)): requires as many parts along each dimension as " << partition
                           << " has workers; the cuts have " << given.parts() << " parts, " << partition << " = " << grid
                           << "; cut into " << grid << " parts, or choose a partition of " << given.parts());
-  }
-
-  shape_type p_x_, p_y_;
-  axes_order<Rank> axes_ = same_axes<Rank>();
-  std::optional<cuts> from_, to_;
-};
+  };
+  if (cuts.from()) expect_parts("from_cuts", *cuts.from(), "p_x", cuts.shape_of_p_x());
+  if (cuts.to()) expect_parts("to_cuts", *cuts.to(), "p_y", cuts.shape_of_p_y());
+  if (!cuts.from()) return;
+  const text problem = cuts.error_message(cuts.from()->extents());
+  if (!problem.empty())
+    throw shape_error(text("partita::repartition(p_x, p_y, from_cuts(...), to_cuts(...)): ") << problem);
+}
 
 }  // namespace partita::detail

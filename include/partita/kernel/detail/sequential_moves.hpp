@@ -38,18 +38,18 @@ all_plans<Rank> plans_between(const grid<Src>& src, const From& from, const grid
 }
 
 /// Rejects a tensor whose extents do not match the given cuts.
-template <std::size_t Rank, class... Policies>
-void expect_extents(const repartition_cuts<Rank, Policies...>& cuts, const std::array<std::size_t, Rank>& global) {
-  const text problem = cuts.objection(global);
+template <std::size_t Rank>
+void expect_extents(const repartition_cuts<Rank>& cuts, const std::array<std::size_t, Rank>& global) {
+  const text problem = cuts.error_message(global);
   if (!problem.empty()) throw shape_error(text("partita::sequentially::repartition(p_x, p_y): ") << problem);
 }
 
 /// The plans for blocks of the given shapes (by place in the source grid), in the given decomposition or in any that
 /// fits together.
-template <class Src, class Dst, std::size_t Rank, class... Policies>
+template <class Src, class Dst, std::size_t Rank>
 all_plans<Rank> plans_for(const grid<Src>& src, const grid<Dst>& dst,
-                          const std::vector<std::array<std::size_t, Rank>>& shapes,
-                          const repartition_cuts<Rank, Policies...>& cuts, std::size_t workers) {
+                          const std::vector<std::array<std::size_t, Rank>>& shapes, const repartition_cuts<Rank>& cuts,
+                          std::size_t workers) {
   if (cuts.from()) {
     for (std::size_t place = 0; place < shapes.size(); ++place)
       if (shapes[place] != cuts.from()->shape(src.index(place)))

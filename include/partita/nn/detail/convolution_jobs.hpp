@@ -184,7 +184,7 @@ local_convolution<Features> local_sizes(const convolution_jobs<Features>& jobs, 
 /// The jobs when x and y have the same partition. Throws an error if the partition or the options are not valid.
 template <std::size_t Features, class P>
 convolution_jobs<Features> jobs_by_output(const grid<P>& p_x, const convolution_options<Features>& options) {
-  const text problem = convolution_objection(options);
+  const text problem = convolution_error(options);
   if (!problem.empty()) throw shape_error(text("partita::convolution(p_x, options): ") << problem);
   if (p_x.shape()[1] != 1)
     throw partition_error(text("partita::convolution(p_x, options): requires p_x = batch x 1 x features..., whose "
@@ -197,7 +197,7 @@ convolution_jobs<Features> jobs_by_output(const grid<P>& p_x, const convolution_
 template <std::size_t Features, class X, class Y, class W>
 convolution_jobs<Features> jobs_by_weights(const grid<X>& p_x, const grid<Y>& p_y, const grid<W>& p_w,
                                            const convolution_options<Features>& options) {
-  const text problem = convolution_objection(options);
+  const text problem = convolution_error(options);
   if (!problem.empty()) throw shape_error(text("partita::convolution(p_x, p_y, p_w, options): ") << problem);
   const auto x = p_x.shape(), y = p_y.shape(), w = p_w.shape();
   bool fits = options.groups > 1 || (x[1] == w[1] && y[1] == w[0]);

@@ -29,8 +29,8 @@ class convolution_planner {
   halo_boundaries<rank> beyond() const {
     return OfX ? padding_of(jobs_.options()) : halo_boundaries<rank>(boundary::none);
   }
-  text objection(const std::array<std::size_t, rank>& extents) const {
-    if (OfX) return convolution_objection(jobs_.options(), extents);
+  text error_message(const std::array<std::size_t, rank>& extents) const {
+    if (OfX) return convolution_error(jobs_.options(), extents);
     if (extents[1] == jobs_.options().out_channels) return {};
     return text("requires ") << jobs_.options().out_channels << " channels, got extents " << extents;
   }

@@ -138,8 +138,8 @@ class linear_movements<T, weight_stationary> {
 
   arena* memory() const { return spread_.memory(); }
   template <class X>
-  auto bring(const X& x, const text& objection) {
-    return kernel_access::call(spread_, x, objection);
+  auto bring(const X& x, const text& error_message) {
+    return kernel_access::call(spread_, x, error_message);
   }
   template <std::size_t Rank>
   pooled_tensor<T, Rank> deliver(pooled_tensor<T, Rank>&& product, const text&) {
@@ -148,14 +148,14 @@ class linear_movements<T, weight_stationary> {
     return std::move(product);
   }
   template <class Y>
-  auto bring_back(const Y& dy, const text& objection) {
-    return arrived<T, rank_of<Y>>(kernel_access::adjoint(collect_, dy, objection));
+  auto bring_back(const Y& dy, const text& error_message) {
+    return arrived<T, rank_of<Y>>(kernel_access::adjoint(collect_, dy, error_message));
   }
   template <std::size_t Rank, class Fill>
-  departed<T, Rank> start_back(pooled_tensor<T, Rank>&& product, const text& objection, Fill fill) {
+  departed<T, Rank> start_back(pooled_tensor<T, Rank>&& product, const text& error_message, Fill fill) {
     const bool in_place = lands_at_home(spread_.plan());
-    auto later = in_place ? kernel_access::start_adjoint_into(spread_, product, product, objection, fill)
-                          : kernel_access::start_adjoint(spread_, product, objection, fill);
+    auto later = in_place ? kernel_access::start_adjoint_into(spread_, product, product, error_message, fill)
+                          : kernel_access::start_adjoint(spread_, product, error_message, fill);
     return {std::move(product), in_place, std::move(later)};
   }
   void describe(linear_plan& plan) const {
@@ -185,9 +185,9 @@ class linear_movements<T, column_parallel> {
 
   arena* memory() const { return gather_.memory(); }
   template <class X>
-  auto bring(const X& x, const text& objection) {
+  auto bring(const X& x, const text& error_message) {
     const dense_argument<X> argument(x);
-    return with_batch(kernel_access::call(gather_, argument.matrix(), objection), argument.shape());
+    return with_batch(kernel_access::call(gather_, argument.matrix(), error_message), argument.shape());
   }
   template <std::size_t Rank>
   pooled_tensor<T, Rank> deliver(pooled_tensor<T, Rank>&& product, const text&) {
@@ -198,7 +198,7 @@ class linear_movements<T, column_parallel> {
     return dense_argument<Y>(dy);
   }
   template <std::size_t Rank, class Fill>
-  auto start_back(pooled_tensor<T, Rank>&& product, const text& objection, Fill fill) {
+  auto start_back(pooled_tensor<T, Rank>&& product, const text& error_message, Fill fill) {
     struct with_its_batch {
       departed<T, 2> rows;
       std::array<std::size_t, Rank> shape;
@@ -206,7 +206,7 @@ class linear_movements<T, column_parallel> {
     };
     const auto shape = as_array<Rank>(product.shape());
     auto rows = matrix_of(std::move(product));
-    auto later = kernel_access::start_adjoint(gather_, rows, objection, fill);
+    auto later = kernel_access::start_adjoint(gather_, rows, error_message, fill);
     return with_its_batch{departed<T, 2>(std::move(rows), false, std::move(later)), shape};
   }
   void describe(linear_plan& plan) const { plan.members = gather_.members(); }
@@ -233,15 +233,15 @@ class linear_movements<T, row_parallel> {
     return kept;
   }
   template <std::size_t Rank>
-  pooled_tensor<T, Rank> deliver(pooled_tensor<T, Rank>&& product, const text& objection) {
+  pooled_tensor<T, Rank> deliver(pooled_tensor<T, Rank>&& product, const text& error_message) {
     const auto shape = as_array<Rank>(product.shape());
-    return with_batch(kernel_access::call(scatter_, matrix_of(std::move(product)), objection), shape);
+    return with_batch(kernel_access::call(scatter_, matrix_of(std::move(product)), error_message), shape);
   }
   template <class Y>
-  auto bring_back(const Y& dy, const text& objection) {
+  auto bring_back(const Y& dy, const text& error_message) {
     const dense_argument<Y> argument(dy);
     return arrived<T, rank_of<Y>>(
-        with_batch(kernel_access::adjoint(scatter_, argument.matrix(), objection), argument.shape()));
+        with_batch(kernel_access::adjoint(scatter_, argument.matrix(), error_message), argument.shape()));
   }
   template <std::size_t Rank, class Fill>
   departed<T, Rank> start_back(pooled_tensor<T, Rank>&& product, const text&, Fill fill) {

@@ -75,7 +75,7 @@ struct linear_state {
     p_w.world().state()->note_local(hasher(number_of_layer<T>(options)).mix(call).value(), "partita::linear");
   }
   /// The error message if the blocks, which the program may have assigned, have wrong shapes; empty if they fit.
-  text objection_to_blocks(const char* call) const {
+  text error_in_blocks(const char* call) const {
     text said;
     const auto look_at = [&](const char* name, const auto& block, const auto& wanted) {
       if (!said.empty() || std::equal(wanted.begin(), wanted.end(), block.shape().begin())) return;
@@ -90,8 +90,8 @@ struct linear_state {
     return said;
   }
   template <class Shape>
-  text objection_to(const Shape& x_shape) const {
-    if (text t = objection_to_blocks("(x)"); !t.empty()) return t;
+  text error_in(const Shape& x_shape) const {
+    if (text t = error_in_blocks("(x)"); !t.empty()) return t;
     if (!p_x.active()) return {};
     const std::size_t wanted = balanced_part(options.in_features, p_x.size(), p_x.index()[1]).size();
     const std::size_t given = static_cast<std::size_t>(x_shape.back());
@@ -102,9 +102,9 @@ struct linear_state {
            << "; repartition x, or make the layer with other in_features";
   }
   template <class Shape>
-  text objection_to_adjoint(const Shape& dy_shape) const {
+  text error_in_adjoint(const Shape& dy_shape) const {
     if (!forward_done) return "partita::linear::adjoint(dy): requires a forward call before; call layer(x) first";
-    if (text t = objection_to_blocks("::adjoint(dy)"); !t.empty()) return t;
+    if (text t = error_in_blocks("::adjoint(dy)"); !t.empty()) return t;
     if (!p_y.active()) return {};
     if (std::equal(dy_shape.begin(), dy_shape.end(), y_shape.begin(), y_shape.end())) return {};
     const std::vector<std::size_t> given(dy_shape.begin(), dy_shape.end());
@@ -116,7 +116,7 @@ struct linear_state {
   /// workers compare their batches, and all throw the same error.
   /// Cost:     one agreement, for x of more than one batch dimension.
   template <class Shape>
-  void expect_one_batch(const Shape& x_shape, const text& objection) const {
+  void expect_one_batch(const Shape& x_shape, const text& error_message) const {
     if constexpr (Algorithm != weight_stationary) {
       world_state& everyone = *p_x.world().state();
       if (x_shape.size() <= 2 || everyone.level() != checks::agree) return;
@@ -129,7 +129,7 @@ struct linear_state {
       const std::uint64_t word = (hash ^ hash >> 32U) & half,
                           own = p_x.active() ? word | (word ^ half) << bits : ~std::uint64_t{0};
       const std::uint64_t common = agree_if_checked(
-          everyone, mixed(0x6261746368ULL, x_shape.size()), complaint(objection),
+          everyone, mixed(0x6261746368ULL, x_shape.size()), local_error(error_message),
           [&] { return text("partita::linear(x)"); }, own);
       if ((common & half) == (~(common >> bits) & half)) return;
       const text difference = difference_of_batches(p_x, {x_shape.begin(), x_shape.end() - 1});

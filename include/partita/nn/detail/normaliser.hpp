@@ -170,7 +170,7 @@ class normaliser {
   }
   /// The error message of an adjoint: `said` if it is not empty, or that dy does not have the shape of the last result;
   /// empty if all is well.
-  text objection_to(const xt::xtensor<T, Rank>& dy, bool active, bool forward_done, const char* name, text said) const {
+  text error_in(const xt::xtensor<T, Rank>& dy, bool active, bool forward_done, const char* name, text said) const {
     if (said.empty() && (!forward_done || (active && dy.shape() != normal_.shape())))
       said << name << ".adjoint(dy): requires a dy of the shape of the last result"
            << (forward_done ? "" : "; call the layer first") << ", got " << dy.shape();

@@ -19,17 +19,17 @@ class optimised {
   using real = typename real_part<T>::type;
   using flat = flat_parameter<real, States>;
 
-  optimised(const char* call, std::vector<parameter<T>> parameters)
+  /// `used` is the number of states in use at first.
+  optimised(const char* call, std::vector<parameter<T>> parameters, std::size_t used)
       : call_(call), parameters_(std::move(parameters)), states_(parameters_.size()) {
-    for (std::size_t p = 0; p < parameters_.size(); ++p) {
-      sizes_.push_back(parameters_[p].size());
-      for (auto& state : states_[p]) state.resize(numbers(p), real(0));
-    }
+    for (const auto& p : parameters_) sizes_.push_back(p.size());
+    make_states(used);
   }
 
-  /// Calls f with every parameter, after checking that all parameters and their gradients still have their sizes.
+  /// Calls f with every parameter and so many states, after checking that all parameters and their gradients still have
+  /// their sizes.
   template <class F>
-  void for_each(F f) {
+  void for_each(std::size_t used, F f) {
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       if (parameters_[p].size() != sizes_[p])
         throw shape_error(text(call_) << ": requires parameter " << p << " to keep the " << sizes_[p]
@@ -39,17 +39,23 @@ class optimised {
         throw shape_error(text(call_) << ": requires for parameter " << p << " " << problem
                                       << "; assign a gradient of that shape");
     }
+    make_states(used);
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       flat one{numbers(p),
                reinterpret_cast<real*>(parameters_[p].value()),
                reinterpret_cast<const real*>(parameters_[p].gradient()),
                {}};
-      for (std::size_t s = 0; s < States; ++s) one.state[s] = states_[p][s].data();
+      for (std::size_t s = 0; s < used; ++s) one.state[s] = states_[p][s].data();
       f(one);
     }
   }
 
  private:
+  /// States that are not in use yet begin with zeros.
+  void make_states(std::size_t used) {
+    for (std::size_t p = 0; p < parameters_.size(); ++p)
+      for (std::size_t s = 0; s < used; ++s) states_[p][s].resize(numbers(p), real(0));
+  }
   std::size_t numbers(std::size_t p) const { return sizes_[p] * real_part<T>::count; }
 
   const char* call_;

@@ -47,15 +47,16 @@ class scale_and_shift {
   }
 
   /// The error message if a block that the program assigned has a wrong shape; empty if all fit.
-  text objection_to_parameters(const char* name) const {
-    text objection;
+  text error_in_parameters(const char* name) const {
+    text error_message;
     if (weight_.shape() != shapes_[0] || weight_gradient_.shape() != shapes_[0])
-      objection << name << ": requires a weight and its gradient of shape " << shapes_[0] << ", got " << weight_.shape()
-                << " and " << weight_gradient_.shape() << "; assign blocks of the shape they had";
+      error_message << name << ": requires a weight and its gradient of shape " << shapes_[0] << ", got "
+                    << weight_.shape() << " and " << weight_gradient_.shape()
+                    << "; assign blocks of the shape they had";
     else if (bias_.shape() != shapes_[1] || bias_gradient_.shape() != shapes_[1])
-      objection << name << ": requires a bias and its gradient of shape " << shapes_[1] << ", got " << bias_.shape()
-                << " and " << bias_gradient_.shape() << "; assign blocks of the shape they had";
-    return objection;
+      error_message << name << ": requires a bias and its gradient of shape " << shapes_[1] << ", got " << bias_.shape()
+                    << " and " << bias_gradient_.shape() << "; assign blocks of the shape they had";
+    return error_message;
   }
   norm_parameters<T> memory() {
     return {scales_, weight_.data(), shifts_ ? bias_.data() : nullptr, weight_gradient_.data(),

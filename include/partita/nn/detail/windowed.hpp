@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/kernel/block_layout.hpp>
 #include <partita/kernel/window_movement.hpp>
 #include <partita/nn/taps.hpp>
@@ -18,8 +18,8 @@ namespace partita::detail {
 template <std::size_t Rank>
 inline constexpr std::size_t features_of_rank = Rank > 2 ? Rank - 2 : 1;
 
-/// Computes, for each worker, the window that its outputs need. `Rule` describes the layer: name(), objection(extents)
-/// (an error message or empty), outputs(extents), and taps_of(dimension, outputs, extent).
+/// Computes, for each worker, the window that its outputs need. `Rule` describes the layer: name(),
+/// error_message(extents) (an error message or empty), outputs(extents), and taps_of(dimension, outputs, extent).
 template <class Rule, std::size_t Rank>
 class window_planner {
  public:
@@ -33,7 +33,7 @@ class window_planner {
   const Rule& rule() const { return rule_; }
   std::uint64_t fingerprint() const { return fingerprint_; }
   halo_boundaries<Rank> beyond() const { return boundary::none; }
-  text objection(const std::array<std::size_t, Rank>& extents) const { return rule_.objection(extents); }
+  text error_message(const std::array<std::size_t, Rank>& extents) const { return rule_.error_message(extents); }
   halo_plan<Rank> plan(const decomposition<Rank>& cuts, std::size_t worker) const {
     // For each part of the output: the range of inputs that its taps need.
     const auto n = cuts.extents(), parts = p_.grid().shape(), m = rule_.outputs(n);
@@ -65,8 +65,8 @@ class windowed {
  public:
   windowed(const partition<dynamic_extents<Rank>>& p, const Rule& rule) : movement_({p, rule}) {}
 
-  const partition<dynamic_extents<Rank>>& p() const { return movement_.planner().p(); }
-  const Rule& rule() const { return movement_.planner().rule(); }
+  const partition<dynamic_extents<Rank>>& p() const { return movement_.windows().p(); }
+  const Rule& rule() const { return movement_.windows().rule(); }
   const local_taps<Rank>& local() const { return local_; }
 
   /// This worker's window of x.
@@ -74,7 +74,7 @@ class windowed {
   auto bring(const X& x) {
     using T = element_of<X>;
     const block_argument<X> argument(x);
-    auto window = movement_.template spread<T>(argument.block(), {}, "(x)", complaint()).finish();
+    auto window = movement_.template forward<T>(argument.block(), {}, "(x)", local_error()).finish();
     local_ = {};
     if (!p().active()) return window;
     const auto n = movement_.last_cuts().extents(), m = rule().outputs(n), parts = p().grid().shape();
@@ -82,7 +82,7 @@ class windowed {
     local_.window = shape_array<Rank>(window.shape());
     for (std::size_t d = 0; d < Rank; ++d) {
       local_.along[d] = rule().taps_of(d, balanced_part(m[d], parts[d], p().index()[d]), n[d]);
-      const auto start = static_cast<std::size_t>(movement_.last_plan()->start[d]);
+      const auto start = static_cast<std::size_t>(movement_.last_windows()->start[d]);
       for (std::size_t& i : local_.along[d].input) i -= start;
       local_.outputs[d] = local_.along[d].outputs();
     }
@@ -91,17 +91,17 @@ class windowed {
   }
   /// The error message if dy does not have the shape of the last result.
   template <class Y>
-  text objection_to(const Y& dy) const {
-    text objection;
+  text error_in(const Y& dy) const {
+    text error_message;
     if (p().active() && (!called_ || shape_array<Rank>(dy.shape()) != local_.outputs))
-      objection << rule().name() << ".adjoint(dy): requires a dy of the shape of the last result, " << local_.outputs
-                << ", got " << dy.shape() << "; call the layer first";
-    return objection;
+      error_message << rule().name() << ".adjoint(dy): requires a dy of the shape of the last result, "
+                    << local_.outputs << ", got " << dy.shape() << "; call the layer first";
+    return error_message;
   }
   /// Sends the gradients of the windows back and adds them to the blocks of x.
   template <class T>
-  xt::xtensor<T, Rank> deliver(const xt::xtensor<T, Rank>& of_window, const text& objection) {
-    return movement_.template collect<T>(block_of(of_window), {}, ".adjoint(dy)", complaint(objection), [] {}).finish();
+  xt::xtensor<T, Rank> deliver(const xt::xtensor<T, Rank>& of_window, const text& error_message) {
+    return movement_.template backward<T>(block_of(of_window), {}, ".adjoint(dy)", local_error(error_message)).finish();
   }
 
  private:
@@ -274,11 +274,12 @@ class windowed_layer {
   auto taken_back(const Y& dy) {
     using T = element_of<Y>;
     const xt::xtensor<T, rank> block = dy;
-    const text objection = moved_.objection_to(block);
-    if (!moved_.p().active()) return moved_.deliver(block, objection);
+    const text error_message = moved_.error_in(block);
+    if (!moved_.p().active()) return moved_.deliver(block, error_message);
     const local_taps<rank>& by = moved_.local();
     return moved_.deliver(
-        objection.empty() ? taps_.template backward<T, rank>(by, block) : uninitialised<T, rank>(by.window), objection);
+        error_message.empty() ? taps_.template backward<T, rank>(by, block) : uninitialised<T, rank>(by.window),
+        error_message);
   }
 
   windowed<Rule, rank> moved_;

@@ -28,7 +28,7 @@ struct conflict_resolution : factor_proposals<Policy> {
       for (std::size_t f = 0; f < r.factor_count; ++f)
         for (std::size_t k = cut[f].size(); (here >> f & 1U) != 0 && k-- > 0;)
           if (const std::size_t a = cut[f][k]; (spec_of(t).layout.kept_whole >> a & 1U) != 0) {
-            note(decision::what::keeps_replicating, t, decision::nobody, f, a);
+            note(decision::what::keeps_replicating, t, decision::none, f, a);
             cut[f] = cut[f].without(a);
           }
     }
@@ -38,10 +38,10 @@ struct conflict_resolution : factor_proposals<Policy> {
     const factor& one = r.factors[f];
     const bool alone = by.uneven_if_alone && r.operand_count == 1;
     const bool equal_blocks = (by.blocks == policy::uneven::forbid && !alone) || one.group != 0 ||
-                              (one.kind == factor_kind::reduce && one.how == owed_reduction::avg);
+                              (one.kind == factor_kind::reduce && one.how == pending_reduction::avg);
     if (!equal_blocks || one.size == dynamic || one.loose) return;
     while (!cut[f].empty() && one.size % m.size(cut[f]) != 0) {
-      note(decision::what::uneven, decision::nobody, decision::nobody, f, cut[f].back());
+      note(decision::what::uneven, decision::none, decision::none, f, cut[f].back());
       cut[f].pop_back();
     }
   }
@@ -93,7 +93,7 @@ struct conflict_resolution : factor_proposals<Policy> {
       if (worth(k) > worth(winner)) winner = k;
     for (std::size_t k = 0; k < all.size(); ++k)
       if (k != winner) {
-        note(decision::what::lost, origin[all[k]], decision::nobody, all[k], a, all[winner]);
+        note(decision::what::lost, origin[all[k]], decision::none, all[k], a, all[winner]);
         cut[all[k]] = cut[all[k]].without(a);
       }
   }
@@ -106,7 +106,7 @@ struct conflict_resolution : factor_proposals<Policy> {
       if ((cut[f].set() & taken) != 0)
         for (std::size_t k = cut[f].size(); k-- > 0;)
           if (const std::size_t a = cut[f][k]; (taken >> a & 1U) != 0) {
-            note(decision::what::lost, origin[f], decision::nobody, f, a, holder(a));
+            note(decision::what::lost, origin[f], decision::none, f, a, holder(a));
             cut[f] = cut[f].without(a);
           }
       truncate(f);
@@ -120,7 +120,7 @@ struct conflict_resolution : factor_proposals<Policy> {
   constexpr std::size_t holder(std::size_t a) const {
     for (std::size_t f = 0; f < r.factor_count; ++f)
       if (cut[f].contains(a)) return f;
-    return decision::nobody;
+    return decision::none;
   }
   /// In a merged dimension, a factor can be sharded only if those before it are sharded into single elements.
   constexpr void fit_merged() {

@@ -18,7 +18,7 @@ constexpr const char* name_of(axis_state state) {
 
 constexpr axis_state state_of(const sharding& s, std::size_t a) {
   if ((s.cutting() >> s.on.checked(a) & 1U) != 0) return axis_state::cut;
-  if (s.owed[a] != owed_reduction::none) return axis_state::partial;
+  if (s.pending[a] != pending_reduction::none) return axis_state::partial;
   return s.is_reduced(a) ? axis_state::reduced : axis_state::whole;
 }
 
@@ -34,12 +34,12 @@ constexpr sharding cotangent(const sharding& s) {
   sharding c = s;
   c.reduced_over = 0;
   for (std::size_t a = 0; a < s.on.rank(); ++a) {
-    if (s.owed[a] != owed_reduction::none && s.owed[a] != owed_reduction::sum)
+    if (s.pending[a] != pending_reduction::none && s.pending[a] != pending_reduction::sum)
       throw partition_error(text("partita::cotangent: requires a value that is partial by sums, but the ")
-                            << name_of(s.owed[a]) << " over \"" << s.on.axes[a].name()
+                            << name_of(s.pending[a]) << " over \"" << s.on.axes[a].name()
                             << "\" is not taken; finish it before");
-    c.owed[a] = s.is_reduced(a) ? owed_reduction::sum : owed_reduction::none;
-    if (s.owed[a] == owed_reduction::sum) c.reduced_over = static_cast<std::uint16_t>(c.reduced_over | 1U << a);
+    c.pending[a] = s.is_reduced(a) ? pending_reduction::sum : pending_reduction::none;
+    if (s.pending[a] == pending_reduction::sum) c.reduced_over = static_cast<std::uint16_t>(c.reduced_over | 1U << a);
   }
   return c;
 }
@@ -50,8 +50,8 @@ namespace detail {
 /// treated as one complete tensor, whose cotangent is replicated.
 constexpr sharding place_of_cotangent(const sharding& s) {
   sharding sums = s;
-  for (owed_reduction& kind : sums.owed)
-    if (kind != owed_reduction::sum) kind = owed_reduction::none;
+  for (pending_reduction& kind : sums.pending)
+    if (kind != pending_reduction::sum) kind = pending_reduction::none;
   return cotangent(sums);
 }
 

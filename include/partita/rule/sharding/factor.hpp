@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/core/extents.hpp>
-#include <partita/rule/sharding/owed_reduction.hpp>
+#include <partita/rule/sharding/pending_reduction.hpp>
 
 namespace partita {
 
@@ -20,9 +20,9 @@ enum class factor_kind : std::uint8_t {
 struct factor {
   std::size_t size = dynamic;  ///< dynamic until a shape binds it
   factor_kind kind = factor_kind::pass;
-  owed_reduction how = owed_reduction::sum;  ///< the pending reduction of a result without it
-  std::uint8_t precedence = 1;               ///< 0 for batch, 1 for rows and columns, 2 for summed dimensions
-  std::uint8_t group = 0;                    ///< of factors that share merged dimensions; 0 for none
+  pending_reduction how = pending_reduction::sum;  ///< the pending reduction of a result without it
+  std::uint8_t precedence = 1;                     ///< 0 for batch, 1 for rows and columns, 2 for summed dimensions
+  std::uint8_t group = 0;                          ///< of factors that share merged dimensions; 0 for none
   char letter = '_';
   bool broadcasts = false;  ///< a dimension of extent 1 may have this factor, too
   bool loose = false;       ///< only the axes must agree, not the extents

@@ -17,7 +17,7 @@ using decision_log = growing_list<decision, 64>;
 /// The axes that a dimension proposes for a factor, or that cannot be used, and why.
 struct proposal {
   axis_list axes{};
-  std::uint8_t factor = decision::nobody, dimension = 0;
+  std::uint8_t factor = decision::none, dimension = 0;
   decision::what done = decision::what::took;
 
   constexpr bool is_usable() const { return done == decision::what::took; }
@@ -59,8 +59,8 @@ struct factor_projection {
   // --- what a tensor proposes for the factors ---
 
   constexpr void note(decision::what done, std::size_t t, std::size_t d, std::size_t f,
-                      std::size_t a = decision::no_axis, std::size_t who = decision::nobody,
-                      owed_reduction kind = owed_reduction::none) const {
+                      std::size_t a = decision::no_axis, std::size_t who = decision::none,
+                      pending_reduction kind = pending_reduction::none) const {
     const auto byte = [](std::size_t n) { return static_cast<std::uint8_t>(n); };
     log.push_back({done, byte(t), byte(d), byte(f), byte(a), byte(who), kind});
   }
@@ -84,7 +84,7 @@ struct factor_projection {
     for (std::size_t d = 0; d < r.rank(t); ++d) {
       const axis_list axes = spec_of(t).layout.cuts[d];
       const rule::dimension& here = r.at(t, d);
-      const std::size_t f = here.count == 0 ? decision::nobody : r.term(here, 0);
+      const std::size_t f = here.count == 0 ? decision::none : r.term(here, 0);
       const std::uint8_t group = here.count == 0 ? 0 : r.factors[f].group;
       if (group == 0 || by.merged == policy::compound::exact) {
         close();

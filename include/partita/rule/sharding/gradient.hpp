@@ -53,7 +53,7 @@ constexpr rule gradient(const rule& of, gradient_parts parts = {}) {
   // 3. Factors that all results have are propagated, the others are summed.
   for (std::size_t f = 0; f < g.factor_count; ++f) {
     factor& one = g.factors[f];
-    one.how = owed_reduction::sum;
+    one.how = pending_reduction::sum;
     if (one.kind == factor_kind::pass || one.kind == factor_kind::reduce)
       one.kind = (in_all >> f & 1U) != 0 ? factor_kind::pass : factor_kind::reduce;
   }

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/rule/sharding/bounded_list.hpp>
-#include <partita/rule/sharding/owed_reduction.hpp>
+#include <partita/rule/sharding/pending_reduction.hpp>
 
 namespace partita {
 
@@ -22,27 +22,28 @@ struct decision {
     does_not_fit,       ///< the blocks would not be blocks of the merged or split dimension
     keeps_replicating,  ///< a tensor must stay replicated over the axis
     not_for_new,        ///< only results have the dimension, and the policy shards only dimensions of operands
-    owes,  ///< the result is partial over the axis, which shards a factor that it lacks; `kind` is the reduction
-    passes_partial,    ///< the operand stays partial over the axis, and so do the results
-    finishes_partial,  ///< the operand must be reduced over the axis before the operation
-    keeps_partial,     ///< the result was given as partial over the axis, and is made so after the operation
+    becomes_partial,    ///< the result is partial over the axis, which shards a factor that it lacks; `kind` is the
+                        ///< reduction
+    passes_partial,     ///< the operand stays partial over the axis, and so do the results
+    finishes_partial,   ///< the operand must be reduced over the axis before the operation
+    keeps_partial,      ///< the result was given as partial over the axis, and is made so after the operation
   };
-  static constexpr std::uint8_t no_axis = 255, nobody = 255;
+  static constexpr std::uint8_t no_axis = 255, none = 255;
 
   what done = what::took;
-  std::uint8_t tensor = nobody, dimension = nobody;  ///< operands first, then results
-  std::uint8_t factor = nobody;
+  std::uint8_t tensor = none, dimension = none;  ///< operands first, then results
+  std::uint8_t factor = none;
   std::uint8_t axis = no_axis;
-  std::uint8_t by = nobody;
-  owed_reduction kind = owed_reduction::none;
+  std::uint8_t by = none;
+  pending_reduction kind = pending_reduction::none;
   friend constexpr bool operator==(const decision&, const decision&) = default;
 };
 
 constexpr const char* name_of(decision::what done) {
   constexpr const char* names[] = {
-      "took",        "extended",      "joined",         "overruled",        "lost",
-      "uneven",      "must be whole", "one element",    "does not fit",     "keeps replicating",
-      "not for new", "owes",          "passes partial", "finishes partial", "keeps partial"};
+      "took",        "extended",        "joined",         "overruled",        "lost",
+      "uneven",      "must be whole",   "one element",    "does not fit",     "keeps replicating",
+      "not for new", "becomes partial", "passes partial", "finishes partial", "keeps partial"};
   return names[static_cast<std::size_t>(done)];
 }
 

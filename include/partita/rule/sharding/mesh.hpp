@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/core/error.hpp>
-#include <partita/core/left_out.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/rule/sharding/axis_list.hpp>
 #include <partita/rule/sharding/written.hpp>
 #include <type_traits>

@@ -27,7 +27,7 @@ constexpr std::size_t moved_bytes(const sharding& from, const sharding& to, cons
   }
   double received = wanted - there;
   for (std::size_t a = 0; a < from.on.rank(); ++a)
-    if (from.owed[a] != owed_reduction::none && to.owed[a] != from.owed[a]) {
+    if (from.pending[a] != pending_reduction::none && to.pending[a] != from.pending[a]) {
       const double p = static_cast<double>(from.on.size(a));
       received += 2 * (p - 1) / p * held;
     }

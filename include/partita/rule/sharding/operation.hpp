@@ -16,7 +16,7 @@ struct attributes {
   bool keep = false;
   bool x = false, y = false;  ///< switches; often one for each of the first two operands
   std::size_t count = 0;
-  owed_reduction kind = owed_reduction::sum;
+  pending_reduction kind = pending_reduction::sum;
 };
 
 /// A name, a function from shapes to a rule, and its attributes. `propagate` accepts it in place of a rule.

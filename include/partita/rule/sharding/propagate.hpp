@@ -54,24 +54,24 @@ struct conclusion {
     }
     return layout;
   }
-  constexpr bool owes(std::size_t i, std::size_t a, owed_reduction kind) const {
-    return i < s.operands.size() && s.operands[i].known && s.operands[i].layout.owed[a] == kind;
+  constexpr bool has_pending(std::size_t i, std::size_t a, pending_reduction kind) const {
+    return i < s.operands.size() && s.operands[i].known && s.operands[i].layout.pending[a] == kind;
   }
   /// Whether a pending reduction of operand i over axis a may pass to the results, so that it need not be taken first.
-  constexpr bool passes(std::size_t i, std::size_t a, owed_reduction kind) const {
+  constexpr bool passes(std::size_t i, std::size_t a, pending_reduction kind) const {
     if ((s.taken >> a & 1U) != 0 || contains(s.r.constant, i) || !commutes(s.r.how, kind)) return false;
     for (std::size_t f = 0; f < s.r.factor_count; ++f)
       if (s.r.factors[f].kind == factor_kind::reduce && !commutes(s.r.factors[f].how, kind)) return false;
     for (std::size_t k = 0; k < s.r.operand_count; ++k) {
       if (k == i || contains(s.r.unread, k)) continue;
       const bool together = s.r.how != linearity::multilinear && !contains(s.r.constant, k);
-      if (!owes(k, a, together ? kind : owed_reduction::none) &&
+      if (!has_pending(k, a, together ? kind : pending_reduction::none) &&
           !(k < s.operands.size() && !s.operands[k].known && !together))
         return false;
     }
     return true;
   }
-  constexpr void conclude_operand(std::size_t i, std::array<owed_reduction, most_axes>& passed) const {
+  constexpr void conclude_operand(std::size_t i, std::array<pending_reduction, most_axes>& passed) const {
     const bool given = s.is_given(i), unread = given && contains(s.r.unread, i);
     sharding need = cut_of(i);
     if (unread) {
@@ -80,29 +80,29 @@ struct conclusion {
       need.priority = 0;
     }
     for (std::size_t a = 0; given && !unread && a < s.m.rank(); ++a) {
-      const owed_reduction kind = s.operands[i].layout.owed[a];
-      if (kind == owed_reduction::none) continue;
+      const pending_reduction kind = s.operands[i].layout.pending[a];
+      if (kind == pending_reduction::none) continue;
       const bool stays = s.towards != direction::backward && passes(i, a, kind);
-      if (stays) need.owed[a] = passed[a] = kind;
-      s.note(stays ? decision::what::passes_partial : decision::what::finishes_partial, i, decision::nobody,
-             decision::nobody, a, decision::nobody, kind);
+      if (stays) need.pending[a] = passed[a] = kind;
+      s.note(stays ? decision::what::passes_partial : decision::what::finishes_partial, i, decision::none,
+             decision::none, a, decision::none, kind);
     }
     if (given)  // a value that stays replicated over an axis keeps its pending cotangent reduction
       need.reduced_over = static_cast<std::uint16_t>(s.operands[i].layout.reduced_over & ~need.cutting());
     out.operands.push_back(need);
     if (given) move(i, s.operands[i].layout, need, s.operands[i]);
   }
-  constexpr void conclude_result(std::size_t j, const std::array<owed_reduction, most_axes>& passed) const {
+  constexpr void conclude_result(std::size_t j, const std::array<pending_reduction, most_axes>& passed) const {
     const std::size_t t = s.r.operand_count + j;
     sharding left = cut_of(t);
-    left.owed = passed;
+    left.pending = passed;
     const std::uint32_t summed = s.r.summed_in(j);
     for (std::size_t f = 0; f < s.r.factor_count; ++f) {
       const factor& one = s.r.factors[f];
       if ((summed >> f & 1U) == 0 || one.kind != factor_kind::reduce) continue;
       for (std::size_t k = 0; k < s.cut[f].size(); ++k) {
-        left.owed[s.cut[f][k]] = one.how;
-        s.note(decision::what::owes, t, decision::nobody, f, s.cut[f][k], decision::nobody, one.how);
+        left.pending[s.cut[f][k]] = one.how;
+        s.note(decision::what::becomes_partial, t, decision::none, f, s.cut[f][k], decision::none, one.how);
       }
     }
     if (s.is_given(t) && s.towards != direction::forward) {
@@ -110,9 +110,10 @@ struct conclusion {
       const sharding made = left;
       const std::uint32_t used = left.cutting();
       for (std::size_t a = 0; s.by.keep_result_partials && a < s.m.rank(); ++a)
-        if (const owed_reduction kind = given.layout.owed[a]; kind != owed_reduction::none && (used >> a & 1U) == 0) {
-          left.owed[a] = kind;
-          s.note(decision::what::keeps_partial, t, decision::nobody, decision::nobody, a, decision::nobody, kind);
+        if (const pending_reduction kind = given.layout.pending[a];
+            kind != pending_reduction::none && (used >> a & 1U) == 0) {
+          left.pending[a] = kind;
+          s.note(decision::what::keeps_partial, t, decision::none, decision::none, a, decision::none, kind);
         }
       move(t, made, given.layout, given);
     }
@@ -161,7 +162,7 @@ constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& o
   resolved.resolve();
   // 3. Convert the factors back to shardings. Operands come first: they decide which pending reductions pass.
   const detail::conclusion<Policy> conclude{resolved, out};
-  std::array<owed_reduction, most_axes> passed{};
+  std::array<pending_reduction, most_axes> passed{};
   for (std::size_t i = 0; i < all.operand_count; ++i) conclude.conclude_operand(i, passed);
   for (std::size_t j = 0; j < all.result_count; ++j) conclude.conclude_result(j, passed);
   return out;

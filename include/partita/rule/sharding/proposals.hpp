@@ -125,7 +125,7 @@ struct factor_proposals : factor_projection<Policy> {
     axis_list all;
     for (std::size_t i = 0; i < count; ++i) all.append(lists[i]);
     for (std::size_t k = 0; k < all.size(); ++k)
-      if (!cut[f].contains(all[k])) note(decision::what::joined, decision::nobody, decision::nobody, f, all[k]);
+      if (!cut[f].contains(all[k])) note(decision::what::joined, decision::none, decision::none, f, all[k]);
     cut[f] = all;
   }
 
@@ -191,13 +191,13 @@ struct factor_proposals : factor_projection<Policy> {
         const double price = price_of(f, a);
         if (best == most_factors || price < least) best = f, least = price;
       }
-      if (best != most_factors) give(best, a, decision::nobody), held |= std::uint32_t{1} << best;
+      if (best != most_factors) give(best, a, decision::none), held |= std::uint32_t{1} << best;
     }
   }
   constexpr void give(std::size_t f, std::size_t a, std::size_t t) {
     origin[f] = static_cast<std::uint8_t>(t);
     cut[f].push_back(a);
-    note(decision::what::took, t, decision::nobody, f, a);
+    note(decision::what::took, t, decision::none, f, a);
   }
   /// The number of elements in blocks of proposing tensors that do not shard f yet, times the workers along the axis.
   constexpr double price_of(std::size_t f, std::size_t a) const {

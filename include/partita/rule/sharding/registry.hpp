@@ -90,9 +90,9 @@ inline constexpr operation standard_operations[] = {
     rules::linear_weight_gradient, rules::convolution, rules::grouped_convolution(0), rules::depthwise_convolution,
     rules::transposed_convolution(0),
     // along dimensions
-    rules::reduction(owed_reduction::sum).named("reduction"), rules::sum(), rules::mean(), rules::max(), rules::min(),
-    rules::reduction(owed_reduction::prod), rules::reduction(owed_reduction::any),
-    rules::reduction(owed_reduction::all), rules::sum_of_function(), rules::whole_reduction(), rules::logsumexp(),
+    rules::reduction(pending_reduction::sum).named("reduction"), rules::sum(), rules::mean(), rules::max(),
+    rules::min(), rules::reduction(pending_reduction::prod), rules::reduction(pending_reduction::any),
+    rules::reduction(pending_reduction::all), rules::sum_of_function(), rules::whole_reduction(), rules::logsumexp(),
     rules::p_norm(), rules::argmax(), rules::argmax().named("argmin"), rules::along({}), rules::softmax(),
     rules::softmax().named("log_softmax"), rules::argsort(), rules::cumsum(0), rules::cummax(0), rules::cummin(0),
     rules::roll({}), rules::triu(), rules::cross_entropy_with_softmax(),

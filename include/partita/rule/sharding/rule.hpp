@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/rule/sharding/factor.hpp>
-#include <partita/rule/sharding/owed_reduction.hpp>
+#include <partita/rule/sharding/pending_reduction.hpp>
 #include <partita/rule/sharding/spec.hpp>
 #include <partita/rule/sharding/tensor_set.hpp>
 
@@ -185,7 +185,7 @@ struct rule {
   constexpr rule collective(const char* letters) const { return with_kind(letters, factor_kind::collective); }
   /// Results without these factors have this pending reduction; kinds that do not commute in one rule are a
   /// shape_error.
-  constexpr rule reduces(const char* letters, owed_reduction kind) const {
+  constexpr rule reduces(const char* letters, pending_reduction kind) const {
     rule r = *this;
     for (; *letters != '\0'; ++letters) r.factors[r.number(*letters)].how = kind;
     for (std::size_t f = 0; f < r.factor_count; ++f)
@@ -195,8 +195,7 @@ struct rule {
           throw shape_error(text("partita::rule: requires reductions that commute, not ")
                             << name_of(r.factors[f].how) << " and " << name_of(r.factors[g].how)
                             << "; write one rule for each");
-    if (!is_linear(kind))
-      r.how = kind == owed_reduction::max || kind == owed_reduction::min ? linearity::monotone : linearity::none;
+    if (!is_linear(kind)) r.how = is_extreme(kind) ? linearity::monotone : linearity::none;
     return r;
   }
   constexpr rule with(linearity l) const {

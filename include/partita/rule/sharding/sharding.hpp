@@ -7,7 +7,7 @@
 #include <partita/core/short_list.hpp>
 #include <partita/rule/sharding/bounded_list.hpp>
 #include <partita/rule/sharding/mesh.hpp>
-#include <partita/rule/sharding/owed_reduction.hpp>
+#include <partita/rule/sharding/pending_reduction.hpp>
 
 namespace partita {
 
@@ -16,14 +16,14 @@ namespace partita {
 struct placement {
   enum class what : std::uint8_t { replicate, shard, partial };
   what kind = what::replicate;
-  std::uint8_t dimension = 0;                  ///< the dimension, for `shard`
-  owed_reduction owed = owed_reduction::none;  ///< the pending reduction, for `partial`
+  std::uint8_t dimension = 0;                           ///< the dimension, for `shard`
+  pending_reduction pending = pending_reduction::none;  ///< the pending reduction, for `partial`
 
   static constexpr placement replicate() { return {}; }
   static constexpr placement shard(std::size_t d) {
-    return {what::shard, static_cast<std::uint8_t>(d), owed_reduction::none};
+    return {what::shard, static_cast<std::uint8_t>(d), pending_reduction::none};
   }
-  static constexpr placement partial(owed_reduction kind) { return {what::partial, 0, kind}; }
+  static constexpr placement partial(pending_reduction kind) { return {what::partial, 0, kind}; }
   friend constexpr bool operator==(const placement&, const placement&) = default;
 };
 
@@ -32,7 +32,7 @@ struct placement {
 struct sharding {
   mesh on{};
   std::array<axis_list, most_dimensions> cuts{};
-  std::array<owed_reduction, most_axes> owed{};
+  std::array<pending_reduction, most_axes> pending{};
   std::uint8_t dimensions = 0;
   std::uint8_t priority = 0;       ///< of an annotation in a whole program: lower numbers are applied first
   std::uint16_t open = 0;          ///< one bit per dimension that may be sharded further
@@ -50,8 +50,8 @@ struct sharding {
   constexpr axis_list operator[](std::size_t d) const { return cuts[d]; }
   constexpr bool is_open(std::size_t d) const { return (open >> d & 1U) != 0; }
   constexpr bool is_partial() const {
-    for (owed_reduction kind : owed)
-      if (kind != owed_reduction::none) return true;
+    for (pending_reduction kind : pending)
+      if (kind != pending_reduction::none) return true;
     return false;
   }
   /// Whether both describe the same position of every element and the same pending reductions; open dimensions are not
@@ -59,7 +59,7 @@ struct sharding {
   constexpr bool same_layout(const sharding& other) const {
     bool same = dimensions == other.dimensions;
     for (std::size_t d = 0; d < most_dimensions; ++d) same = same && cuts[d] == other.cuts[d];
-    for (std::size_t a = 0; a < most_axes; ++a) same = same && owed[a] == other.owed[a];
+    for (std::size_t a = 0; a < most_axes; ++a) same = same && pending[a] == other.pending[a];
     return same;
   }
   /// The axes that shard some dimension, as a bit set.
@@ -84,29 +84,29 @@ struct sharding {
     return s;
   }
   /// The same sharding of a value with a pending reduction over an axis; a partition_error if that axis shards it.
-  constexpr sharding partial(std::size_t a, owed_reduction kind = owed_reduction::sum) const {
+  constexpr sharding partial(std::size_t a, pending_reduction kind = pending_reduction::sum) const {
     if ((cutting() >> a & 1U) != 0)
       throw partition_error(text("partita::sharding: requires an axis that cuts no dimension, but \"")
                             << on.axes[a].name() << "\" cuts one and the value cannot be partial over it too");
     sharding s = *this;
     s.require_free(a);
-    s.owed[a] = kind;
+    s.pending[a] = kind;
     return s;
   }
-  constexpr sharding partial(const char* name, owed_reduction kind = owed_reduction::sum) const {
+  constexpr sharding partial(const char* name, pending_reduction kind = pending_reduction::sum) const {
     return partial(on.number(name), kind);
   }
   /// The same sharding without pending reductions.
   constexpr sharding finished() const {
     sharding s = *this;
-    s.owed = {};
+    s.pending = {};
     return s;
   }
   /// The same sharding that must stay replicated over an axis; a partition_error if the axis is in use.
   constexpr sharding replicate(const char* name) const {
     sharding s = *this;
     const std::size_t a = on.number(name);
-    if ((cutting() >> a & 1U) != 0 || owed[a] != owed_reduction::none)
+    if ((cutting() >> a & 1U) != 0 || pending[a] != pending_reduction::none)
       throw partition_error(text("partita::sharding: requires an axis that is not in use, but \"") << name << "\" is");
     s.kept_whole = static_cast<std::uint16_t>(s.kept_whole | 1U << a);
     return s;
@@ -163,7 +163,7 @@ struct sharding {
   constexpr bounded_list<placement, most_axes> placements() const {
     bounded_list<placement, most_axes> all;
     for (std::size_t a = 0; a < on.rank(); ++a)
-      all.push_back(owed[a] == owed_reduction::none ? placement::replicate() : placement::partial(owed[a]));
+      all.push_back(pending[a] == pending_reduction::none ? placement::replicate() : placement::partial(pending[a]));
     for (std::size_t d = 0; d < rank(); ++d)
       for (std::size_t k = 0; k < cuts[d].size(); ++k) {
         if (k > 0 && cuts[d][k] < cuts[d][k - 1])
@@ -182,7 +182,7 @@ struct sharding {
     std::size_t a = 0;
     for (const placement& p : all) {
       m.checked(a);
-      if (p.kind == placement::what::partial) s = s.partial(a, p.owed);
+      if (p.kind == placement::what::partial) s = s.partial(a, p.pending);
       if (p.kind == placement::what::shard) {
         if (p.dimension >= rank)
           throw partition_error(text("partita::sharding::of_placements: requires dimensions below ")
@@ -203,12 +203,12 @@ struct sharding {
 
  private:
   constexpr void require_free(std::size_t a) const {
-    if ((kept_whole >> a & 1U) != 0 || is_reduced(a) || owed[a] != owed_reduction::none)
+    if ((kept_whole >> a & 1U) != 0 || is_reduced(a) || pending[a] != pending_reduction::none)
       throw partition_error(text("partita::sharding: requires an axis that is not in use, but \"")
                             << on.axes[a].name() << "\" "
-                            << (owed[a] != owed_reduction::none ? "is partial"
-                                : is_reduced(a)                 ? "is reduced"
-                                                                : "must replicate"));
+                            << (pending[a] != pending_reduction::none ? "is partial"
+                                : is_reduced(a)                       ? "is reduced"
+                                                                      : "must replicate"));
   }
 };
 
@@ -254,7 +254,8 @@ constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const shar
   }
   out << ')';
   for (std::size_t a = 0; a < s.on.rank(); ++a)
-    if (s.owed[a] != owed_reduction::none) out << " partial " << name_of(s.owed[a]) << " over " << s.on.axes[a].name();
+    if (s.pending[a] != pending_reduction::none)
+      out << " partial " << name_of(s.pending[a]) << " over " << s.on.axes[a].name();
   for (std::size_t a = 0; a < s.on.rank(); ++a)
     if (s.is_reduced(a)) out << " reduced over " << s.on.axes[a].name();
   return out;

@@ -14,7 +14,7 @@ constexpr rule rule_of_tensors(const rule& of, std::initializer_list<std::size_t
   for (; r.factor_count < of.factor_count; ++r.factor_count) {
     r.factors[r.factor_count] = of.factors[r.factor_count];
     r.factors[r.factor_count].kind = factor_kind::pass;
-    r.factors[r.factor_count].how = owed_reduction::sum;
+    r.factors[r.factor_count].how = pending_reduction::sum;
     r.factors[r.factor_count].broadcasts = false;
   }
   const auto add = [&](std::size_t t) {

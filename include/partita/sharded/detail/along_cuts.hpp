@@ -1,9 +1,11 @@
 // Operations along sharded dimensions without gathering them: each worker receives the window of the operand that its
-// block of the result reads, or the sums of the preceding blocks.
+// block of the result reads, or the totals of the preceding blocks.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <partita/rule/reduction.hpp>
 #include <partita/sharded/detail/apply.hpp>
 #include <utility>
 #include <vector>
@@ -14,12 +16,13 @@ namespace partita::detail {
 template <class Op>
 concept reads_windows =
     requires(const Op& op, const short_list<interval>& box, const shape_list& extents) { op.window(box, extents); };
-/// The operation is a cumulative sum along a dimension: the sum of a block is added to the blocks after it.
+/// The operation is a cumulative sum (product, …) along a dimension: the total of a block is added to the blocks after
+/// it.
 template <class Op>
-concept carries_sums = requires(const Op& op) { op.carries_backwards(); };
+concept carries_totals = requires(const Op& op) { op.carries_backwards(); };
 /// The operation needs no dimension whole: `Op::along` has a bit for each dimension that it works along.
 template <class Op>
-concept works_along_cuts = reads_windows<Op> || carries_sums<Op>;
+concept works_along_cuts = reads_windows<Op> || carries_totals<Op>;
 
 template <class Op>
 constexpr bool is_cut_along(const sharding& x) {
@@ -33,17 +36,17 @@ constexpr sharding layout_along(const sharding& x) {
   sharding y = x;
   y.open = y.kept_whole = y.reduced_over = 0;
   y.priority = 0;
-  for (owed_reduction& kind : y.owed)
-    if (!Op::is_linear || kind != owed_reduction::sum) kind = owed_reduction::none;
+  for (pending_reduction& kind : y.pending)
+    if (!Op::is_linear || kind != pending_reduction::sum) kind = pending_reduction::none;
   return y;
 }
 
 /// Returns whether a movement is needed, after all workers agreed on it. Throws if a movement is needed while implicit
 /// reshards are forbidden.
 template <class T>
-bool agreed_move(bound_mesh& on, const char* name, box_moves::known_move& move, const sharding& lies,
+bool agreed_move(bound_mesh& on, const char* name, const planned_exchange& move, const sharding& lies,
                  const shape_list& extents) {
-  const std::size_t most = move.most();
+  const std::size_t most = move.most_taken();
   if (most == 0) return false;
   if (are_moves_written(lies))
     throw partition_error(text("partita::")
@@ -52,11 +55,10 @@ bool agreed_move(bound_mesh& on, const char* name, box_moves::known_move& move, 
                           << " bytes to a worker; reshard it before");
   const bool writes_down = step_list<T>::in_use != nullptr;
   if (log_in_use != nullptr || writes_down) {
-    std::size_t received = 0;
-    const std::size_t me = on.everyone().id();
-    for (const box_overlap& o : move.overlaps.taken(me))
-      if (o.worker != me) received += volume_in(shape_of_box(o.where)) * sizeof(T);
-    const auto note = [=, called = text(name)] { log_movement(called.c_str(), lies, lies, extents, received); };
+    const std::size_t received = move.counts().bytes;
+    const auto note = [=, called = text(name)] {
+      log_movement(called.c_str(), lies, lies, extents, received, most * sizeof(T));
+    };
     if (writes_down) step_list<T>::in_use->add_note(note);
     else note();
     if (writes_down || log_in_use->is_dry) return true;
@@ -65,16 +67,6 @@ bool agreed_move(bound_mesh& on, const char* name, box_moves::known_move& move, 
   return true;
 }
 
-/// Moves boxes, or records the movement as a step.
-template <class T>
-void move_boxes(bound_mesh& on, box_moves::known_move& known, const tensor_block<T>& x, const tensor_block<T>& y) {
-  const auto made = on.prepared(known);
-  if (!made) return;
-  if (auto* const steps = step_list<T>::in_use)
-    steps->add(
-        {x}, y, [made](const T* const* from, T* to) { (*made)(from[0], to); }, true);
-  else (*made)(x.data(), y.data());
-}
 /// Applies the operation's local function to a block, now or as a recorded step.
 template <class T, class Op>
 void compute_part(const Op& op, const tensor_block<T>& x, const tensor_place& from, const tensor_block<T>& y,
@@ -83,9 +75,26 @@ void compute_part(const Op& op, const tensor_block<T>& x, const tensor_place& fr
     op.local(tensor_part<const T>{x_memory[0], x_shape, from.box, from.extents},
              tensor_part<T>{y_memory, y_shape, to.box, to.extents});
   };
-  const T* const memory[] = {x.data()};
-  if (auto* const steps = step_list<T>::in_use) steps->add({x}, y, compute);
-  else compute(memory, y.data());
+  perform({x}, y, compute);
+}
+
+/// What this worker reads of an operand: the window that it wants, or its own block if no worker wants more.
+template <class T>
+struct block_window {
+  short_list<interval> box{};
+  tensor_block<T> block{};
+};
+template <class T>
+block_window<T> window_of(bound_mesh& on, const char* name, const tensor_block<T>& x, const sharding& lies,
+                          const shape_list& extents, const std::vector<worker_box>& wanted) {
+  const auto known = on.movement<T>(on.boxes_of(lies, extents), wanted);
+  block_window<T> read{on.box(lies, extents), x};
+  if (!agreed_move<T>(on, name, *known, lies, extents)) return read;
+  if (on.active()) read.box = wanted[on.worker()].box;
+  if (is_dry_run()) return {read.box, shape_alone<T>(shape_of_box(read.box))};
+  read.block = tensor_block<T>(shape_of_box(read.box), on.memory());
+  move_boxes(on, known, x, read.block);
+  return read;
 }
 
 template <class T, class Op>
@@ -94,51 +103,121 @@ void compute_window(const Op& op, const char* name, bound_mesh& on, const tensor
   auto wanted = on.boxes_of(lies, to.extents);
   for (worker_box& one : wanted)
     if (one.there) one.box = op.window(one.box, extents);
-  const short_list<interval> mine = wanted[on.everyone().id()].box;
-  auto& known = on.known<T>(on.boxes_of(lies, extents), std::move(wanted));
-  if (!agreed_move<T>(on, name, known, lies, extents)) {
-    if (on.active() && !is_dry_run()) compute_part(op, x, {on.box(lies, extents), extents}, y, to);
-    return;
-  }
-  if (is_dry_run()) return;
-  const tensor_block<T> read(shape_of_box(mine), on.memory());
-  move_boxes(on, known, x, read);
-  if (on.active()) compute_part(op, read, {mine, extents}, y, to);
+  const block_window<T> read = window_of(on, name, x, lies, extents, wanted);
+  if (on.active() && !is_dry_run()) compute_part(op, read.block, {read.box, extents}, y, to);
 }
 
-/// A block as [outer, n, inner], where n is the dimension of a cumulative sum; and the number of blocks before (or
-/// after) it.
-struct carried_sums {
-  std::size_t outer = 1, n = 0, inner = 1, blocks = 0;
-  bool backwards = false;
+/// What an operation carries from block to block: sums, or what the reduction `Op::carried` combines. A type with
+/// `numbers` combines so many numbers together, each from its own half (third, …) of the tensor.
+template <class Op>
+struct carried_of {
+  using type = sum_t;
+};
+template <class Op>
+  requires requires { typename Op::carried; }
+struct carried_of<Op> {
+  using type = typename Op::carried;
+};
+template <class R>
+constexpr std::size_t numbers_carried() {
+  if constexpr (requires { R::numbers; }) return R::numbers;
+  else return 1;
+}
+template <class R, class T>
+using carried_numbers = std::array<T, numbers_carried<R>()>;
 
-  /// The sum of this block along the dimension, for each outer and inner index.
-  template <class T>
-  void total(const T* y, T* sums) const {
-    for (std::size_t o = 0; o < outer; ++o)
-      for (std::size_t i = 0; i < inner; ++i)
-        sums[o * inner + i] = n == 0 ? T(0) : y[(o * n + (backwards ? 0 : n - 1)) * inner + i];
-  }
-  /// Adds the sums of the other blocks to each element of this block.
-  template <class T>
-  void add(const T* before, T* y) const {
-    for (std::size_t o = 0; o < outer; ++o)
-      for (std::size_t i = 0; i < inner; ++i) {
-        T sum(0);
-        for (std::size_t b = 0; b < blocks; ++b) sum = static_cast<T>(sum + before[(o * blocks + b) * inner + i]);
-        for (std::size_t k = 0; k < n; ++k) {
-          T& one = y[(o * n + k) * inner + i];
-          one = static_cast<T>(one + sum);
-        }
-      }
+template <class R, class T>
+constexpr carried_numbers<R, T> carried_at_first() {
+  if constexpr (requires { R::numbers; }) return R::template identity<T>();
+  else return {identity_of<R, T>()};
+}
+template <class R, class T>
+constexpr carried_numbers<R, T> carried_on(const carried_numbers<R, T>& before, const carried_numbers<R, T>& here) {
+  if constexpr (requires { R::numbers; }) return R()(before, here);
+  else return {combined<R>(before[0], here[0])};
+}
+
+/// The extents of a block as [outer, along, inner], where `along` covers the chosen dimensions.
+struct dimension_loops {
+  std::size_t outer = 1, along = 1, inner = 1;
+  dimension_loops(const shape_list& shape, std::size_t first, std::size_t dimensions = 1) {
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      (d < first ? outer : d < first + dimensions ? along : inner) *= shape[d];
   }
 };
 
-/// Adds the sums of the blocks before (or after) this one along the dimension to a block that already holds its own
-/// cumulative sum.
+/// A block as [numbers carried together, outer, n, inner], where n is the dimension along which they are carried.
+struct carried_lines {
+  std::size_t outer = 1, n = 0, inner = 1;
+  bool backwards = false;
+
+  carried_lines(const shape_list& shape, std::size_t along, std::size_t numbers, bool from_the_end)
+      : backwards(from_the_end) {
+    const dimension_loops all(shape, along);
+    outer = all.outer / numbers, n = all.along, inner = all.inner;
+  }
+  /// The numbers at step k of a line, counted from the end if they are carried backwards.
+  template <class R, class T>
+  carried_numbers<R, T> get(const T* x, std::size_t o, std::size_t k, std::size_t i) const {
+    carried_numbers<R, T> all{};
+    for (std::size_t c = 0; c < all.size(); ++c) all[c] = x[place(c, o, k, i)];
+    return all;
+  }
+  template <class R, class T>
+  void set(T* y, std::size_t o, std::size_t k, std::size_t i, const carried_numbers<R, T>& all) const {
+    for (std::size_t c = 0; c < all.size(); ++c) y[place(c, o, k, i)] = all[c];
+  }
+  template <class F>
+  void each_line(F f) const {
+    for (std::size_t o = 0; o < outer; ++o)
+      for (std::size_t i = 0; i < inner; ++i) f(o, i);
+  }
+  /// Each element of y is the combination of all elements of x before it, and of its own.
+  template <class R, class T>
+  void combine(const T* x, T* y) const {
+    each_line([&](std::size_t o, std::size_t i) {
+      auto all = carried_at_first<R, T>();
+      for (std::size_t k = 0; k < n; ++k) {
+        all = carried_on<R, T>(all, get<R>(x, o, k, i));
+        set<R, T>(y, o, k, i, all);
+      }
+    });
+  }
+  /// The totals of a block that was combined: those of its last elements.
+  template <class R, class T>
+  void total(const T* y, T* totals) const {
+    const carried_lines one = with_extent(1);
+    each_line([&](std::size_t o, std::size_t i) {
+      one.set<R, T>(totals, o, 0, i, n == 0 ? carried_at_first<R, T>() : get<R>(y, o, n - 1, i));
+    });
+  }
+  /// Combines the totals of the blocks before this one with each element of this block.
+  template <class R, class T>
+  void add(const T* totals, std::size_t blocks, T* y) const {
+    const carried_lines before = with_extent(blocks);
+    each_line([&](std::size_t o, std::size_t i) {
+      auto all = carried_at_first<R, T>();
+      for (std::size_t b = 0; b < blocks; ++b) all = carried_on<R, T>(all, before.get<R>(totals, o, b, i));
+      for (std::size_t k = 0; k < n; ++k) set<R, T>(y, o, k, i, carried_on<R, T>(all, get<R>(y, o, k, i)));
+    });
+  }
+
+ private:
+  std::size_t place(std::size_t c, std::size_t o, std::size_t k, std::size_t i) const {
+    return ((c * outer + o) * n + (backwards ? n - 1 - k : k)) * inner + i;
+  }
+  carried_lines with_extent(std::size_t other) const {
+    carried_lines all = *this;
+    all.n = other;
+    return all;
+  }
+};
+
+/// Combines the totals of the blocks before (or after) this one along the dimension with a block that already holds its
+/// own cumulative sums (products, …).
 template <class T, class Op>
-void carry_sums(const Op& op, const char* name, bound_mesh& on, const sharding& lies, const tensor_block<T>& y,
-                const shape_list& whole) {
+void carry_totals(const Op& op, const char* name, bound_mesh& on, const sharding& lies, const tensor_block<T>& y,
+                  const shape_list& whole) {
   std::size_t along = 0;
   while ((Op::along >> along & 1U) == 0) ++along;
   // 1. The totals of the blocks form a tensor with one index per block along the dimension. Each worker holds its own
@@ -148,38 +227,35 @@ void carry_sums(const Op& op, const char* name, bound_mesh& on, const sharding& 
   extents[along] = on.mesh().size(axes);
   auto had = on.boxes_of(lies, whole), wanted = had;
   for (std::size_t k = 0; k < on.where().size(); ++k) {
-    std::size_t number = 0;
-    for (std::size_t a = 0; a < axes.size(); ++a)
-      number = number * on.mesh().size(axes[a]) + coordinate_of(on.mesh(), k, axes[a]);
+    const std::size_t number = part_number(on.mesh(), axes, k);
     const std::size_t worker = on.where().worker(k);
     had[worker].box[along] = {number, number + 1};
     wanted[worker].box[along] =
         op.carries_backwards() ? interval{number + 1, extents[along]} : interval{std::size_t{0}, number};
   }
-  const short_list<interval> mine = wanted[on.everyone().id()].box;
-  auto& known = on.known<T>(std::move(had), std::move(wanted));
-  if (!agreed_move<T>(on, name, known, lies, whole) || is_dry_run()) return;
+  const short_list<interval> mine = wanted[on.worker()].box;
+  const auto known = on.movement<T>(had, wanted);
+  if (!agreed_move<T>(on, name, *known, lies, whole) || is_dry_run()) return;
   // 2. Exchange the totals.
-  carried_sums sums{.n = y.shape[along], .blocks = on.active() ? mine[along].size() : 0};
-  sums.backwards = op.carries_backwards();
-  for (std::size_t d = 0; d < y.shape.size(); ++d) (d < along ? sums.outer : sums.inner) *= d == along ? 1 : y.shape[d];
-  const tensor_block<T> total(shape_list{sums.outer, sums.inner}), before(shape_of_box(mine), on.memory());
-  auto* const steps = step_list<T>::in_use;
-  if (steps != nullptr) steps->add({y}, total, [sums](const T* const* from, T* to) { sums.total(from[0], to); });
-  else sums.total(y.data(), total.data());
+  using R = typename carried_of<Op>::type;
+  const carried_lines lines(y.shape, along, numbers_carried<R>(), op.carries_backwards());
+  const std::size_t blocks = on.active() ? mine[along].size() : 0;
+  const tensor_block<T> total(shape_list{numbers_carried<R>(), lines.outer, lines.inner});
+  const tensor_block<T> before(shape_of_box(mine), on.memory());
+  perform({y}, total, [lines](const T* const* from, T* to) { lines.total<R>(from[0], to); });
   move_boxes(on, known, total, before);
-  // 3. Add the received totals to the elements of this block.
-  if (!on.active()) return;
-  if (steps != nullptr) steps->add({before}, y, [sums](const T* const* from, T* to) { sums.add(from[0], to); });
-  else sums.add(before.data(), y.data());
+  // 3. Combine the received totals with the elements of this block.
+  if (on.active() && blocks > 0)
+    perform({before}, y, [lines, blocks](const T* const* from, T* to) { lines.add<R>(from[0], blocks, to); });
 }
 
-/// Runs an operation along a sharded dimension. Collective if anything moves.
+/// Runs an operation along a sharded dimension, in its own layout or in the one that a completed program has found.
+/// Collective if anything moves.
 template <class T, class Op>
-sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x) {
+sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x, const sharding* settled = nullptr) {
   const auto on = x.state()->on;
   return on->one_call([&] {
-    const sharding lies = layout_along<Op>(x.layout());
+    const sharding lies = layout_along<Op>(settled != nullptr ? *settled : x.layout());
     const shape_list shapes[] = {x.extents()};
     const shape_span span(shapes, 1);
     const text name(Op::rule(span).name());
@@ -194,16 +270,12 @@ sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x) {
       compute_window(op, name.c_str(), *on, given, lies, x.extents(), block, to);
     } else {
       if (on->active() && !is_dry_run()) compute_part(op, given, to, block, to);
-      carry_sums(op, name.c_str(), *on, lies, block, extents);
+      carry_totals(op, name.c_str(), *on, lies, block, extents);
     }
-    auto made = tensor_of<T>(on, lies, extents, std::move(block), number);
-    return recorded<T>(std::move(made), {x}, [&] {
-      const auto operand = tensor_of<T>(on, lies, x.extents(), without_elements(given), x.state()->number);
-      const auto result = tensor_of<T>(on, lies, extents, shape_alone<T>(shape_of_box(on->box(lies, extents))), number);
-      return [op, operand, result](std::size_t i, const sharded_tensor<T>& dy) {
-        return sharded_tensor<T>(op.adjoint(i, dy, operand, result));
-      };
-    });
+    const auto made = tensor_of<T>(on, lies, extents, std::move(block), number);
+    if (x.state()->node == nullptr) return made;
+    const std::vector<sharded_tensor<T>> operands{x};
+    return recorded_result(bound_operation<1>(op, operands), operands, {lies}, {given}, made);
   });
 }
 

@@ -5,12 +5,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <partita/core/config.hpp>
+#include <partita/rule/sharding/moved_bytes.hpp>
+#include <partita/rule/sharding/propagate.hpp>
 #include <partita/sharded/detail/block_product.hpp>
 #include <partita/sharded/detail/by_label.hpp>
 #include <partita/sharded/detail/custom_op.hpp>
-#include <partita/sharded/detail/element_function.hpp>
 #include <partita/sharded/detail/operation_number.hpp>
-#include <partita/sharded/detail/read_by_adjoint.hpp>
 #include <partita/sharded/reshard.hpp>
 #include <type_traits>
 #include <vector>
@@ -22,6 +23,40 @@ struct settled_layouts {
   const sharding* operands = nullptr;
   const sharding* result = nullptr;
 };
+
+/// The operation Op, bound to operands of these shapes, for elements of the types T.
+template <std::size_t Operands, class... T, class Op>
+applied_operation bound_operation(const Op& op, const shape_span& shapes) {
+  const partita::rule made = Op::rule(shapes);
+  if constexpr (requires { op.on(made); }) {
+    return op.on(bound(made, shapes));
+  } else {
+    applied_operation all;
+    if constexpr (requires { op.result_extents(shapes); }) {
+      const shape_list extents = op.result_extents(shapes);
+      all.how = bound(made, shapes, shape_span(&extents, 1));
+    } else {
+      all.how = bound(made, shapes);
+    }
+    all.work = block_work::own;
+    if constexpr (requires { Op::of_elements; }) {
+      all.is_of_elements = true;
+      all.truncates = op.truncates();
+    }
+    if constexpr (requires { Op::reads(0U); }) all.adjoint_reads = &Op::reads;
+    else if constexpr (requires { Op::adjoint_reads; })
+      all.adjoint_reads = [](std::uint32_t) { return std::uint32_t{Op::adjoint_reads}; };
+    if constexpr (requires { op.template work<T...>(); }) all.own = op.template work<T...>();
+    else all.own = std::make_shared<const own_work_of<Op, Operands, T...>>(op);
+    return all;
+  }
+}
+template <std::size_t Operands, class T, class Op>
+applied_operation bound_operation(const Op& op, const std::vector<sharded_tensor<T>>& x) {
+  std::array<shape_list, Operands> shapes;
+  for (std::size_t i = 0; i < Operands; ++i) shapes[i] = x[i].extents();
+  return bound_operation<Operands, T>(op, shape_span(shapes.data(), Operands));
+}
 
 /// The common mesh of the operands; throws if they have several.
 template <class T>
@@ -36,52 +71,6 @@ std::shared_ptr<bound_mesh> common_mesh(const applied_operation& op, const std::
   return on;
 }
 
-/// An element function, prepared for blocks of these shapes.
-template <class T>
-class block_elements {
- public:
-  block_elements(const applied_operation& op, const std::vector<tensor_block<T>>& x, const shape_list& shape)
-      : function_(op.function), number_(op.number), shape_(shape), operands_(x.size()) {
-    const rule& r = op.how;
-    std::size_t extent[most_factors] = {};
-    const factor_walk to(r, operands_, shape, extent);
-    const auto walk_of = [&](std::size_t i) { return factor_walk(r, i, x[i].shape, extent); };
-    const factor_walk from[3] = {walk_of(0), walk_of(operands_ > 1 ? 1 : 0), walk_of(operands_ > 2 ? 2 : 0)};
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-      const bool single = r.at(operands_, d).count == 0;
-      const std::size_t f = single ? 0 : r.term(r.at(operands_, d), 0);
-      steps_[0].push_back(single ? 0 : to.step[f]);
-      for (std::size_t i = 0; i < 3; ++i) steps_[i + 1].push_back(single ? 0 : from[i].step[f]);
-    }
-  }
-  void operator()(const T* const* x, T* y) const {
-    const T* const data[3] = {x[0], x[operands_ > 1 ? 1 : 0], x[operands_ > 2 ? 2 : 0]};
-    const std::size_t last = shape_.size();
-    std::ptrdiff_t s[4] = {};
-    for (std::size_t k = 0; k < 4 && last > 0; ++k) s[k] = steps_[k][last - 1];
-    for_each_row(shape_, steps_, [&](const std::ptrdiff_t* at, std::size_t n) {
-      const T* row[3] = {data[0] + at[1], data[1] + at[2], data[2] + at[3]};
-      apply_row<T>(function_, number_, n, y + at[0], s[0], row, s + 1);
-    });
-  }
-
- private:
-  element_function function_;
-  double number_;
-  shape_list shape_;
-  std::size_t operands_;
-  std::array<short_list<std::ptrdiff_t>, 4> steps_;
-};
-
-/// Executes prepared work, or records it as a step.
-template <class T, class Work>
-void perform(const std::vector<tensor_block<T>>& x, const tensor_block<T>& y, const Work& work) {
-  if (auto* const steps = step_list<T>::in_use) return steps->add(x, y, work);
-  const T* memory[3] = {};
-  for (std::size_t i = 0; i < x.size() && i < 3; ++i) memory[i] = x[i].data();
-  work(memory, y.data());
-}
-
 template <class T>
 tensor_block<T> computed(const applied_operation& op, const std::vector<tensor_block<T>>& x, const shape_list& shape) {
   if (op.work == block_work::reshape) {
@@ -91,8 +80,7 @@ tensor_block<T> computed(const applied_operation& op, const std::vector<tensor_b
   }
   const tensor_block<T> y(shape);
   if (op.work == block_work::product) perform(x, y, block_product<T>(op.how, x[0].shape, x[1].shape, shape));
-  else if (op.work == block_work::map) perform(x, y, block_map<T>(op.how, op.kind, x[0].shape, shape));
-  else perform(x, y, block_elements<T>(op, x, shape));
+  else perform(x, y, block_map<T>(op.how, x[0].shape, shape));
   return y;
 }
 
@@ -102,17 +90,8 @@ inline bool are_moves_written(const sharding& s) {
   return (implicit_reshards_forbidden > 0 || s.on.moves_are_written) && !going_back;
 }
 
-template <class = void>
-inline void require_in_place(const rule& how, std::size_t i, const sharding& from, const sharding& to,
-                             const shape_list& extents, std::size_t element_bytes) {
-  if (!are_moves_written(from) || from.same_layout(to)) return;
-  const std::size_t bytes = moved_bytes(from, to, extents, element_bytes);
-  if (bytes > 0)
-    throw partition_error(text("partita::") << how.name() << ": requires operands that need not be moved, but operand "
-                                            << i << " of extents " << extents << " on the mesh " << from.on << " lies "
-                                            << from << " and must lie " << to << ", which brings " << bytes
-                                            << " bytes to a worker; reshard it before");
-}
+PARTITA_DECL void require_in_place(const rule& how, std::size_t i, const sharding& from, const sharding& to,
+                                   const shape_list& extents, std::size_t element_bytes);
 
 /// The position of a block in its tensor.
 struct tensor_place {
@@ -145,6 +124,16 @@ tensor_block<T> local_result(const applied_operation& op, const std::vector<tens
 template <class T>
 pull_back<T> adjoint_of(const applied_operation& op, const std::vector<sharded_tensor<T>>& x,
                         const sharded_tensor<T>& y);
+
+/// Which values the adjoint of an operation reads if the gradients of these operands are wanted.
+PARTITA_DECL std::uint32_t read_by_adjoint(const applied_operation& op, std::uint32_t asked);
+/// A block of the same shape, without memory.
+template <class T>
+tensor_block<T> without_elements(const tensor_block<T>& x) {
+  tensor_block<T> y;
+  y.shape = x.shape;
+  return y;
+}
 
 /// The result with a tape node, if a gradient of an operand may be requested. Operands are kept in the layout in which
 /// they were read, so that nothing moves twice.
@@ -181,7 +170,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   const auto on = common_mesh(op, operands);
   // A function that rounds integers needs the finished sum: it does not commute with the pending one.
   if constexpr (std::is_integral_v<T>) {
-    if (op.work == block_work::elements && rounds<T>(op.function, op.number) && operands[0].layout().is_partial()) {
+    if (op.truncates && operands[0].layout().is_partial()) {
       std::vector<sharded_tensor<T>> summed = operands;
       summed[0] = reshard(operands[0], operands[0].layout().finished());
       const auto y = run_operation<T>(op, summed);
@@ -227,8 +216,8 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
     const auto place_of = [&](const sharding& s, const shape_list& e) {
       return tensor_place{tensor_state<T>{on, s, e, {}, nullptr}.box(), e};
     };
-    std::vector<tensor_place> places;
-    for (std::size_t i = 0; i < n; ++i) places.push_back(place_of(needs[i], operands[i].extents()));
+    std::vector<tensor_place> places(n);
+    for (std::size_t i = 0; i < n && !op.is_of_elements; ++i) places[i] = place_of(needs[i], operands[i].extents());
     block = local_result(op, blocks, places, place_of(left, extents));
   } else {
     block = computed(op, blocks, on ? shape_of_box(on->box(left, extents)) : extents);
@@ -239,3 +228,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
 }
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/sharded/detail/impl/apply.ipp>
+#endif

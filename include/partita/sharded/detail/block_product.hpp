@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <limits>
 #include <partita/array/gemm.hpp>
+#include <partita/core/config.hpp>
 #include <partita/rule/sharding/bound.hpp>
 #include <partita/sharded/detail/reshard_block.hpp>
 #include <type_traits>
@@ -19,51 +19,20 @@ struct factor_walk {
   std::ptrdiff_t step[most_factors] = {};
   bool has[most_factors] = {};
 
-  factor_walk(const rule& r, std::size_t t, const shape_list& block, std::size_t* extent) {
-    const auto steps = steps_in(block);
-    for (std::size_t d = 0; d < r.rank(t); ++d) {
-      if (r.at(t, d).count == 0) continue;
-      const std::size_t f = r.term(r.at(t, d), 0);
-      step[f] = steps[d];
-      has[f] = true;
-      extent[f] = block[d];
-    }
-  }
+  PARTITA_DECL factor_walk(const rule& r, std::size_t t, const shape_list& block, std::size_t* extent);
 };
 
 using factor_list = short_list<std::size_t>;
 
 /// The factors of one tensor's dimensions, in order.
-inline factor_list factors_in_order(const rule& r, std::size_t t) {
-  factor_list all;
-  for (std::size_t d = 0; d < r.rank(t); ++d)
-    if (r.at(t, d).count != 0) all.push_back(r.term(r.at(t, d), 0));
-  return all;
-}
+PARTITA_DECL factor_list factors_in_order(const rule& r, std::size_t t);
 
-template <class T>
-T identity_of_owed(owed_reduction kind) {
-  using limits = std::numeric_limits<T>;
-  switch (kind) {
-    case owed_reduction::prod:
-    case owed_reduction::all:
-      return T(1);
-    case owed_reduction::max:
-      return limits::has_infinity ? -limits::infinity() : limits::lowest();
-    case owed_reduction::min:
-      return limits::has_infinity ? limits::infinity() : limits::max();
-    default:
-      return T(0);
-  }
-}
-
-/// y = x, reduced over the factors that y lacks and repeated over the factors that x lacks; prepared for blocks of
+/// y = x, summed over the factors that y lacks and repeated over the factors that x lacks; prepared for blocks of
 /// these shapes.
 template <class T>
 class block_map {
  public:
-  block_map(const rule& r, owed_reduction kind, const shape_list& x, const shape_list& y)
-      : kind_(kind), size_(volume_in(y)) {
+  block_map(const rule& r, const shape_list& x, const shape_list& y) : size_(volume_in(y)) {
     std::size_t extent[most_factors] = {};
     const factor_walk to(r, 1, y, extent), from(r, 0, x, extent);
     const auto add = [&](std::size_t f) {
@@ -76,7 +45,7 @@ class block_map {
     for (const std::size_t f : factors_in_order(r, 1)) add(f);
   }
   void operator()(const T* const* x, T* y) const {
-    std::fill_n(y, size_, identity_of_owed<T>(kind_));
+    std::fill_n(y, size_, T(0));
     const std::size_t last = loops_.size();
     const std::ptrdiff_t sy = last == 0 ? 0 : steps_[0][last - 1], sx = last == 0 ? 0 : steps_[1][last - 1];
     for_each_row(loops_, steps_, [&](const std::ptrdiff_t* at, std::size_t n) {
@@ -84,15 +53,12 @@ class block_map {
       const T* from = x[0] + at[1];
       if (!reduces_)
         for (std::size_t k = 0; k < n; ++k, to += sy, from += sx) *to = *from;
-      else if (kind_ == owed_reduction::sum)
-        for (std::size_t k = 0; k < n; ++k, to += sy, from += sx) *to = static_cast<T>(*to + *from);
       else
-        for (std::size_t k = 0; k < n; ++k, to += sy, from += sx) *to = combined(kind_, *to, *from);
+        for (std::size_t k = 0; k < n; ++k, to += sy, from += sx) *to = static_cast<T>(*to + *from);
     });
   }
 
  private:
-  owed_reduction kind_;
   std::size_t size_;
   shape_list loops_;
   std::array<short_list<std::ptrdiff_t>, 2> steps_;
@@ -257,3 +223,7 @@ class block_product {
 };
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/sharded/detail/impl/block_product.ipp>
+#endif

@@ -1,7 +1,6 @@
 // A mesh bound to workers of a world, with the cached exchanges between its shardings.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,55 +10,49 @@
 #include <partita/comm/one_call.hpp>
 #include <partita/comm/transport.hpp>
 #include <partita/comm/world.hpp>
-#include <partita/plan/placed_mesh.hpp>
-#include <partita/plan/reshard_overlaps.hpp>
-#include <partita/sharded/detail/box_moves.hpp>
+#include <partita/core/config.hpp>
+#include <partita/plan/cached_plans.hpp>
+#include <partita/plan/mesh_boxes.hpp>
+#include <partita/plan/plan_reshard.hpp>
 #include <partita/sharded/detail/fingerprint_of.hpp>
 #include <partita/sharded/detail/movement_log.hpp>
+#include <partita/sharded/detail/planned_exchange.hpp>
 #include <utility>
 #include <vector>
 
 namespace partita::detail {
+
+/// The steps of a reshard, and what the worker at one place of the mesh receives in them.
+struct planned_reshard {
+  std::vector<reshard_step> steps{};
+  std::size_t most_bytes = 0;  ///< received by any worker
+  std::size_t bytes = 0;       ///< received by this worker; 0 if it is not on the mesh
+  bool moves = false;          ///< some worker receives something
+
+  PARTITA_DECL planned_reshard(const sharding& from, const sharding& to, const shape_list& shape, std::size_t place,
+                               std::size_t element_bytes);
+};
 
 struct world_of_nobody {
   static world made() { return world(nullptr); }
 };
 
 /// Everything that a movement on a mesh needs. Shared by all tensors on this mesh; `of` finds an existing one.
-template <class = void>
-class basic_bound_mesh {
+class bound_mesh {
  public:
   /// Requires: the workers of the mesh exist in the world [partition_error].
-  basic_bound_mesh(world everyone, placed_mesh where)
-      : world_(std::move(everyone)), where_(std::move(where)), place_(where_.place(world_.id())) {
-    if (where_.workers().bound() > world_.size())
-      throw partition_error(text("partita::shard: requires workers of a world of ")
-                            << world_.size() << ", but the mesh " << where_.mesh() << " reaches worker "
-                            << where_.workers().bound() - 1 << "; start more workers, or make a smaller mesh");
-    hasher all;
-    for (std::size_t a = 0; a < mesh().rank(); ++a) all.mix(mesh().axes[a].name()).mix(mesh().size(a));
-    for (std::size_t k = 0; k < where_.size(); ++k) all.mix(where_.worker(k));
-    fingerprint_ = all.value();
-  }
+  PARTITA_DECL bound_mesh(world everyone, placed_mesh where);
   /// A mesh without a world, seen from its first position, for dry runs.
-  explicit basic_bound_mesh(const partita::mesh& m) : world_(world_of_nobody::made()), where_(m), place_(0) {}
+  explicit bound_mesh(const partita::mesh& m) : world_(world_of_nobody::made()), where_(m), place_(0) {}
   /// The bound mesh of this world, mesh and workers. Equal on all workers that make the same calls.
-  static std::shared_ptr<basic_bound_mesh> of(const world& everyone, const placed_mesh& where) {
-    thread_local std::vector<std::weak_ptr<basic_bound_mesh>> known;
-    for (std::size_t k = known.size(); k-- > 0;) {
-      const auto one = known[k].lock();
-      if (!one) known.erase(known.begin() + static_cast<std::ptrdiff_t>(k));
-      else if (one->world_ == everyone && one->where_ == where) return one;
-    }
-    auto made = std::make_shared<basic_bound_mesh>(everyone, where);
-    known.push_back(made);
-    return made;
-  }
+  PARTITA_DECL static std::shared_ptr<bound_mesh> of(const world& everyone, const placed_mesh& where);
 
   const partita::world& everyone() const { return world_; }
   const placed_mesh& where() const { return where_; }
   const partita::mesh& mesh() const { return where_.mesh(); }
   std::size_t place() const { return place_; }
+  /// The number of this worker; without a world, of the first on the mesh.
+  std::size_t worker() const { return world_.active() ? world_.id() : where_.worker(0); }
   bool active() const { return place_ < where_.size(); }
   /// The global indices that this worker holds; empty if it is not on the mesh.
   short_list<interval> box(const sharding& s, const shape_list& shape) const {
@@ -73,7 +66,7 @@ class basic_bound_mesh {
   /// `parameters` is a hash of further values that must be equal. Cost: that of an agreement.
   template <class T>
   void agree(const char* call, const sharding& from, const sharding& to, const shape_list& extents,
-             std::uint64_t parameters = 0, const complaint& wrong = {}) {
+             std::uint64_t parameters = 0, const local_error& wrong = {}) {
     const std::uint64_t number = hasher(fingerprint_)
                                      .mix(call)
                                      .mix(type_number<T>())
@@ -97,66 +90,58 @@ class basic_bound_mesh {
   }
   /// Records an operation that all workers of the world make, on the mesh or not; the next agreement compares it.
   /// Returns a number for its result, or 0 in a dry run, in which nothing is recorded.
-  std::uint64_t note(std::uint64_t operation, const char* name, const shape_list& extents) {
-    if (is_dry_run() || world_.state() == nullptr) return 0;
-    return world_.state()->note_local(hasher(fingerprint_).mix(operation).value(), name, extents);
-  }
+  PARTITA_DECL std::uint64_t note(std::uint64_t operation, const char* name, const shape_list& extents);
 
-  /// Executes the exchange `e` for a tensor of this shape, from `x` into `y`. The leading dimension of `y` numbers the
-  /// summands; x has such a dimension of extent 1. All workers of the mesh make the call, after an agreement.
+  /// The steps of a reshard of a tensor of this shape; planned when they are first used.
   template <class T>
-  void move(const reshard_exchange& e, const shape_list& shape, const T* x, T* y) {
+  std::shared_ptr<planned_reshard> reshard(const sharding& from, const sharding& to, const shape_list& shape) {
+    return kept<T>(reshards_, hasher().mix(fingerprint_of(from)).mix(fingerprint_of(to)).mix(shape),
+                   [&] { return planned_reshard(from, to, shape, place_, sizeof(T)); });
+  }
+  /// The exchange `e` for a tensor of this shape; planned when it is first used. If it gathers summands, the leading
+  /// dimension of y numbers them, and x has such a dimension of extent 1.
+  template <class T>
+  std::shared_ptr<planned_exchange> movement(const reshard_exchange& e, const shape_list& shape) {
+    return kept<T>(moves_, hasher().mix(fingerprint_of(e.from)).mix(fingerprint_of(e.to)).mix(e.reduced).mix(shape),
+                   [&] { return prepared<T>(overlaps_of(e, shape, where_, world_size())); });
+  }
+  /// A movement between boxes of any workers of the world, on this mesh or not; planned when it is first used.
+  template <class T>
+  std::shared_ptr<planned_exchange> movement(const std::vector<worker_box>& had,
+                                             const std::vector<worker_box>& wanted) {
+    hasher number(1);
+    for (const auto* side : {&had, &wanted})
+      for (const worker_box& one : *side) {
+        number.mix(one.there).mix(one.summand).mix(one.replica).mix(one.box.size());
+        for (const interval& part : one.box) number.mix(part.start).mix(part.stop);
+      }
+    return kept<T>(moves_, number, [&] { return prepared<T>(box_overlaps(had, wanted)); });
+  }
+  /// Makes a movement ready for execution. Returns whether this worker has a part in it. All workers of the world make
+  /// the call, after an agreement.
+  PARTITA_DECL bool open(planned_exchange& move);
+  /// Executes a movement from x into y. All workers of the world make the call, after an agreement.
+  template <class T>
+  void move(planned_exchange& made, const T* x, T* y) {
     amid_call([&] {
-      if (const prepared_move* const made = prepared<T>(e, shape).get()) (*made)(x, y);
-    });
-  }
-  /// The same, prepared for repeated use; null for a worker that is not on the mesh.
-  template <class T>
-  std::shared_ptr<const prepared_move> prepared(const reshard_exchange& e, const shape_list& shape) {
-    return amid_call([&]() -> std::shared_ptr<const prepared_move> {
-      find_ways();
-      return active() ? kept(e, shape, element_kind::moved<T>()) : nullptr;
-    });
-  }
-  /// Moves elements between boxes of any workers of the world, on this mesh or not. `known` gives the cached exchange,
-  /// and `prepared` this worker's part of it, or null for a worker without a part. All workers of the world make the
-  /// call, after an agreement.
-  template <class T>
-  void move(const box_overlaps& boxes, const T* x, T* y) {
-    amid_call([&] {
-      if (const prepared_move* const made = prepared(known<T>(boxes.had(), boxes.wanted())).get()) (*made)(x, y);
+      if (open(made)) made(x, y);
     });
   }
   template <class T>
-  box_moves::known_move& known(std::vector<worker_box> had, std::vector<worker_box> wanted) {
-    return boxes_.of(std::move(had), std::move(wanted), element_kind::moved<T>());
-  }
-  std::shared_ptr<const prepared_move> prepared(box_moves::known_move& one) {
-    return amid_call([&]() -> std::shared_ptr<const prepared_move> {
-      find_ways();
-      const std::size_t me = world_.id();
-      if (!one.overlaps.had()[me].there && !one.overlaps.wanted()[me].there) return nullptr;
-      return boxes_.prepared(one, *ways_, me);
-    });
+  void move(const std::vector<worker_box>& had, const std::vector<worker_box>& wanted, const T* x, T* y) {
+    amid_call([&] { move(*movement<T>(had, wanted), x, y); });
   }
   /// The boxes of a tensor with this sharding, for all workers of the world.
   std::vector<worker_box> boxes_of(const sharding& s, const shape_list& shape) const {
-    std::vector<worker_box> all(world_.size());
-    for (std::size_t k = 0; k < where_.size(); ++k) {
-      std::size_t summand = 0;
-      for (std::size_t a = 0; a < mesh().rank(); ++a)
-        if (s.owed[a] != owed_reduction::none) summand = summand * mesh().size(a) + coordinate_of(mesh(), k, a);
-      all[where_.worker(k)] = {mesh_block(s, shape, k), summand, true};
-    }
-    return all;
+    return boxes_on_mesh(where_, world_size(), s, shape);
   }
 
  private:
-  struct entry {
-    reshard_exchange e;
-    shape_list shape;
-    element_kind kind;
-    std::shared_ptr<const prepared_move> move;
+  static constexpr std::size_t most_known = 512;  // chosen: more than the movements of a step with a dozen layers
+  template <class Plan>
+  struct known {
+    std::uint64_t number = 0;
+    std::shared_ptr<Plan> plan{};
   };
 
   /// Runs f() during a call that the other workers have already committed to: running out of memory is reported to
@@ -170,75 +155,17 @@ class basic_bound_mesh {
       throw;
     }
   }
-  void find_ways() {
-    if (!ways_) ways_ = std::make_shared<transport>(world_.state()->communicator());
+  std::size_t world_size() const { return world_.active() ? world_.size() : where_.workers().bound(); }
+  template <class T>
+  planned_exchange prepared(const box_overlaps& boxes) const {
+    return {boxes, worker(), element_kind::moved<T>()};
   }
-  const std::shared_ptr<const prepared_move>& kept(const reshard_exchange& e, const shape_list& shape,
-                                                   const element_kind& kind) {
-    for (const entry& one : entries_)
-      if (one.shape == shape && one.kind == kind && one.e == e) return one.move;
-    constexpr std::size_t most_kept = 512;  // chosen: more than the movements of a training step with a dozen layers
-    if (entries_.size() == most_kept) entries_.erase(entries_.begin());
-    const auto made = std::make_shared<prepared_move>();
-    made->exchange = ways_->exchange(plan(e, shape, kind.bytes, *made), kind);
-    entries_.push_back({e, shape, kind, made});
-    return entries_.back().move;
-  }
-
-  /// Every box has a leading dimension that numbers the summands.
-  lowered_plan plan(const reshard_exchange& e, const shape_list& shape_of_all, std::size_t element_bytes,
-                    prepared_move& made) const {
-    const std::size_t rank = shape_of_all.size() + 1;
-    lowered_plan low(rank);
-    low.worker = world_.id();
-    const auto held = mesh_block(e.from, shape_of_all, place_), wanted = mesh_block(e.to, shape_of_all, place_);
-    low.source_shape = with_front(1, shape_of_box(held));
-    low.received_shape = with_front(e.summands(), shape_of_box(wanted));
-    const auto dense = [&](const std::vector<std::size_t>& shape) {
-      std::vector<std::ptrdiff_t> steps(rank);
-      dense_strides(shape.data(), rank, steps.data());
-      return steps;
-    };
-    low.received_strides = made.y_steps = dense(low.received_shape);
-    made.x_steps = dense(low.source_shape);
-    const auto corner = [&](std::size_t front, const reshard_overlap& o, const short_list<interval>& block) {
-      std::vector<std::size_t> at{front};
-      for (std::size_t d = 0; d + 1 < rank; ++d) at.push_back(o.where[d].start - block[d].start);
-      return at;
-    };
-    for (const reshard_overlap& o : in_order(overlaps_given(e, shape_of_all, place_))) {
-      if (o.place == place_) continue;
-      const auto shape = with_front(1, shape_of_box(o.where));
-      const auto there = mesh_block(e.to, shape_of_all, o.place);
-      const auto steps = dense(with_front(e.summands(), shape_of_box(there)));
-      const auto at = corner(o.summand, o, there);
-      std::ptrdiff_t offset = 0;
-      for (std::size_t d = 0; d < rank; ++d) offset += static_cast<std::ptrdiff_t>(at[d]) * steps[d];
-      low.add_send(where_.worker(o.place), shape.data(), corner(0, o, held).data(), offset, steps.data());
-    }
-    for (const reshard_overlap& o : in_order(overlaps_taken(e, shape_of_all, place_))) {
-      const auto shape = with_front(1, shape_of_box(o.where));
-      const auto at = corner(o.summand, o, wanted);
-      if (o.place == place_) {
-        low.add_kept(shape.data(), corner(0, o, held).data(), at.data());
-      } else {
-        low.receives.add(where_.worker(o.place), shape.data(), at.data());
-        made.bytes += volume_in(shape_of_box(o.where)) * element_bytes;
-        ++made.messages;
-      }
-    }
-    return low;
-  }
-  std::vector<reshard_overlap> in_order(std::vector<reshard_overlap> all) const {
-    std::sort(all.begin(), all.end(), [this](const reshard_overlap& a, const reshard_overlap& b) {
-      return where_.worker(a.place) < where_.worker(b.place);
-    });
-    return all;
-  }
-  static std::vector<std::size_t> with_front(std::size_t n, const shape_list& rest) {
-    std::vector<std::size_t> all{n};
-    all.insert(all.end(), rest.begin(), rest.end());
-    return all;
+  /// The plan with this number for elements T; `make()` returns a new one.
+  template <class T, class Plan, class Make>
+  static std::shared_ptr<Plan> kept(plan_cache<known<Plan>, most_known>& all, hasher number, Make make) {
+    const std::uint64_t n = number.mix(type_number<T>()).value();
+    if (const auto* const found = all.find([n](const known<Plan>& one) { return one.number == n; })) return found->plan;
+    return all.add({n, std::make_shared<Plan>(make())}).plan;
   }
 
   partita::world world_;
@@ -246,9 +173,12 @@ class basic_bound_mesh {
   std::size_t place_;
   std::uint64_t fingerprint_ = 0;
   std::shared_ptr<transport> ways_;  // made with the first movement, by all workers of the world
-  std::vector<entry> entries_;
-  box_moves boxes_;
+  plan_cache<known<planned_exchange>, most_known> moves_;
+  plan_cache<known<planned_reshard>, most_known> reshards_;
 };
-using bound_mesh = basic_bound_mesh<>;
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/sharded/detail/impl/bound_mesh.ipp>
+#endif

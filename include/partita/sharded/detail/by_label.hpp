@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <partita/rule/sharding/bound.hpp>
-#include <partita/sharded/detail/element_function.hpp>
 #include <partita/sharded/detail/tensor_block.hpp>
 #include <vector>
 
@@ -13,7 +12,6 @@ namespace partita::detail {
 
 /// The kind of work that an operation does on blocks.
 enum class block_work : std::uint8_t {
-  elements,
   product,
   map,
   reshape,
@@ -29,13 +27,14 @@ struct custom_op;
 /// An operation as data: its rule, bound to the shapes, and its work on blocks.
 struct applied_operation {
   rule how{};
-  block_work work = block_work::elements;
-  element_function function = element_function::add;
-  double number = 0;
-  owed_reduction kind = owed_reduction::sum;  ///< of a map
+  block_work work = block_work::own;
   std::shared_ptr<const std::vector<std::size_t>> labels{};
   std::shared_ptr<const custom_op> own{};
-  std::uint32_t adjoint_reads = ~std::uint32_t{0};  ///< one bit per operand, then the result
+  /// The values that the adjoint reads to compute the gradients of the operands `asked`: one bit per operand, then the
+  /// result. The other values need not be kept.
+  std::uint32_t (*adjoint_reads)(std::uint32_t asked) = [](std::uint32_t) { return ~std::uint32_t{0}; };
+  bool is_of_elements = false;  ///< an element function: the positions of the blocks do not matter
+  bool truncates = false;       ///< results for integers are truncated, so that pending sums are taken before
 };
 
 /// Calls f(k, label) for each row k of a box of rows; the label is read at the row's global index.

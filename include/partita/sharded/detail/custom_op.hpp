@@ -50,6 +50,11 @@ struct custom_op_on {
   /// depend on elements is computed once.
   virtual std::function<void(const T* const*, T*)> prepared(const std::vector<tensor_part<const T>>& x,
                                                             const tensor_part<T>& y) const = 0;
+  /// The cotangent of operand i of an element function; the other operations declare an adjoint.
+  virtual sharded_tensor<T> cotangent(std::size_t, const sharded_tensor<T>&, const std::vector<sharded_tensor<T>>&,
+                                      const sharded_tensor<T>&) const {
+    return {};
+  }
   /// Empty if the operation declares no adjoint.
   virtual pull_back<T> adjoint(const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y) const = 0;
 };

@@ -4,8 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/comm/facts.hpp>
+#include <partita/core/config.hpp>
 #include <partita/sharded/detail/bound_mesh.hpp>
-#include <utility>
 #include <vector>
 
 namespace partita::detail {
@@ -21,22 +22,11 @@ std::vector<T> exchanged_lists(bound_mesh& on, const std::vector<T>& sent, std::
     wanted[w] = {{interval{0, workers}, {w, w + 1}, {0, room}}, 0, true};
   }
   std::vector<T> received(workers * room + 1);
-  on.move(box_overlaps(std::move(had), std::move(wanted)), sent.data(), received.data());
+  on.move(had, wanted, sent.data(), received.data());
   return received;
 }
 /// Gathers one number of each worker on all workers, in the order of worker ids.
-template <class = void>
-inline std::vector<std::uint64_t> said_by_all(bound_mesh& on, std::uint64_t mine) {
-  const std::size_t workers = on.everyone().size();
-  std::vector<worker_box> had(workers), wanted(workers);
-  for (std::size_t w = 0; w < workers; ++w) {
-    had[w] = {{interval{w, w + 1}}, 0, true};
-    wanted[w] = {{interval{0, workers}}, 0, true};
-  }
-  std::vector<std::uint64_t> all(workers);
-  on.move(box_overlaps(std::move(had), std::move(wanted)), &mine, all.data());
-  return all;
-}
+PARTITA_DECL std::vector<std::uint64_t> said_by_all(bound_mesh& on, std::uint64_t mine);
 
 /// Sends the only element of a tensor, which every worker of the mesh has, to all workers of the world. Collective if
 /// some workers are not on the mesh; free without a mesh or if all workers are on it.
@@ -52,14 +42,13 @@ tensor_block<T> on_all_workers(bound_mesh* on, const tensor_block<T>& x, std::ui
   tensor_block<T> y(on->active() ? x.shape : shape_list());
   if (on->active()) *y.data() = *x.data();
   T received{};
-  on->move(box_overlaps(std::move(had), std::move(wanted)), x.data(), on->active() ? &received : y.data());
+  on->move(had, wanted, x.data(), on->active() ? &received : y.data());
   return y;
 }
 
 /// The workers that hold an index, and the offset of the index in their blocks.
 class element_places {
  public:
-  template <class = void>
   element_places(const bound_mesh& on, const sharding& s, const shape_list& extents)
       : me_(on.everyone().id()), boxes_(on.boxes_of(s, extents)) {}
 
@@ -78,64 +67,25 @@ class element_places {
     }
   }
   /// This worker if it holds the index, else one of the holders.
-  template <class = void>
-  void one_holder(const shape_list& index, std::size_t& worker, std::size_t& offset) const {
-    std::size_t n = 0;
-    for_each_holder(index, [&](std::size_t, std::size_t) { ++n; });
-    std::size_t wanted = n == 0 ? 0 : me_ % n;
-    bool own = false;
-    for_each_holder(index, [&](std::size_t w, std::size_t at) {
-      if (w == me_ || (!own && wanted-- == 0)) worker = w, offset = at, own = w == me_;
-    });
-  }
+  PARTITA_DECL void one_holder(const shape_list& index, std::size_t& worker, std::size_t& offset) const;
 
  private:
   std::size_t me_;
   std::vector<worker_box> boxes_;
 };
 
-inline std::size_t offset_in(const shape_list& extents, const shape_list& index) {
-  std::size_t at = 0;
-  for (std::size_t d = 0; d < extents.size(); ++d) at = at * extents[d] + index[d];
-  return at;
-}
+PARTITA_DECL std::size_t offset_in(const shape_list& extents, const shape_list& index);
 /// An error message for the first index that is not inside the tensor; empty if all are inside.
-template <class = void>
-inline text wrong_index(const char* call, const shape_list& extents, const std::vector<shape_list>& indices) {
-  text wrong;
-  for (const shape_list& one : indices) {
-    bool inside = one.size() == extents.size();
-    for (std::size_t d = 0; inside && d < one.size(); ++d) inside = one[d] < extents[d];
-    if (!inside && wrong.empty())
-      wrong << "partita::sharded_tensor::" << call << ": requires indices of the tensor of extents " << extents
-            << ", got " << one;
-  }
-  return wrong;
-}
+PARTITA_DECL text wrong_index(const char* call, const shape_list& extents, const std::vector<shape_list>& indices);
 /// A length that fits the longest list of any worker. It is a power of two, so that cached plans are reused.
-template <class = void>
-inline std::size_t agreed_room(bound_mesh& on, const std::vector<std::vector<std::uint64_t>>& lists) {
-  std::size_t longest = 0, room = 1;
-  for (const auto& one : lists) longest = one.size() > longest ? one.size() : longest;
-  for (const std::uint64_t n : said_by_all(on, longest)) longest = n > longest ? n : longest;
-  while (room < longest + 1) room *= 2;
-  return room;
-}
+PARTITA_DECL std::size_t agreed_room(bound_mesh& on, const std::vector<std::vector<std::uint64_t>>& lists);
 /// The lists as rows of equal length; each row begins with the length of its list.
-template <class = void>
-inline std::vector<std::uint64_t> in_rows(const std::vector<std::vector<std::uint64_t>>& lists, std::size_t room) {
-  std::vector<std::uint64_t> rows(lists.size() * room + 1, 0);
-  for (std::size_t w = 0; w < lists.size(); ++w) {
-    rows[w * room] = lists[w].size();
-    for (std::size_t k = 0; k < lists[w].size(); ++k) rows[w * room + 1 + k] = lists[w][k];
-  }
-  return rows;
-}
+PARTITA_DECL std::vector<std::uint64_t> in_rows(const std::vector<std::vector<std::uint64_t>>& lists, std::size_t room);
 
 template <class T>
 std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& extents, const tensor_block<T>& block,
                            std::uint64_t number, const std::vector<shape_list>& indices) {
-  const complaint wrong(wrong_index("get()", extents, indices));
+  const local_error wrong(wrong_index("get()", extents, indices));
   std::vector<T> answers(indices.size());
   if (on == nullptr) {
     if (wrong.any()) raise(wrong.kind, wrong.sentence);
@@ -172,10 +122,10 @@ std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& 
 template <class T>
 void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, const tensor_block<T>& block,
                   std::uint64_t number, const std::vector<shape_list>& indices, const std::vector<T>& values) {
-  complaint wrong(wrong_index("put()", extents, indices));
+  local_error wrong(wrong_index("put()", extents, indices));
   if (!wrong.any() && values.size() != indices.size())
-    wrong = complaint(text("partita::sharded_tensor::put(): requires a value for each index, got ")
-                      << values.size() << " values for " << indices.size() << " indices");
+    wrong = local_error(text("partita::sharded_tensor::put(): requires a value for each index, got ")
+                        << values.size() << " values for " << indices.size() << " indices");
   if (on == nullptr) {
     if (wrong.any()) raise(wrong.kind, wrong.sentence);
     for (std::size_t k = 0; k < indices.size(); ++k) block.data()[offset_in(extents, indices[k])] = values[k];
@@ -206,3 +156,7 @@ void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, 
 }
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/sharded/detail/impl/element_access.ipp>
+#endif

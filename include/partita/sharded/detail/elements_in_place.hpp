@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <partita/comm/fingerprint.hpp>
-#include <partita/sharded/detail/element_function.hpp>
+#include <partita/sharded/detail/elements_op.hpp>
 #include <partita/sharded/detail/movement_log.hpp>
 #include <partita/sharded/sharded_tensor.hpp>
 #include <utility>
@@ -36,7 +36,8 @@ bool lie_alike(const std::array<const tensor_state<T>*, N>& x) {
 }
 
 template <class T, std::size_t N>
-sharded_tensor<T> elements_in_place(element_function f, double number, const std::array<const tensor_state<T>*, N>& x) {
+sharded_tensor<T> elements_in_place(const element_work<T>& work, std::uint64_t fingerprint, const char* name,
+                                    const std::array<const tensor_state<T>*, N>& x) {
   const auto state = std::make_shared<tensor_state<T>>();
   state->on = x[0]->on;
   state->layout = x[0]->layout;
@@ -46,21 +47,21 @@ sharded_tensor<T> elements_in_place(element_function f, double number, const std
   state->block = tensor_block<T>(x[0]->block.shape);
   if (state->on) {
     hasher operation(type_number<T>());
-    operation.mix(f).mix(number);
+    operation.mix(fingerprint);
     for (const tensor_state<T>* one : x) operation.mix(one->number);
-    state->number = state->on->note(operation.value(), name_of(f), state->extents);
+    state->number = state->on->note(operation.value(), name, state->extents);
   }
-  const T* rows[3] = {};
-  for (std::size_t i = 0; i < 3; ++i) rows[i] = x[i < N ? i : 0]->block.data();
   static constexpr std::ptrdiff_t steps[] = {1, 1, 1};
   const std::size_t n = state->block.size();
   if (auto* const program = step_list<T>::in_use) {
     std::vector<tensor_block<T>> blocks;
-    for (std::size_t i = 0; i < 3; ++i) blocks.push_back(x[i < N ? i : 0]->block);
+    for (const tensor_state<T>* one : x) blocks.push_back(one->block);
     program->add(blocks, state->block,
-                 [=](const T* const* from, T* to) { apply_row<T>(f, number, n, to, 1, from, steps); });
+                 [=](const T* const* from, T* to) { work.row(work.parameters.data(), n, to, 1, from, steps); });
   } else {
-    apply_row<T>(f, number, n, state->block.data(), 1, rows, steps);
+    const T* rows[N] = {};
+    for (std::size_t i = 0; i < N; ++i) rows[i] = x[i]->block.data();
+    work.row(work.parameters.data(), n, state->block.data(), 1, rows, steps);
   }
   return sharded_tensor<T>(state);
 }

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/core/hash.hpp>
-#include <partita/rule/sharding/owed_reduction.hpp>
+#include <partita/rule/sharding/pending_reduction.hpp>
 #include <partita/rule/sharding/rule.hpp>
 #include <partita/rule/sharding/sharding.hpp>
 
@@ -31,7 +31,7 @@ constexpr std::uint64_t fingerprint_of(const rule& r) {
 constexpr std::uint64_t fingerprint_of(const sharding& s) {
   hasher all;
   for (std::size_t d = 0; d < s.rank(); ++d) all.mix(s.cuts[d].packed);
-  for (const owed_reduction kind : s.owed) all.mix(kind);
+  for (const pending_reduction kind : s.pending) all.mix(kind);
   return all.mix(s.dimensions).mix(s.open).mix(s.kept_whole).mix(s.reduced_over).value();
 }
 

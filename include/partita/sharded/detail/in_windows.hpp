@@ -1,5 +1,6 @@
-// Operations that slide over the features of a tensor (its dimensions from 2 on) while these are sharded. Each worker
-// receives the windows of the operands that its block of the anchor reads, and no dimension is gathered.
+// Operations that read windows of one operand or of several while the dimensions of these windows are sharded: the
+// features of images (dimensions from 2 on), or those that an operation names. Each worker receives the windows of the
+// operands that its block of the anchor reads, and no dimension is gathered.
 #pragma once
 
 #include <array>
@@ -14,18 +15,31 @@ namespace partita::detail {
 /// `Op::windowed` has a bit for each operand that is read through windows. The windows are positioned relative to
 /// tensor `Op::anchor`: an operand, or the result if the number equals the number of operands. The rule of the
 /// operation has all features whole, and is executed like that if no feature is sharded. `window(i, box of the anchor,
-/// extents of the operands)` returns the features of operand i that are read, without batch and channels.
+/// extents of the operands)` returns the features of operand i that are read, without the other dimensions. An
+/// operation whose windows are along other dimensions has a bit for each in `Op::features`.
 template <class Op>
 concept reads_features = requires {
   Op::windowed;
   Op::anchor;
 };
 
-inline constexpr std::size_t first_feature = 2;
+inline constexpr std::size_t most_windowed_operands = 8;
 
+/// Whether the operation reads windows of tensors, too, and not in traced programs alone: then `Op::only_in_programs`
+/// is not declared.
+template <class Op>
+inline constexpr bool reads_features_of_tensors = reads_features<Op> && !requires { Op::only_in_programs; };
+
+/// Whether a dimension is a feature.
+template <class Op>
+constexpr bool is_feature(std::size_t d) {
+  if constexpr (requires { Op::features; }) return (Op::features >> d & 1U) != 0;
+  else return d >= 2;
+}
+template <class Op>
 constexpr bool cuts_features(const sharding& s) {
-  for (std::size_t d = first_feature; d < s.rank(); ++d)
-    if (!s.cuts[d].empty()) return true;
+  for (std::size_t d = 0; d < s.rank(); ++d)
+    if (is_feature<Op>(d) && !s.cuts[d].empty()) return true;
   return false;
 }
 
@@ -34,34 +48,45 @@ template <class Op>
 constexpr bool has_features(std::size_t i) {
   return (Op::windowed >> i & 1U) != 0 || Op::anchor == i;
 }
+/// The box of an operand of which the features are a window.
+template <class Op>
+constexpr short_list<interval> with_window(short_list<interval> box, const short_list<interval>& window) {
+  for (std::size_t d = 0, k = 0; d < box.size(); ++d)
+    if (is_feature<Op>(d)) box[d] = window[k++];
+  return box;
+}
 
 /// The layouts of the operands and the result of an operation over sharded features.
 struct layouts_over_features {
-  std::array<sharding, 3> operands{};
+  std::array<sharding, most_windowed_operands> operands{};
   sharding result{};
 };
 
 /// The features keep their sharding: that of the anchor if it is an operand with sharded features, else that of the
-/// first operand. The rule decides over the axes that are left.
+/// first operand that has some. The rule decides over the axes that are left.
 template <class Op>
 constexpr layouts_over_features layouts_of_features(const rule& how, const spec_list& x) {
   const std::size_t n = x.size();
-  sharding lead = x[0].layout;
-  if (Op::anchor < n && cuts_features(x[Op::anchor].layout)) lead = x[Op::anchor].layout;
+  std::size_t first = 0;
+  while (first + 1 < n && !(has_features<Op>(first) && cuts_features<Op>(x[first].layout))) ++first;
+  if (Op::anchor < n && cuts_features<Op>(x[Op::anchor].layout)) first = Op::anchor;
+  const sharding& lead = x[first].layout;
   std::uint32_t used = 0;
-  for (std::size_t d = first_feature; d < lead.rank(); ++d) used |= lead.cuts[d].set();
+  for (std::size_t d = 0; d < lead.rank(); ++d)
+    if (is_feature<Op>(d)) used |= lead.cuts[d].set();
   const auto with_features = [&](sharding s) {
-    for (std::size_t d = first_feature; d < s.rank(); ++d) s.cuts[d] = lead.cuts[d];
+    for (std::size_t d = 0; d < s.rank(); ++d)
+      if (is_feature<Op>(d)) s.cuts[d] = lead.cuts[d];
     return s;
   };
-  std::array<spec, 3> specs{};
+  std::array<spec, most_windowed_operands> specs{};
   for (std::size_t i = 0; i < n; ++i) {
     sharding s = bare(x[i].layout);
     for (std::size_t d = 0; d < s.rank(); ++d)
       for (std::size_t a = 0; a < s.on.rank(); ++a)
-        if ((used >> a & 1U) != 0 || (d >= first_feature && has_features<Op>(i))) s.cuts[d] = s.cuts[d].without(a);
+        if ((used >> a & 1U) != 0 || (is_feature<Op>(d) && has_features<Op>(i))) s.cuts[d] = s.cuts[d].without(a);
     for (std::size_t a = 0; a < s.on.rank(); ++a)
-      if ((used >> a & 1U) != 0) s.owed[a] = owed_reduction::none;
+      if ((used >> a & 1U) != 0) s.pending[a] = pending_reduction::none;
     specs[i] = spec(s, x[i].shape).of_bytes(x[i].element_bytes);
   }
   const propagation p = propagate(lead.on, how, spec_list(specs.data(), n));
@@ -72,16 +97,16 @@ constexpr layouts_over_features layouts_of_features(const rule& how, const spec_
   if (Op::anchor == n) all.result = with_features(all.result);
   else  // summed over places, of which each worker has only some
     for (std::size_t a = 0; a < lead.on.rank(); ++a)
-      if ((used >> a & 1U) != 0) all.result.owed[a] = owed_reduction::sum;
+      if ((used >> a & 1U) != 0) all.result.pending[a] = pending_reduction::sum;
   return all;
 }
 
 /// Whether the features of an operand that has features are sharded; then the operation runs over sharded features.
 template <class Op, class... Layout>
 constexpr bool is_over_cut_features(const Layout&... lies) {
-  if constexpr (reads_features<Op>) {
+  if constexpr (reads_features_of_tensors<Op>) {
     std::size_t i = 0;
-    return ((has_features<Op>(i++) && cuts_features(lies)) || ...);
+    return sizeof...(lies) <= most_windowed_operands && ((has_features<Op>(i++) && cuts_features<Op>(lies)) || ...);
   } else {
     return false;
   }
@@ -94,8 +119,8 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
   const auto on = common_mesh(work, x);
   const naming_operation name(work.how.name());
   const std::size_t n = x.size();
-  std::array<spec, 3> specs{};
-  std::array<shape_list, 3> shapes{};
+  std::array<spec, most_windowed_operands> specs{};
+  std::array<shape_list, most_windowed_operands> shapes{};
   for (std::size_t i = 0; i < n; ++i) {
     specs[i] = spec(x[i].layout(), x[i].extents()).of_bytes(sizeof(T));
     shapes[i] = x[i].extents();
@@ -107,7 +132,6 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
   const shape_list extents = result_shape(work.how, 0);
   const sharding& of_anchor = Op::anchor < n ? lies.operands[Op::anchor] : lies.result;
   const auto anchors = on->boxes_of(of_anchor, Op::anchor < n ? shapes[Op::anchor] : extents);
-  const std::size_t me = on->everyone().id();
   // 2. Reshard each operand, then move to each worker the window that its box of the anchor reads.
   std::vector<sharding> needs;
   std::vector<tensor_block<T>> blocks, read;
@@ -117,24 +141,17 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
     needs.push_back(lies.operands[i]);
     require_in_place(work.how, i, s.layout, needs[i], s.extents, sizeof(T));
     blocks.push_back(resharded(*on, s.block, s.layout, needs[i], s.extents));
-    read.push_back(blocks[i]);
-    short_list<interval> mine = on->box(needs[i], shapes[i]);
+    block_window<T> window{on->box(needs[i], shapes[i]), blocks[i]};
     if ((Op::windowed >> i & 1U) != 0) {
       auto wanted = on->boxes_of(needs[i], shapes[i]);
       for (std::size_t k = 0; k < wanted.size(); ++k) {
         if (!wanted[k].there) continue;
-        const auto features = op.window(i, anchors[k].box, shape_span(shapes.data(), n));
-        for (std::size_t d = first_feature; d < shapes[i].size(); ++d) wanted[k].box[d] = features[d - first_feature];
+        wanted[k].box = with_window<Op>(wanted[k].box, op.window(i, anchors[k].box, shape_span(shapes.data(), n)));
       }
-      const short_list<interval> window = wanted[me].box;
-      auto& known = on->template known<T>(on->boxes_of(needs[i], shapes[i]), std::move(wanted));
-      if (agreed_move<T>(*on, work.how.name(), known, needs[i], shapes[i])) {
-        if (on->active()) mine = window;
-        read[i] = is_dry_run() ? shape_alone<T>(shape_of_box(mine)) : tensor_block<T>(shape_of_box(mine), on->memory());
-        if (!is_dry_run()) move_boxes(*on, known, blocks[i], read[i]);
-      }
+      window = window_of(*on, work.how.name(), blocks[i], needs[i], shapes[i], wanted);
     }
-    places.push_back({mine, shapes[i]});
+    read.push_back(window.block);
+    places.push_back({window.box, shapes[i]});
   }
   // 3. Compute this worker's block of the result.
   const auto box = on->box(lies.result, extents);

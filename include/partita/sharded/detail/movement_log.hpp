@@ -15,14 +15,12 @@ struct movement {
   sharding from{}, to{};
   shape_list extents{};
   std::size_t bytes = 0;  ///< received by this worker
+  /// Of a window, or of sums along a sharded dimension, where the layouts are equal: received by the busiest worker.
+  std::size_t most_bytes = 0;
 
   friend bool operator==(const movement& a, const movement& b) {
-    const auto same = [](const char* x, const char* y) {
-      while (*x != 0 && *x == *y) ++x, ++y;
-      return *x == *y;
-    };
-    return same(a.operation.c_str(), b.operation.c_str()) && a.backward == b.backward && a.from == b.from &&
-           a.to == b.to && a.extents == b.extents && a.bytes == b.bytes;
+    return std::string_view(a.operation.c_str()) == b.operation.c_str() && a.backward == b.backward &&
+           a.from == b.from && a.to == b.to && a.extents == b.extents && a.bytes == b.bytes;
   }
 };
 
@@ -40,12 +38,11 @@ inline thread_local bool going_back = false;
 inline thread_local const char* operation_in_use = nullptr;
 
 inline bool is_dry_run() { return log_in_use != nullptr && log_in_use->is_dry; }
-template <class = void>
 inline void log_movement(const char* call, const sharding& from, const sharding& to, const shape_list& extents,
-                         std::size_t bytes) {
+                         std::size_t bytes, std::size_t most_bytes = 0) {
   if (log_in_use == nullptr) return;
   log_in_use->all.push_back(
-      {text(operation_in_use != nullptr ? operation_in_use : call), going_back, from, to, extents, bytes});
+      {text(operation_in_use != nullptr ? operation_in_use : call), going_back, from, to, extents, bytes, most_bytes});
 }
 
 /// While an object of this class lives, movements are logged under this operation's name.

@@ -11,10 +11,9 @@
 
 namespace partita::detail {
 
-template <class = void>
-std::uint64_t number_of(const applied_operation& op) {
+inline std::uint64_t number_of(const applied_operation& op) {
   hasher all(fingerprint_of(op.how));
-  all.mix(op.work).mix(op.function).mix(op.number).mix(op.kind);
+  all.mix(op.work);
   if (op.labels) all.mix(*op.labels);
   if (op.own) all.mix(op.own->fingerprint());
   return all.value();

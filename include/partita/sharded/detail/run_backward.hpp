@@ -16,7 +16,7 @@ sharded_tensor<T> added(const sharded_tensor<T>& a, const sharded_tensor<T>& b) 
   const naming_operation name("cotangent");
   const std::vector<sharded_tensor<T>> both{a, b};
   const sharding alike[] = {a.layout(), a.layout()};
-  return run_operation<T>(elements_operation<T>(element_function::add, both), both, {alike, &a.layout()});
+  return run_operation<T>(bound_operation<2>(elements_op<element_functions::add>{}, both), both, {alike, &a.layout()});
 }
 /// Adds a contribution to a node's cotangent. Contributions with equal layouts are summed first, so that only their sum
 /// moves.
@@ -53,14 +53,16 @@ bool goes_back_in_parts(const tape_node<T>& node) {
   const sharding there = place_of_cotangent(node.layout), target = place_of_cotangent(node.operands[0]->layout);
   std::size_t apart = 0, together = 0;
   for (const sharded_tensor<T>& one : node.contributions) {
-    apart += planned_bytes(one.layout(), target, one.extents(), sizeof(T));
-    together += planned_bytes(one.layout(), there, one.extents(), sizeof(T));
+    apart += planned_bytes<T>(*one.state()->on, one.layout(), target, one.extents());
+    together += planned_bytes<T>(*one.state()->on, one.layout(), there, one.extents());
   }
-  if (!node.contributions.empty()) together += planned_bytes(there, target, node.contributions[0].extents(), sizeof(T));
+  if (!node.contributions.empty()) {
+    const auto& first = node.contributions[0];
+    together += planned_bytes<T>(*first.state()->on, there, target, first.extents());
+  }
   return apart < together;
 }
 /// Throws the error for second derivatives, which are not computed. Every call that would need one uses it.
-template <class = void>
 [[noreturn]] inline void refuse_second_derivative() {
   throw error(
       "partita::value_and_gradient(f, parameters...): requires parameters, and tensors that f reads, of which no other "

@@ -53,4 +53,13 @@ class step_list {
                    bool moves) = 0;
 };
 
+/// Computes y from at most two blocks, or records it as a step.
+template <class T, class Work>
+void perform(const std::vector<tensor_block<T>>& x, const tensor_block<T>& y, const Work& work) {
+  if (auto* const steps = step_list<T>::in_use) return steps->add(x, y, work);
+  const T* memory[2] = {};
+  for (std::size_t i = 0; i < x.size(); ++i) memory[i] = x[i].data();
+  work(memory, y.data());
+}
+
 }  // namespace partita::detail

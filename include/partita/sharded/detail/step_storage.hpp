@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/core/config.hpp>
 #include <vector>
 
 namespace partita::detail {
@@ -14,28 +15,10 @@ struct block_lifetime {
 
 /// Gives each block the lowest offset at which it overlaps no other block during its lifetime; returns the total number
 /// of bytes. Offsets are multiples of a cache line. Cost: O(blocks²), once.
-template <class = void>
-inline std::size_t place_in_storage(std::vector<block_lifetime>& all) {
-  constexpr std::size_t line = 64;
-  std::size_t total = 0;
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    block_lifetime& one = all[k];
-    const std::size_t bytes = (one.bytes + line - 1) / line * line;
-    // Move the block behind each earlier block that it overlaps in lifetime and in memory, until it overlaps none.
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (std::size_t j = 0; j < k; ++j) {
-        const block_lifetime& other = all[j];
-        const std::size_t end = other.offset + (other.bytes + line - 1) / line * line;
-        if (other.last < one.first || one.last < other.first) continue;
-        if (one.offset >= end || other.offset >= one.offset + bytes) continue;
-        one.offset = end;
-        moved = true;
-      }
-    }
-    total = one.offset + bytes > total ? one.offset + bytes : total;
-  }
-  return total;
-}
+PARTITA_DECL std::size_t place_in_storage(std::vector<block_lifetime>& all);
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/sharded/detail/impl/step_storage.ipp>
+#endif

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <partita/rule/sharding/cotangent.hpp>
-#include <partita/sharded/detail/held_blocks.hpp>
+#include <partita/sharded/detail/tape_blocks.hpp>
 #include <partita/sharded/sharded_tensor.hpp>
 #include <utility>
 #include <vector>
@@ -28,7 +28,7 @@ struct tape_node {
   std::size_t uses = 0;                            ///< uses that have not contributed to the cotangent yet
   std::vector<sharded_tensor<T>> contributions{};  ///< to the cotangent, one per layout
   sharded_tensor<T> cotangent{};
-  held_blocks held{};  ///< blocks that `back` reads
+  tape_blocks held{};  ///< blocks that `back` reads
 
   void hold(const sharded_tensor<T>& x) {
     const auto& block = x.state()->block;

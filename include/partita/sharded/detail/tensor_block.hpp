@@ -5,27 +5,16 @@
 #include <cstddef>
 #include <memory>
 #include <partita/comm/pooled.hpp>
+#include <partita/core/config.hpp>
 #include <partita/core/short_list.hpp>
 #include <partita/plan/cut.hpp>
 
 namespace partita::detail {
 
-inline std::size_t volume_in(const shape_list& shape) {
-  std::size_t n = 1;
-  for (const std::size_t extent : shape) n *= extent;
-  return n;
-}
-inline shape_list shape_of_box(const short_list<interval>& box) {
-  shape_list shape;
-  for (const interval& one : box) shape.push_back(one.size());
-  return shape;
-}
+PARTITA_DECL std::size_t volume_in(const shape_list& shape);
+PARTITA_DECL shape_list shape_of_box(const short_list<interval>& box);
 /// The strides of the dimensions in C order.
-inline short_list<std::ptrdiff_t> steps_in(const shape_list& shape) {
-  auto steps = short_list<std::ptrdiff_t>::filled(shape.size(), 1);
-  for (std::size_t d = shape.size(); d-- > 1;) steps[d - 1] = steps[d] * static_cast<std::ptrdiff_t>(shape[d]);
-  return steps;
-}
+PARTITA_DECL short_list<std::ptrdiff_t> steps_in(const shape_list& shape);
 
 /// Dense elements in C order. Copies share their memory: code that changes elements must check `alone` first.
 template <class T>
@@ -89,3 +78,7 @@ void for_each_row(const shape_list& shape, const short_list<std::ptrdiff_t> (&st
 }
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/sharded/detail/impl/tensor_block.ipp>
+#endif

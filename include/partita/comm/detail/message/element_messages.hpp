@@ -6,6 +6,7 @@
 #include <partita/comm/detail/message/posted_messages.hpp>
 #include <partita/comm/element_operation.hpp>
 #include <partita/comm/tree.hpp>
+#include <partita/core/config.hpp>
 #include <partita/plan/between_nodes.hpp>
 #include <vector>
 
@@ -13,80 +14,30 @@ namespace partita::detail {
 
 /// Messages of blocks of one element kind between the workers of a world. The tag `about` distinguishes them from
 /// others.
-template <class = void>
-class basic_element_messages {
+class element_messages {
  public:
-  basic_element_messages(const world_state& world, const element_kind& of, tag about, traffic& count,
-                         const measured_link& link)
+  element_messages(const world_state& world, const element_kind& of, tag about, traffic& count,
+                   const measured_link& link)
       : world_(&world), of_(&of), about_(about), count_(&count), link_(&link) {}
 
   const element_kind& of() const { return *of_; }
   std::size_t bytes(std::size_t n) const { return n * of_->bytes; }
-  void send(const char* data, std::size_t n, std::size_t worker) const {
-    in_messages_of(*of_, n, message_bytes(n), [&](std::size_t first, int elements) {
-      check(MPI_Send(data + first, elements, of_->datatype(), static_cast<int>(worker), static_cast<int>(about_),
-                     world_->communicator()),
-            "MPI_Send");
-      ++count_->messages;
-      count_->bytes_by_message += static_cast<std::size_t>(elements) * of_->bytes;
-    });
-  }
+  PARTITA_DECL void send(const char* data, std::size_t n, std::size_t worker) const;
   void send_ahead(posted_messages& sent, const char* data, std::size_t n, std::size_t worker) const {
     sent.send(*world_, *of_, data, n, message_bytes(n), worker, about_, *count_);
   }
-  void receive(char* data, std::size_t n, std::size_t worker) const {
-    in_messages_of(*of_, n, message_bytes(n), [&](std::size_t first, int elements) {
-      check(MPI_Recv(data + first, elements, of_->datatype(), static_cast<int>(worker), static_cast<int>(about_),
-                     world_->communicator(), MPI_STATUS_IGNORE),
-            "MPI_Recv");
-    });
-  }
+  PARTITA_DECL void receive(char* data, std::size_t n, std::size_t worker) const;
   /// Sends bytes whose number the receiver does not know; fewer than an int can count.
-  void send_bytes(const std::vector<char>& message, std::size_t worker) const {
-    check(MPI_Send(message.data(), static_cast<int>(message.size()), MPI_BYTE, static_cast<int>(worker),
-                   static_cast<int>(about_), world_->communicator()),
-          "MPI_Send");
-    ++count_->messages;
-    count_->bytes_by_message += message.size();
-  }
-  void receive_bytes(std::vector<char>& message, std::size_t worker) const {
-    const int from = static_cast<int>(worker), about = static_cast<int>(about_);
-    MPI_Status status;
-    int bytes = 0;
-    check(MPI_Probe(from, about, world_->communicator(), &status), "MPI_Probe");
-    check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
-    message.resize(static_cast<std::size_t>(bytes));
-    check(MPI_Recv(message.data(), bytes, MPI_BYTE, from, about, world_->communicator(), MPI_STATUS_IGNORE),
-          "MPI_Recv");
-  }
+  PARTITA_DECL void send_bytes(const std::vector<char>& message, std::size_t worker) const;
+  PARTITA_DECL void receive_bytes(std::vector<char>& message, std::size_t worker) const;
   void through_shared_memory(std::size_t n) const { count_->bytes_shared += bytes(n); }
 
   /// Broadcasts the root's n elements to all members: along a binomial tree, directly from the root, or in parts, as
   /// block_routes chooses. `under_way` is empty afterwards.
-  void spread(const worker_group& group, char* data, std::size_t n, posted_messages& under_way) const {
-    const std::size_t me = group.position;
-    const block_routes routes = routes_of(group, n);
-    const block_route route = routes.spread();
-    if (route == block_route::in_parts) {
-      if (me == 0) spread_ahead(under_way, group, data, n);
-      else pass_on_parts(group, routes, data, n, under_way);
-      return under_way.wait();
-    }
-    const binomial_tree tree{group.members.size()};
-    if (me != 0) receive(data, n, group.members[route == block_route::directly ? 0 : tree.above(me)]);
-    if (me == 0 || route == block_route::along_tree) send_below(under_way, group, route, data, n);
-    under_way.wait();
-  }
+  PARTITA_DECL void spread(const worker_group& group, char* data, std::size_t n, posted_messages& under_way) const;
   /// The root's part of a broadcast, left pending.
-  void spread_ahead(posted_messages& sent, const worker_group& group, const char* data, std::size_t n) const {
-    const block_routes routes = routes_of(group, n);
-    const block_route route = routes.spread();
-    if (route != block_route::in_parts) return send_below(sent, group, route, data, n);
-    for (std::size_t k = 0, pieces = routes.pieces(); k < pieces; ++k) {
-      const interval part = routes.part(n, pieces, k);
-      send_ahead(sent, data + bytes(part.start), part.size(), group.members[routes.passed_on_by(k)]);
-    }
-  }
+  PARTITA_DECL void spread_ahead(posted_messages& sent, const worker_group& group, const char* data,
+                                 std::size_t n) const;
 
   /// Reduces blocks to the root, in the order of a binomial tree, which depends on the group alone. `mine` is what this
   /// member contributes (nullptr: nothing). `into` is the buffer for partial results, which the root and every member
@@ -110,12 +61,7 @@ class basic_element_messages {
   }
   /// The member to which a leaf of the tree sends its block when blocks are reduced. The own position if this member is
   /// no leaf.
-  std::size_t sends_first_to(const worker_group& group, std::size_t n) const {
-    const binomial_tree tree{group.members.size()};
-    const std::size_t me = group.position;
-    if (me == 0 || routes_of(group, n).sum() == block_route::directly) return 0;
-    return tree.is_leaf(me) ? tree.above(me) : me;
-  }
+  PARTITA_DECL std::size_t sends_first_to(const worker_group& group, std::size_t n) const;
 
   /// Reduces the blocks of all members and gives all of them the same result (allreduce), in the order of `collect`.
   /// `mine` may be `into`, unless give_to_all has already sent it (`given`).
@@ -136,15 +82,8 @@ class basic_element_messages {
 
   /// Sends, and leaves pending, the messages of an allreduce that need nothing from other members, for a block of one
   /// piece.
-  void give_to_all(const worker_group& group, const char* mine, std::size_t n, posted_messages& sent) const {
-    const std::size_t size = group.members.size();
-    const block_route route = routes_of(group, n).sum_to_all();
-    for (std::size_t turn = 1; turn < size && route != block_route::along_tree; ++turn) {
-      const std::size_t to = (group.position + turn) % size;
-      const interval part = route == block_route::directly ? interval{0, n} : block_routes::part(n, size, to);
-      send_ahead(sent, mine + bytes(part.start), part.size(), group.members[to]);
-    }
-  }
+  PARTITA_DECL void give_to_all(const worker_group& group, const char* mine, std::size_t n,
+                                posted_messages& sent) const;
 
   /// Gathers the blocks themselves at the root, a piece at a time, and combines them there. `mine` is what this member
   /// contributes (nullptr: nothing), `into` is the root's result, `incoming(n)` returns a buffer for n elements,
@@ -182,42 +121,15 @@ class basic_element_messages {
     return {group.members.size(), bytes(n), link_->cost};
   }
   std::size_t message_bytes(std::size_t n) const { return link_->message_bytes(bytes(n)); }
-  void send_below(posted_messages& sent, const worker_group& group, block_route route, const char* data,
-                  std::size_t n) const {
-    const std::size_t size = group.members.size();
-    const auto give = [&](std::size_t other) { send_ahead(sent, data, n, group.members[other]); };
-    if (route == block_route::along_tree) return binomial_tree{size}.for_below(group.position, give);
-    for (std::size_t k = 1; k < size; ++k) give(k);
-  }
+  PARTITA_DECL void send_below(posted_messages& sent, const worker_group& group, block_route route, const char* data,
+                               std::size_t n) const;
   void await(posted_messages& under_way, char* data, std::size_t n, std::size_t worker) const {
     under_way.receive(*world_, *of_, data, n, message_bytes(n), worker, about_);
   }
   /// Every member but the root: receives the pieces that it forwards from the root, and the others from the members
   /// that forward them.
-  void pass_on_parts(const worker_group& group, const block_routes& routes, char* data, std::size_t n,
-                     posted_messages& under_way) const {
-    const std::size_t me = group.position, pieces = routes.pieces();
-    const auto each = [&](bool own, auto f) {
-      for (std::size_t k = 0; k < pieces; ++k)
-        if ((routes.passed_on_by(k) == me) == own) f(k, routes.part(n, pieces, k));
-    };
-    each(true, [&](std::size_t, interval part) {
-      await(under_way, data + bytes(part.start), part.size(), group.members[0]);
-    });
-    std::size_t next = 0;  // index of the next message from the root
-    each(false, [&](std::size_t k, interval part) {
-      await(under_way, data + bytes(part.start), part.size(), group.members[routes.passed_on_by(k)]);
-    });
-    each(true, [&](std::size_t, interval part) {
-      const std::size_t first = next;
-      in_messages_of(*of_, part.size(), message_bytes(part.size()), [&](std::size_t, int) { ++next; });
-      under_way.wait(first, next);
-      for (std::size_t turn = 1; turn + 1 < group.members.size(); ++turn) {
-        const std::size_t other = 1 + (me - 1 + turn) % (group.members.size() - 1);
-        send_ahead(under_way, data + bytes(part.start), part.size(), group.members[other]);
-      }
-    });
-  }
+  PARTITA_DECL void pass_on_parts(const worker_group& group, const block_routes& routes, char* data, std::size_t n,
+                                  posted_messages& under_way) const;
 
   /// Every member sends its block to all others, a piece at a time, and each member combines all blocks.
   template <class Incoming>
@@ -274,19 +186,9 @@ class basic_element_messages {
   }
   /// Combines the elements `range` of this member's block with those of the other members. Their blocks are in `room`,
   /// `apart` elements from each other. `into` may be `mine`: an element is overwritten only after it was read.
-  void combine_arrived(const worker_group& group, const element_operation& how, const char* mine, char* into,
-                       interval range, const char* room, std::size_t apart, std::vector<const char*>& blocks) const {
-    const std::size_t size = group.members.size(), me = group.position, most = piece_bytes / of_->bytes;
-    piece_buffer part;
-    blocks.resize(size);
-    for (std::size_t at = 0; at < range.size(); at += most) {
-      const std::size_t length = range.size() - at < most ? range.size() - at : most;
-      for (std::size_t k = 0; k < size; ++k)
-        blocks[k] = k == me ? mine + bytes(range.start + at) : room + bytes((k < me ? k : k - 1) * apart + at);
-      of_->copy_row(into + bytes(range.start + at), combine_blocks(how, blocks.data(), 0, size, length, part.bytes),
-                    length);
-    }
-  }
+  PARTITA_DECL void combine_arrived(const worker_group& group, const element_operation& how, const char* mine,
+                                    char* into, interval range, const char* room, std::size_t apart,
+                                    std::vector<const char*>& blocks) const;
 
   const world_state* world_;
   const element_kind* of_;
@@ -294,6 +196,9 @@ class basic_element_messages {
   traffic* count_;
   const measured_link* link_;
 };
-using element_messages = basic_element_messages<>;
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/message/impl/element_messages.ipp>
+#endif

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <partita/comm/detail/box_list.hpp>
+#include <partita/comm/detail/exchange/box_list.hpp>
+#include <partita/core/config.hpp>
 #include <partita/rule/transport_choice.hpp>
 #include <vector>
 
@@ -31,17 +32,7 @@ struct pair_volume {
 };
 
 /// The volume for each worker that boxes go to or come from. Boxes are sorted by worker.
-template <class = void>
-inline std::vector<pair_volume> pairs_of(const box_list& boxes, std::size_t element) {
-  std::vector<pair_volume> all;
-  for (std::size_t k = 0; k < boxes.size(); ++k) {
-    const std::size_t worker = boxes[k].worker;
-    if (all.empty() || all.back().worker != worker) all.push_back({worker, 0, 0});
-    all.back().bytes += boxes.volume(k) * element;
-    ++all.back().boxes;
-  }
-  return all;
-}
+PARTITA_DECL std::vector<pair_volume> pairs_of(const box_list& boxes, std::size_t element);
 
 /// One message: consecutive boxes.
 struct message {
@@ -51,8 +42,7 @@ struct message {
 };
 
 /// The messages of one worker in one direction, in the order in which they are posted.
-template <class = void>
-struct basic_message_pool {
+struct message_pool {
   box_list boxes;
   std::vector<message> all;
   std::size_t workers = 0;
@@ -60,7 +50,7 @@ struct basic_message_pool {
   /// `form(worker)` is packed, chunked or typed. It must be the same on both sides, except that packed and typed may be
   /// mixed: they send the same bytes.
   template <class Form>
-  basic_message_pool(const box_list& whole, std::size_t element, const message_policy& policy, Form form)
+  message_pool(const box_list& whole, std::size_t element, const message_policy& policy, Form form)
       : boxes(whole.rank()) {
     for (std::size_t k = 0; k < whole.size(); ++k) {
       const messages how = form(whole[k].worker);
@@ -81,20 +71,11 @@ struct basic_message_pool {
  private:
   /// Orders the messages: the first of each worker, then the second of each worker, …, so that no pair waits for
   /// another.
-  void interleave() {
-    std::vector<message> mixed;
-    mixed.reserve(all.size());
-    std::vector<std::size_t> heads;
-    for (std::size_t k = 0; k < all.size(); ++k)
-      if (k == 0 || all[k].worker != all[k - 1].worker) heads.push_back(k);
-    for (std::size_t turn = 0; mixed.size() < all.size(); ++turn)
-      for (std::size_t h = 0; h < heads.size(); ++h) {
-        const std::size_t k = heads[h] + turn;
-        if (k < (h + 1 < heads.size() ? heads[h + 1] : all.size())) mixed.push_back(all[k]);
-      }
-    all.swap(mixed);
-  }
+  PARTITA_DECL void interleave();
 };
-using message_pool = basic_message_pool<>;
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/message/impl/message_pool.ipp>
+#endif

@@ -5,229 +5,71 @@
 #include <cstddef>
 #include <partita/comm/detail/message/message_pool.hpp>
 #include <partita/comm/detail/message/message_type.hpp>
-#include <partita/comm/detail/mpi_call.hpp>
 #include <partita/comm/detail/node/arena.hpp>
+#include <partita/comm/detail/world/mpi_call.hpp>
 #include <partita/comm/mpi.hpp>
+#include <partita/core/config.hpp>
 #include <utility>
 #include <vector>
 
 namespace partita::detail {
 
 /// All messages that one worker sends, or all that it receives.
-template <class = void>
-class basic_persistent_messages {
+class persistent_messages {
  public:
-  basic_persistent_messages(message_pool pool, const element_kind& kind, bool outgoing)
-      : boxes_(std::move(pool.boxes)),
-        messages_(std::move(pool.all)),
-        workers_(pool.workers),
-        rank_(boxes_.rank()),
-        kind_(kind),
-        outgoing_(outgoing) {
-    for (const message& p : messages_) longest_ = p.bytes > longest_ ? p.bytes : longest_;
-  }
-  basic_persistent_messages(const basic_persistent_messages&) = delete;
-  basic_persistent_messages& operator=(const basic_persistent_messages&) = delete;
-  ~basic_persistent_messages() {
-    forget();
-    if (buffer_ != nullptr) heap_pool::instance().release(buffer_, buffer_bytes_);
-  }
+  PARTITA_DECL persistent_messages(message_pool pool, const element_kind& kind, bool outgoing);
+  persistent_messages(const persistent_messages&) = delete;
+  persistent_messages& operator=(const persistent_messages&) = delete;
+  PARTITA_INLINE ~persistent_messages();
 
   std::size_t count() const { return messages_.size(); }
-  std::size_t bytes() const {
-    std::size_t sum = 0;
-    for (const message& p : messages_) sum += p.bytes;
-    return sum;
-  }
+  PARTITA_DECL std::size_t bytes() const;
 
   std::size_t longest() const { return longest_; }
 
-  void start(MPI_Comm comm, int tag, const block_memory& block) {
-    prepare(comm, tag, block);
-    first_ = next_ = 0;
-    arrived_.assign(messages_.size(), 0);
-    advance();
-  }
+  /// Whether some messages of a start wait for the slots of earlier ones.
+  PARTITA_DECL bool in_turns() const;
+
+  PARTITA_DECL void start(MPI_Comm comm, int tag, const block_memory& block);
 
   /// Ends a start whose messages were discarded: no receiver takes them. They leave at once; a message that does not is
   /// left to MPI.
-  void give_up() {
-    bool left = false;
-    for (const double start = MPI_Wtime(); !left && MPI_Wtime() - start < 0.1;) left = advance();
-    if (left) return;
-    forget();
-    prepared_ = false;
-  }
+  PARTITA_DECL void give_up();
 
   /// Advances everything that can proceed without waiting. Returns true if nothing is left.
-  bool advance() {
-    // Start messages, in order, while their slots are free.
-    for (; next_ < messages_.size() && has_room(next_); ++next_) {
-      if (outgoing_ && form_[next_] == form::through_slot) pack(next_);
-      check(MPI_Start(&requests_[next_]), "MPI_Start");
-    }
-    if (first_ == next_) return first_ == messages_.size();
-    int n = 0;
-    check(MPI_Testsome(static_cast<int>(next_ - first_), requests_.data() + first_, &n, finished_.data(),
-                       MPI_STATUSES_IGNORE),
-          "MPI_Testsome");
-    for (int f = 0; f < n; ++f) {
-      const std::size_t k = first_ + static_cast<std::size_t>(finished_[static_cast<std::size_t>(f)]);
-      if (!outgoing_ && form_[k] == form::through_slot) pack(k);
-      arrived_[k] = 1;
-    }
-    // Skip the complete messages at the front.
-    while (first_ < next_ && arrived_[first_] != 0) ++first_;
-    return first_ == messages_.size();
-  }
+  PARTITA_DECL bool advance();
 
  private:
   enum class form : char { in_place, through_slot, as_type };
-  static constexpr std::size_t nobody = ~std::size_t{0};
+  static constexpr std::size_t no_message = ~std::size_t{0};
 
   /// Whether the previous message in this message's slot is complete.
-  bool has_room(std::size_t k) const { return before_[k] == nobody || arrived_[before_[k]] != 0; }
+  bool has_room(std::size_t k) const { return before_[k] == no_message || arrived_[before_[k]] != 0; }
 
   /// Copies a message from the block to its slot, or back.
-  void pack(std::size_t k) const {
-    char* packed = slot_[k];
-    for (std::size_t b = messages_[k].first; b < messages_[k].last; ++b)
-      packed =
-          pack_box(kind_, boxes_[b], rank_, block(), packed, outgoing_, outgoing_ ? stores::cached : stores::by_size);
-  }
+  PARTITA_DECL void pack(std::size_t k) const;
 
   /// The block of this exchange; it has no strides if it is staged.
   block_memory block() const { return {block_, staged_ ? nullptr : strides_.data()}; }
   bool contiguous(std::size_t box) const { return staged_ || is_contiguous(boxes_[box].shape, strides_.data(), rank_); }
-  bool same_strides(const std::ptrdiff_t* strides) const {
-    if (staged_ || strides == nullptr) return staged_ && strides == nullptr;
-    for (std::size_t d = 0; d < rank_; ++d)
-      if (strides_[d] != strides[d]) return false;
-    return true;
-  }
+  PARTITA_DECL bool same_strides(const std::ptrdiff_t* strides) const;
 
   /// Makes the requests for this block, unless they exist already.
-  void prepare(MPI_Comm comm, int tag, const block_memory& block) {
-    const bool same_way = prepared_ && comm == comm_ && tag == tag_ && same_strides(block.strides);
-    if (same_way && block.data == block_) return;
-    if (!same_way) {
-      forget();
-      comm_ = comm, tag_ = tag, staged_ = block.strides == nullptr;
-      strides_.assign(rank_, 0);
-      for (std::size_t d = 0; d < rank_ && !staged_; ++d) strides_[d] = block.strides[d];
-      choose_forms();
-      deal_slots();
-      requests_.assign(messages_.size(), MPI_REQUEST_NULL);
-      finished_.assign(messages_.size(), 0);
-      prepared_ = true;
-    }
-    block_ = block.data;
-    for (std::size_t k = 0; k < messages_.size(); ++k)
-      if (!same_way || form_[k] != form::through_slot) bind(k);
-  }
+  PARTITA_DECL void prepare(MPI_Comm comm, int tag, const block_memory& block);
 
-  void choose_forms() {
-    form_.clear();
-    types_.assign(messages_.size(), MPI_DATATYPE_NULL);
-    for (std::size_t k = 0; k < messages_.size(); ++k) {
-      const message& p = messages_[k];
-      if (p.last - p.first == 1 && contiguous(p.first)) {
-        form_.push_back(form::in_place);
-      } else if (p.how == messages::typed && !staged_) {
-        form_.push_back(form::as_type);
-        types_[k] = type_of(p);
-      } else {
-        form_.push_back(form::through_slot);
-      }
-    }
-  }
+  PARTITA_DECL void choose_forms();
 
   /// One MPI type for all boxes of a message, relative to the first box.
-  MPI_Datatype type_of(const message& p) const {
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    if (p.last - p.first == 1) {
-      type = type_of_box(boxes_[p.first].shape, strides_.data(), rank_, kind_.bytes);
-    } else {
-      std::vector<MPI_Datatype> types;
-      std::vector<MPI_Aint> places;
-      for (std::size_t b = p.first; b < p.last; ++b) {
-        types.push_back(type_of_box(boxes_[b].shape, strides_.data(), rank_, kind_.bytes));
-        const std::ptrdiff_t from_first =
-            offset_of(boxes_[b], strides_.data(), rank_) - offset_of(boxes_[p.first], strides_.data(), rank_);
-        places.push_back(from_first * static_cast<std::ptrdiff_t>(kind_.bytes));
-      }
-      const std::vector<int> once(types.size(), 1);
-      check(MPI_Type_create_struct(static_cast<int>(types.size()), once.data(), places.data(), types.data(), &type),
-            "MPI_Type_create_struct");
-      for (MPI_Datatype& part : types) MPI_Type_free(&part);
-    }
-    check(MPI_Type_commit(&type), "MPI_Type_commit");
-    return type;
-  }
+  PARTITA_DECL MPI_Datatype type_of(const message& p) const;
 
   /// Assigns slots of the buffer. Each packed message has its own slot. Chunks use a set of slots in turn, with a share
   /// for every pair, so that the oldest chunk of any pair never waits for a younger chunk.
-  void deal_slots() {
-    constexpr std::size_t least_in_flight = 8;
-    std::size_t chunks = 0, chunk_bytes = 0, bytes = 0;
-    const auto lines = [](std::size_t n) { return (n + cache_line - 1) / cache_line * cache_line; };
-    for (std::size_t k = 0; k < messages_.size(); ++k) {
-      if (form_[k] != form::through_slot) continue;
-      const std::size_t size = lines(messages_[k].bytes);
-      if (messages_[k].how == messages::chunked) ++chunks, chunk_bytes = size > chunk_bytes ? size : chunk_bytes;
-      else bytes += size;
-    }
-    const std::size_t wish = 2 * workers_ > least_in_flight ? 2 * workers_ : least_in_flight;
-    const std::size_t shared = chunks < wish ? chunks : wish, start = bytes;
-    bytes += shared * chunk_bytes;
-    if (bytes > buffer_bytes_) {
-      if (buffer_ != nullptr) heap_pool::instance().release(buffer_, buffer_bytes_);
-      buffer_ = static_cast<char*>(heap_pool::instance().allocate(bytes));
-      buffer_bytes_ = bytes;
-    }
-    slot_.assign(messages_.size(), nullptr);
-    before_.assign(messages_.size(), nobody);
-    std::vector<std::size_t> user(shared, nobody);
-    std::size_t own = 0, turn = 0;
-    for (std::size_t k = 0; k < messages_.size(); ++k) {
-      if (form_[k] != form::through_slot) continue;
-      if (messages_[k].how == messages::chunked) {
-        slot_[k] = buffer_ + start + turn * chunk_bytes;
-        before_[k] = user[turn];
-        user[turn] = k;
-        turn = turn + 1 == shared ? 0 : turn + 1;
-      } else {
-        slot_[k] = buffer_ + own;
-        own += lines(messages_[k].bytes);
-      }
-    }
-  }
+  PARTITA_DECL void deal_slots();
 
   /// Makes the request of a message for the current block and buffer.
-  void bind(std::size_t k) {
-    const message& p = messages_[k];
-    if (requests_[k] != MPI_REQUEST_NULL) check(MPI_Request_free(&requests_[k]), "MPI_Request_free");
-    char* const box = address_of(boxes_[p.first], block(), rank_, kind_.bytes);
-    const bool typed = form_[k] == form::as_type;
-    char* const data = form_[k] == form::through_slot ? slot_[k] : box;
-    const int count = typed ? 1 : static_cast<int>(p.bytes), other = static_cast<int>(p.worker);
-    const MPI_Datatype type = typed ? types_[k] : MPI_BYTE;
-    if (outgoing_) check(MPI_Send_init(data, count, type, other, tag_, comm_, &requests_[k]), "MPI_Send_init");
-    else check(MPI_Recv_init(data, count, type, other, tag_, comm_, &requests_[k]), "MPI_Recv_init");
-  }
+  PARTITA_DECL void bind(std::size_t k);
 
-  void forget() {
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (finalized == 0) {
-      for (MPI_Request& request : requests_)
-        if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
-      for (MPI_Datatype& type : types_)
-        if (type != MPI_DATATYPE_NULL) MPI_Type_free(&type);
-    }
-    requests_.clear();
-    types_.clear();
-  }
+  PARTITA_DECL void forget();
 
   box_list boxes_;
   std::vector<message> messages_;
@@ -243,13 +85,16 @@ class basic_persistent_messages {
   std::vector<MPI_Datatype> types_;
   std::vector<MPI_Request> requests_;
   std::vector<char*> slot_;
-  std::vector<std::size_t> before_;  // the previous message in the same slot, or `nobody`
+  std::vector<std::size_t> before_;  // the previous message in the same slot, or `no_message`
   std::vector<char> arrived_;
   std::vector<int> finished_;
   std::size_t first_ = 0, next_ = 0;  // [first_, next_) are pending
   char* buffer_ = nullptr;
   std::size_t buffer_bytes_ = 0;
 };
-using persistent_messages = basic_persistent_messages<>;
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/message/impl/persistent_messages.ipp>
+#endif

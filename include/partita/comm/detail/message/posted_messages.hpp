@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <partita/comm/detail/mpi_call.hpp>
+#include <partita/comm/detail/world/mpi_call.hpp>
 #include <partita/comm/element_kind.hpp>
 #include <partita/comm/tree.hpp>
+#include <partita/core/config.hpp>
 #include <vector>
 
 namespace partita::detail {
@@ -26,58 +27,25 @@ void in_messages_of(const element_kind& of, std::size_t n, std::size_t most_byte
 /// Pending messages: sends that may not have arrived yet, and receives.
 class posted_messages {
  public:
-  template <class = void>
-  bool any() const {
-    return !requests_.empty();
-  }
+  bool any() const { return !requests_.empty(); }
   std::size_t size() const { return requests_.size(); }
-  template <class = void>
-  void send(const world_state& world, const element_kind& of, const char* data, std::size_t n, std::size_t most_bytes,
-            std::size_t worker, tag about, traffic& count) {
-    in_messages_of(of, n, most_bytes, [&](std::size_t first, int elements) {
-      requests_.push_back(MPI_REQUEST_NULL);
-      check(MPI_Isend(data + first, elements, of.datatype(), static_cast<int>(worker), static_cast<int>(about),
-                      world.communicator(), &requests_.back()),
-            "MPI_Isend");
-      ++count.messages;
-      count.bytes_by_message += static_cast<std::size_t>(elements) * of.bytes;
-    });
-  }
-  template <class = void>
-  void receive(const world_state& world, const element_kind& of, char* data, std::size_t n, std::size_t most_bytes,
-               std::size_t worker, tag about) {
-    in_messages_of(of, n, most_bytes, [&](std::size_t first, int elements) {
-      requests_.push_back(MPI_REQUEST_NULL);
-      check(MPI_Irecv(data + first, elements, of.datatype(), static_cast<int>(worker), static_cast<int>(about),
-                      world.communicator(), &requests_.back()),
-            "MPI_Irecv");
-    });
-  }
+  PARTITA_DECL void send(const world_state& world, const element_kind& of, const char* data, std::size_t n,
+                         std::size_t most_bytes, std::size_t worker, tag about, traffic& count);
+  PARTITA_DECL void receive(const world_state& world, const element_kind& of, char* data, std::size_t n,
+                            std::size_t most_bytes, std::size_t worker, tag about);
   /// Waits for the requests from index `first` up to, but not including, `last`.
-  void wait(std::size_t first, std::size_t last) {
-    if (first == last) return;
-    check(MPI_Waitall(static_cast<int>(last - first), requests_.data() + first, MPI_STATUSES_IGNORE), "MPI_Waitall");
-  }
+  PARTITA_DECL void wait(std::size_t first, std::size_t last);
   /// Waits for all of them. Afterwards the sent data may change.
-  template <class = void>
-  void wait() {
-    wait(0, requests_.size());
-    requests_.clear();
-  }
+  PARTITA_DECL void wait();
   /// Ends messages that no receiver will take. They leave at once; a message that does not is left to MPI.
-  template <class = void>
-  void give_up() {
-    int left = 0;
-    for (const double start = MPI_Wtime(); left == 0 && MPI_Wtime() - start < 0.1;)
-      check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &left, MPI_STATUSES_IGNORE),
-            "MPI_Testall");
-    for (MPI_Request& request : requests_)
-      if (request != MPI_REQUEST_NULL) check(MPI_Request_free(&request), "MPI_Request_free");
-    requests_.clear();
-  }
+  PARTITA_DECL void give_up();
 
  private:
   std::vector<MPI_Request> requests_;
 };
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/message/impl/posted_messages.ipp>
+#endif

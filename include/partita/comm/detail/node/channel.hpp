@@ -4,10 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <partita/comm/detail/mpi_call.hpp>
 #include <partita/comm/detail/node/arena.hpp>
 #include <partita/comm/detail/node/flag.hpp>
+#include <partita/comm/detail/world/mpi_call.hpp>
+#include <partita/core/config.hpp>
 #include <vector>
 
 namespace partita::detail {
@@ -26,8 +26,7 @@ struct destination {
 /// In each exchange every receiver announces to its senders where their boxes go; each sender waits for that, writes,
 /// and signals that its boxes have arrived. All counters only grow: nothing is reset, and an exchange that one side has
 /// started waits for the other side, as a message would.
-template <class = void>
-class basic_node_channel {
+class node_channel {
  public:
   static constexpr std::size_t slots = 4;
   /// Announced blocks start at multiples of this many bytes: the lower bits of the announced offset hold the number of
@@ -35,37 +34,10 @@ class basic_node_channel {
   static constexpr std::size_t granule = 128;
 
   /// Collective over the node. `tag` distinguishes its messages from others on the node's communicator.
-  basic_node_channel(const own_node& members, arena& memory, int tag)
-      : arena_(&memory),
-        communicator_(members.communicator()),
-        tag_(tag),
-        place_(members.place()),
-        oversubscribed_(members.oversubscribed()),
-        pairs_(members.size()) {
-    const std::size_t n = members.size();
-    bytes_ = n * sizeof(pair_flags);
-    base_ = static_cast<char*>(arena_->allocate_signals(bytes_));
-    check(MPI_Barrier(members.communicator()),
-          "MPI_Barrier");  // no worker still writes to the old content of this memory
-    std::memset(base_, 0, n * sizeof(pair_flags));
-    std::vector<unsigned long long> offsets(n);
-    const unsigned long long offset = arena_->holds(base_) ? arena_->offset(base_) : ~0ULL;
-    check(MPI_Allgather(&offset, 1, MPI_UNSIGNED_LONG_LONG, offsets.data(), 1, MPI_UNSIGNED_LONG_LONG,
-                        members.communicator()),
-          "MPI_Allgather");
-    for (unsigned long long other : offsets) usable_ = usable_ && other != ~0ULL;
-    for (std::size_t k = 0; usable_ && k < n; ++k) {
-      pairs_[k].here = reinterpret_cast<pair_flags*>(base_) + k;
-      pairs_[k].there = reinterpret_cast<pair_flags*>(arena_->at(k, offsets[k])) + place_;
-    }
-  }
-  basic_node_channel(const basic_node_channel&) = delete;
-  basic_node_channel& operator=(const basic_node_channel&) = delete;
-  ~basic_node_channel() {
-    for (const pair& p : pairs_)
-      if (p.ring != nullptr) arena_->release(p.ring, slots * p.slot_bytes);
-    arena_->release_signals(base_, bytes_);
-  }
+  PARTITA_DECL node_channel(const own_node& members, arena& memory, int tag);
+  node_channel(const node_channel&) = delete;
+  node_channel& operator=(const node_channel&) = delete;
+  PARTITA_INLINE ~node_channel();
 
   /// Whether every worker of the node has its signals in shared memory. The same on all of them.
   bool usable() const { return usable_; }
@@ -81,54 +53,28 @@ class basic_node_channel {
 
   /// Announces to `from` where its boxes go: into `block` if that is shared, if not through a ring with slots of about
   /// `wish` bytes.
-  destination announce(std::size_t from, void* block, std::size_t wish) {
-    pair& p = pairs_[from];
-    destination at{static_cast<char*>(block), 0};
-    if (!arena_->holds(block)) at = ring_of(from, wish);
-    p.there->ready.post(++p.announced, (at.by_message() ? 0 : arena_->offset(at.address)) | at.slot_bytes / page);
-    return at;
-  }
+  PARTITA_DECL destination announce(std::size_t from, void* block, std::size_t wish);
   /// Undoes announce. Requires that the sender has not read it yet.
-  void roll_back(std::size_t from) {
-    pair& p = pairs_[from];
-    p.there->ready.epoch.store(--p.announced, std::memory_order_release);
-  }
+  PARTITA_DECL void roll_back(std::size_t from);
   /// The value that the sender passed to arrive().
   std::uint64_t await_arrival(std::size_t from) {
     return pairs_[from].here->done.wait(++pairs_[from].received, oversubscribed_);
   }
   /// The number of slots of the ring that are filled and not taken yet.
-  std::size_t filled(std::size_t from) const {
-    const pair& p = pairs_[from];
-    return static_cast<std::size_t>(p.here->filled.epoch.load(std::memory_order_acquire) - p.taken);
-  }
+  PARTITA_DECL std::size_t filled(std::size_t from) const;
   /// The index in the ring of the next slot to take; take() returns the slot, emptied, to the sender.
   std::size_t next_taken(std::size_t from) const { return pairs_[from].taken % slots; }
-  void take(std::size_t from) {
-    pair& p = pairs_[from];
-    p.there->drained.post(++p.taken);
-  }
+  PARTITA_DECL void take(std::size_t from);
 
   // The sender's side.
 
   bool announced(std::size_t to) const { return pairs_[to].here->ready.posted(pairs_[to].awaited + 1); }
-  destination await_destination(std::size_t to) {
-    pair& p = pairs_[to];
-    const std::uint64_t value = p.here->ready.wait(++p.awaited, oversubscribed_);
-    const destination at{arena_->at(to, value / granule * granule), value % granule * page};
-    return at.by_message() ? destination{nullptr, at.slot_bytes} : at;
-  }
+  PARTITA_DECL destination await_destination(std::size_t to);
   void arrive(std::size_t to, std::uint64_t value = 0) { pairs_[to].there->done.post(++pairs_[to].pushed, value); }
   /// Whether the ring at `to` has an empty slot; below: the index of that slot, and the signal that it has been filled.
-  bool has_slot(std::size_t to) const {
-    const pair& p = pairs_[to];
-    return p.filled - p.here->drained.epoch.load(std::memory_order_acquire) < slots;
-  }
+  PARTITA_DECL bool has_slot(std::size_t to) const;
   std::size_t next_filled(std::size_t to) const { return pairs_[to].filled % slots; }
-  void fill(std::size_t to) {
-    pair& p = pairs_[to];
-    p.there->filled.post(++p.filled);
-  }
+  PARTITA_DECL void fill(std::size_t to);
 
  private:
   /// The flags that one worker reads: `ready` and `drained` as a sender, `done` and `filled` as a receiver.
@@ -144,21 +90,7 @@ class basic_node_channel {
   };
 
   /// The ring that `from` writes to, allocated when it is first needed; messages if the arena has no memory left.
-  destination ring_of(std::size_t from, std::size_t wish) {
-    pair& p = pairs_[from];
-    wish = (wish + page - 1) / page * page;
-    if (p.slot_bytes < wish) {
-      char* const wider = static_cast<char*>(arena_->allocate(slots * wish));
-      if (arena_->holds(wider)) {
-        if (p.ring != nullptr) arena_->release(p.ring, slots * p.slot_bytes);
-        p.ring = wider, p.slot_bytes = wish;
-      } else {
-        arena_->release(wider, slots * wish);
-      }
-    }
-    if (p.ring != nullptr) return {p.ring, p.slot_bytes};
-    return {nullptr, destination::bytes_by_message};
-  }
+  PARTITA_DECL destination ring_of(std::size_t from, std::size_t wish);
 
   arena* arena_;
   MPI_Comm communicator_;
@@ -169,6 +101,9 @@ class basic_node_channel {
   std::size_t bytes_ = 0;
   char* base_ = nullptr;
 };
-using node_channel = basic_node_channel<>;
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/node/impl/channel.ipp>
+#endif

@@ -6,9 +6,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <partita/comm/detail/trace.hpp>
+#include <partita/comm/detail/diagnostics/trace.hpp>
 #include <partita/comm/mpi.hpp>
-#include <thread>
+#include <partita/core/config.hpp>
 
 namespace partita::detail {
 
@@ -43,22 +43,7 @@ class backoff {
     if (long_) end();
   }
 
-  template <class = void>
-  void pause() {
-    if (++waited_ < spins_) {
-#if defined(__x86_64__)
-      __builtin_ia32_pause();
-#endif
-      return;
-    }
-    if (waited_ == spins_ && trace::on() && trace::begin_wait()) long_ = true, traced_ = clock::now();
-    if (waited_ % 64 == 0) {
-      int arrived = 0;
-      MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &arrived, MPI_STATUS_IGNORE);
-      look_at_the_clock();
-    }
-    std::this_thread::yield();
-  }
+  PARTITA_DECL void pause();
   /// Seconds since the clock was first read.
   double seconds() const { return seconds_; }
 
@@ -66,23 +51,8 @@ class backoff {
   using clock = std::chrono::steady_clock;
   static constexpr double between_tellings = 0.1;  // chosen: long for a machine, short for a person
 
-  template <class = void>
-  void look_at_the_clock() {
-    const clock::time_point now = clock::now();
-    if (began_ == clock::time_point{}) began_ = now;
-    seconds_ = std::chrono::duration<double>(now - began_).count();
-    if (seconds_ < tell_at_) return;
-    tell_at_ = seconds_ + between_tellings;
-    if (watcher == nullptr) return;
-    told_ = watcher;
-    long_ = true;
-    told_->still_waits(seconds_);
-  }
-  template <class = void>
-  void end() {
-    if (told_ != nullptr) told_->waits_no_more();
-    if (traced_ != clock::time_point{}) trace::end_wait(clock::now() - traced_);
-  }
+  PARTITA_DECL void look_at_the_clock();
+  PARTITA_DECL void end();
 
   std::size_t waited_ = 0, spins_;
   clock::time_point began_{}, traced_{};
@@ -98,21 +68,14 @@ struct alignas(64) flag {
   std::atomic<std::uint64_t> epoch;
   std::uint64_t value;
 
-  template <class = void>
-  void post(std::uint64_t new_epoch, std::uint64_t new_value = 0) {
-    value = new_value;
-    epoch.store(new_epoch, std::memory_order_release);
-  }
-  template <class = void>
-  bool posted(std::uint64_t expected) const {
-    return epoch.load(std::memory_order_acquire) >= expected;
-  }
-  template <class = void>
-  std::uint64_t wait(std::uint64_t expected, bool oversubscribed) const {
-    for (backoff p(oversubscribed); !posted(expected);) p.pause();
-    return value;
-  }
+  PARTITA_DECL void post(std::uint64_t new_epoch, std::uint64_t new_value = 0);
+  bool posted(std::uint64_t expected) const { return epoch.load(std::memory_order_acquire) >= expected; }
+  PARTITA_DECL std::uint64_t wait(std::uint64_t expected, bool oversubscribed) const;
 };
 static_assert(sizeof(flag) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/node/impl/flag.ipp>
+#endif

@@ -1,44 +1,22 @@
 // Unused address ranges; adjacent ranges are merged.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
+#include <partita/core/config.hpp>
 #include <vector>
 
 namespace partita::detail {
 
-template <class = void>
-class basic_free_ranges {
+class free_ranges {
  public:
   /// After this, `more` further ranges can be added without allocating memory.
   void make_room(std::size_t more) { ranges_.reserve(ranges_.size() + more); }
   std::size_t size() const { return ranges_.size(); }
   void add(char* first, std::size_t bytes) { ranges_.push_back({first, bytes}); }
   /// Merges adjacent ranges. Cost: a sort.
-  void join() {
-    std::sort(ranges_.begin(), ranges_.end(), [](const range& a, const range& b) { return a.first < b.first; });
-    std::size_t kept = 0;
-    for (const range& r : ranges_) {
-      if (kept > 0 && ranges_[kept - 1].first + ranges_[kept - 1].bytes == r.first) ranges_[kept - 1].bytes += r.bytes;
-      else ranges_[kept++] = r;
-    }
-    ranges_.resize(kept);
-  }
+  PARTITA_DECL void join();
   /// Takes this many bytes from the smallest range that is large enough; null if there is none.
-  char* take(std::size_t bytes) {
-    std::size_t best = ranges_.size();
-    for (std::size_t k = 0; k < ranges_.size(); ++k)
-      if (ranges_[k].bytes >= bytes && (best == ranges_.size() || ranges_[k].bytes < ranges_[best].bytes)) best = k;
-    if (best == ranges_.size()) return nullptr;
-    char* const taken = ranges_[best].first;
-    ranges_[best].first += bytes;
-    ranges_[best].bytes -= bytes;
-    if (ranges_[best].bytes == 0) {
-      ranges_[best] = ranges_.back();
-      ranges_.pop_back();
-    }
-    return taken;
-  }
+  PARTITA_DECL char* take(std::size_t bytes);
   /// Calls f(first, bytes) for every range, then removes all of them.
   template <class F>
   void drain(F f) {
@@ -53,6 +31,9 @@ class basic_free_ranges {
   };
   std::vector<range> ranges_;
 };
-using free_ranges = basic_free_ranges<>;
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/node/impl/free_ranges.ipp>
+#endif

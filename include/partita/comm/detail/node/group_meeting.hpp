@@ -2,14 +2,13 @@
 // how bytes for other members are stored.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <partita/array/copy.hpp>
 #include <partita/comm/detail/node/arena.hpp>
 #include <partita/comm/detail/node/flag.hpp>
 #include <partita/comm/detail/node/group_page.hpp>
+#include <partita/core/config.hpp>
 #include <utility>
 #include <vector>
 
@@ -19,7 +18,6 @@ namespace partita::detail {
 class group_meeting {
  public:
   /// `pages` are those of all members, the root's first; this worker has index `me`.
-  template <class = void>
   group_meeting(arena& memory, std::vector<std::size_t> places, std::vector<group_page*> pages, std::size_t me,
                 bool oversubscribed)
       : arena_(&memory),
@@ -31,87 +29,33 @@ class group_meeting {
   std::size_t size() const { return pages_.size(); }
 
   /// Whether data that other members will read is better written past the caches.
-  template <class = void>
-  bool far() const {
-    bool any = false;
-    for (const group_page* shown : pages_) any = any || shown->distance.far();
-    return any;
-  }
+  PARTITA_DECL bool far() const;
 
  protected:
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
   static constexpr std::size_t worth_streaming = 1024;
 
   static constexpr std::uint64_t stamp(std::uint64_t call, std::uint64_t step) { return (call << 32U) + step; }
-  bool end(bool moved) {
-    own().done.post(call_);
-    return moved;
-  }
+  PARTITA_DECL bool end(bool moved);
   group_page& own() const { return *pages_[me_]; }
-  template <class = void>
-  void wait(const group_page::call_flag& n, std::uint64_t count) const {
-    for (backoff p(oversubscribed_); !n.posted(count);) p.pause();
-  }
-  template <class = void>
-  void wait_for_all(group_page::call_flag group_page::*which, std::uint64_t count) const {
-    for (std::size_t k = 0; k < size(); ++k)
-      if (k != me_) wait(pages_[k]->*which, count);
-  }
+  PARTITA_DECL void wait(const group_page::call_flag& n, std::uint64_t count) const;
+  PARTITA_DECL void wait_for_all(group_page::call_flag group_page::*which, std::uint64_t count) const;
   /// Waits until no member still reads what this worker showed `depth` calls ago, so that its place can be reused.
-  void make_room(std::uint64_t e) {
-    if (e <= all_done_ + group_page::depth) return;
-    std::uint64_t least = e;
-    for (std::size_t k = 0; k < size(); ++k) {
-      if (k == me_) continue;
-      wait(pages_[k]->done, e - group_page::depth);
-      const std::uint64_t done = pages_[k]->done.count.load(std::memory_order_acquire);
-      least = done < least ? done : least;
-    }
-    all_done_ = least;
-  }
+  PARTITA_DECL void make_room(std::uint64_t e);
   /// Whether the place can be reused without waiting.
-  bool has_room(std::uint64_t e) {
-    if (e <= all_done_ + group_page::depth) return true;
-    std::uint64_t least = e;
-    for (std::size_t k = 0; k < size(); ++k) {
-      if (k == me_) continue;
-      const std::uint64_t done = pages_[k]->done.count.load(std::memory_order_acquire);
-      if (done + group_page::depth < e) return false;
-      least = done < least ? done : least;
-    }
-    all_done_ = least;
-    return true;
-  }
+  PARTITA_DECL bool has_room(std::uint64_t e);
   group_page::call_flag& ready(std::size_t k, std::uint64_t e) const { return pages_[k]->ready[e % group_page::depth]; }
   char* slot(std::size_t k, std::uint64_t e) const { return pages_[k]->slot[e % group_page::depth]; }
 
   bool reachable(const void* block) const { return block != nullptr && arena_->holds(block); }
-  void announce(std::uint64_t e, std::uint64_t block, std::uint64_t result = nowhere) {
-    group_page::call_flag& n = ready(me_, e);
-    n.block = block;
-    n.result = result;
-    n.post(e);
-  }
+  PARTITA_DECL void announce(std::uint64_t e, std::uint64_t block, std::uint64_t result = nowhere);
   /// Every 16 calls the members measure how far their caches are from each other. All members count in the same way.
   bool measures(std::uint64_t e, std::size_t bytes) const { return e % 16 == 1 && bytes >= worth_streaming; }
-  template <class = void>
   void judge(std::size_t k, std::uint64_t e, std::size_t bytes) const {
     if (measures(e, bytes)) own().distance.judge(pages_[k]->distance);
   }
-  static void move(void* to, const void* from, std::size_t bytes, bool streaming) {
-    if (streaming && bytes >= worth_streaming)
-      stream_run(best_instruction_set(), static_cast<char*>(to), static_cast<const char*>(from), bytes);
-    else std::memcpy(to, from, bytes);
-  }
-  template <class = void>
-  void fill_slot(const void* x, std::size_t bytes, std::uint64_t e) {
-    make_room(e);
-    if (measures(e, bytes)) own().distance.write();
-    const bool streaming = far();
-    move(slot(me_, e), x, bytes, streaming);
-    if (streaming) finish_streaming();
-    ready(me_, e).post(e);
-  }
+  PARTITA_DECL static void move(void* to, const void* from, std::size_t bytes, bool streaming);
+  PARTITA_DECL void fill_slot(const void* x, std::size_t bytes, std::uint64_t e);
 
   arena* arena_;
   std::vector<std::size_t> places_;
@@ -122,3 +66,7 @@ class group_meeting {
 };
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/node/impl/group_meeting.ipp>
+#endif

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <partita/comm/detail/node/arena.hpp>
 #include <partita/comm/detail/node/flag.hpp>
+#include <partita/core/config.hpp>
 
 namespace partita::detail {
 
@@ -20,22 +21,9 @@ namespace partita::detail {
 /// 86 us and 288 us; if the distance is near, the cache wins).
 class cache_distance {
  public:
-  void write() {
-    for (std::uint32_t k = 0; k < count; ++k) line_[place(k)].next.store(place(k + 1), std::memory_order_relaxed);
-  }
+  PARTITA_DECL void write();
   /// Measures the distance to another worker's lines, which that worker wrote before it posted the call.
-  template <class = void>
-  void judge(const cache_distance& other) {
-    // loads the page table entries beforehand, through lines that are never written
-    for (std::uint32_t n = 0; n < count; ++n)
-      if (other.line_[n * apart + apart / 2].next.load(std::memory_order_relaxed) != 0) return;
-    const auto start = std::chrono::steady_clock::now();
-    std::uint32_t k = place(0);
-    for (std::uint32_t n = 0; n < count; ++n)  // each read depends on the one before
-      k = other.line_[k].next.load(std::memory_order_relaxed) % (count * apart);
-    const auto taken = std::chrono::steady_clock::now() - start;
-    if (taken < count * interrupted) far_.store(k == place(count) && taken > count * near, std::memory_order_relaxed);
-  }
+  PARTITA_DECL void judge(const cache_distance& other);
   bool far() const { return far_.load(std::memory_order_relaxed); }
 
  private:
@@ -71,14 +59,13 @@ struct group_page {
 };
 
 /// An arena block for the duration of one call.
-template <class = void>
-class basic_arena_block {
+class arena_block {
  public:
-  basic_arena_block(arena& memory, std::size_t bytes)
+  arena_block(arena& memory, std::size_t bytes)
       : arena_(&memory), bytes_(bytes), block_(bytes == 0 ? nullptr : memory.allocate(bytes)) {}
-  basic_arena_block(const basic_arena_block&) = delete;
-  basic_arena_block& operator=(const basic_arena_block&) = delete;
-  ~basic_arena_block() {
+  arena_block(const arena_block&) = delete;
+  arena_block& operator=(const arena_block&) = delete;
+  ~arena_block() {
     if (block_ != nullptr) arena_->release(block_, bytes_);
   }
   char* data() const { return static_cast<char*>(block_); }
@@ -88,6 +75,9 @@ class basic_arena_block {
   std::size_t bytes_;
   void* block_;
 };
-using arena_block = basic_arena_block<>;
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/node/impl/group_page.ipp>
+#endif

@@ -3,10 +3,9 @@
 
 #include <atomic>
 #include <cstddef>
-#include <mutex>
-#include <new>
 #include <partita/comm/detail/node/spare_blocks.hpp>
-#include <partita/comm/detail/spin_lock.hpp>
+#include <partita/comm/detail/node/spin_lock.hpp>
+#include <partita/core/config.hpp>
 
 namespace partita::detail {
 
@@ -14,31 +13,12 @@ namespace partita::detail {
 /// sizes: the heap cannot merge them, and a loop that uses two sizes in turn must not allocate each time.
 class heap_pool {
  public:
-  template <class = void>
-  void* allocate(std::size_t bytes) {
-    {
-      const std::lock_guard<spin_lock> only(lock_);
-      if (void* const block = spare_.take(bytes)) return block;
-    }
-    ++fresh_;
-    return ::operator new(spare_blocks::rounded(bytes), std::align_val_t{page});
-  }
-  template <class = void>
-  void release(void* block, std::size_t bytes) {
-    {
-      const std::lock_guard<spin_lock> only(lock_);
-      if (spare_.give(block, bytes)) return;
-    }
-    ::operator delete(block, std::align_val_t{page});
-  }
+  PARTITA_DECL void* allocate(std::size_t bytes);
+  PARTITA_DECL void release(void* block, std::size_t bytes);
   std::size_t fresh_blocks() const { return fresh_; }
 
   /// The pool of this process. It is never destroyed, because a tensor in static storage may outlive everything.
-  template <class = void>
-  static heap_pool& instance() {
-    static heap_pool& pool = *new heap_pool;
-    return pool;
-  }
+  PARTITA_DECL static heap_pool& instance();
 
  private:
   spin_lock lock_;
@@ -47,3 +27,7 @@ class heap_pool {
 };
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/node/impl/heap_pool.ipp>
+#endif

@@ -3,18 +3,18 @@
 #pragma once
 
 #include <cstddef>
-#include <partita/comm/detail/box_list.hpp>
-#include <partita/comm/detail/mpi_call.hpp>
+#include <partita/comm/detail/exchange/box_list.hpp>
 #include <partita/comm/detail/node/channel.hpp>
+#include <partita/comm/detail/world/mpi_call.hpp>
+#include <partita/core/config.hpp>
 #include <vector>
 
 namespace partita::detail {
 
 /// The boxes of one pair, cut to the size of slots. The cut is kept while the size of slots stays the same.
-template <class = void>
-class basic_ring_boxes {
+class ring_boxes {
  public:
-  basic_ring_boxes(std::size_t place, std::size_t rank, const element_kind& kind)
+  ring_boxes(std::size_t place, std::size_t rank, const element_kind& kind)
       : place_(place), kind_(kind), whole_(rank), cut_(rank) {}
 
   std::size_t place() const { return place_; }
@@ -23,83 +23,31 @@ class basic_ring_boxes {
   /// The offset of the first box in the staging area, if there is one.
   std::size_t stage() const { return whole_[0].stage; }
 
-  void start(const destination& at) {
-    at_ = at;
-    next_ = 0;
-    if (at.in_place() || at.slot_bytes == cut_for_) return;
-    cut_for_ = at.slot_bytes;
-    cut_.clear();
-    for (std::size_t k = 0; k < whole_.size(); ++k) cut_.add_cut(whole_[k], kind_.bytes, at.slot_bytes);
-  }
+  PARTITA_DECL void start(const destination& at);
 
   /// Fills slots while there are empty ones. Returns true when every box has been sent.
-  bool send(node_channel& channel, const block_memory& block, bool streaming) {
-    if (at_.by_message()) return send_messages(channel, block);
-    for (; !done() && channel.has_slot(place_); ++next_) {
-      pack(block, channel.next_filled(place_), true, streaming);
-      channel.fill(place_);
-    }
-    return done();
-  }
+  PARTITA_DECL bool send(node_channel& channel, const block_memory& block, bool streaming);
 
   /// Empties filled slots. Returns true when every box has been received.
-  bool receive(node_channel& channel, const block_memory& block, bool streaming) {
-    if (at_.by_message()) return receive_messages(channel, block);
-    for (; !done() && channel.filled(place_) > 0; ++next_) {
-      pack(block, channel.next_taken(place_), false, streaming);
-      channel.take(place_);
-    }
-    return done();
-  }
+  PARTITA_DECL bool receive(node_channel& channel, const block_memory& block, bool streaming);
 
   bool in_place() const { return at_.in_place(); }
 
+  /// Whether the boxes take more pieces than the ring has slots, so that each side waits for steps of the other.
+  bool in_turns() const { return !in_place() && cut_.size() > (at_.by_message() ? 1 : node_channel::slots); }
+
   /// Packs all boxes from a block, one after another, or unpacks them into it.
-  void pack_all(const block_memory& block, char* packed, bool out) const {
-    for (std::size_t k = 0; k < whole_.size(); ++k)
-      packed = pack_box(kind_, whole_[k], whole_.rank(), block, packed, out, stores::cached);
-  }
+  PARTITA_DECL void pack_all(const block_memory& block, char* packed, bool out) const;
   bool done() const { return at_.in_place() || next_ == cut_.size(); }
 
  private:
   /// One piece after the other, because memory is short here.
-  bool send_messages(const node_channel& channel, const block_memory& block) {
-    for (; !done(); ++next_) {
-      if (request_ == MPI_REQUEST_NULL) {
-        packed_.resize(at_.slot_bytes);
-        pack_box(kind_, cut_[next_], cut_.rank(), block, packed_.data(), true, stores::cached);
-        check(MPI_Isend(packed_.data(), piece_bytes(), MPI_BYTE, static_cast<int>(place_), channel.tag(),
-                        channel.communicator(), &request_),
-              "MPI_Isend");
-      }
-      if (!has_moved()) return false;
-    }
-    return true;
-  }
-  bool receive_messages(const node_channel& channel, const block_memory& block) {
-    for (; !done(); ++next_) {
-      if (request_ == MPI_REQUEST_NULL) {
-        packed_.resize(at_.slot_bytes);
-        check(MPI_Irecv(packed_.data(), piece_bytes(), MPI_BYTE, static_cast<int>(place_), channel.tag(),
-                        channel.communicator(), &request_),
-              "MPI_Irecv");
-      }
-      if (!has_moved()) return false;
-      pack_box(kind_, cut_[next_], cut_.rank(), block, packed_.data(), false, stores::cached);
-    }
-    return true;
-  }
+  PARTITA_DECL bool send_messages(const node_channel& channel, const block_memory& block);
+  PARTITA_DECL bool receive_messages(const node_channel& channel, const block_memory& block);
   int piece_bytes() const { return static_cast<int>(cut_.volume(next_) * kind_.bytes); }
-  bool has_moved() {
-    int moved = 0;
-    check(MPI_Test(&request_, &moved, MPI_STATUS_IGNORE), "MPI_Test");
-    return moved != 0;
-  }
+  PARTITA_DECL bool has_moved();
 
-  void pack(const block_memory& block, std::size_t slot, bool out, bool streaming) {
-    pack_box(kind_, cut_[next_], cut_.rank(), block, at_.address + slot * at_.slot_bytes, out,
-             streaming ? stores::streaming : stores::cached);
-  }
+  PARTITA_DECL void pack(const block_memory& block, std::size_t slot, bool out, bool streaming);
 
   std::size_t place_;
   element_kind kind_;
@@ -109,6 +57,9 @@ class basic_ring_boxes {
   std::vector<char> packed_;  // the content of a message, if messages are used
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
-using ring_boxes = basic_ring_boxes<>;
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/node/impl/ring.ipp>
+#endif

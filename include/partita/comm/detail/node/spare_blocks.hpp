@@ -2,46 +2,26 @@
 #pragma once
 
 #include <cstddef>
-#include <new>
 #include <partita/comm/detail/node/shared_mapping.hpp>
+#include <partita/core/config.hpp>
 #include <vector>
 
 namespace partita::detail {
 
 /// Released blocks, by size. Sizes are whole pages, four sizes per power of two, so that a pool for changing shapes
 /// wastes less than a quarter.
-template <class = void>
-class basic_spare_blocks {
+class spare_blocks {
  public:
   static constexpr std::size_t rounded(std::size_t bytes) {
     const std::size_t pages = bytes / page + (bytes % page != 0 || bytes == 0 ? 1 : 0);
     const std::size_t k = octave(pages), step = k < 2 ? 1 : std::size_t{1} << (k - 2);
     return (pages + step - 1) / step * step * page;
   }
-  void* take(std::size_t bytes) {
-    const std::size_t c = class_of(bytes);
-    if (c >= blocks_.size() || blocks_[c].empty()) return nullptr;
-    void* const block = blocks_[c].back();
-    blocks_[c].pop_back();
-    return block;
-  }
+  PARTITA_DECL void* take(std::size_t bytes);
   /// Adds a block. Returns false, and leaves the block to the caller, if there is no memory for the list.
-  [[nodiscard]] bool give(void* block, std::size_t bytes) noexcept {
-    const std::size_t c = class_of(bytes);
-    try {
-      if (blocks_.size() <= c) blocks_.resize(c + 1);
-      blocks_[c].push_back(block);
-    } catch (const std::bad_alloc&) {
-      return false;
-    }
-    return true;
-  }
+  PARTITA_DECL [[nodiscard]] bool give(void* block, std::size_t bytes) noexcept;
   /// The number of blocks.
-  std::size_t size() const {
-    std::size_t all = 0;
-    for (const auto& of_class : blocks_) all += of_class.size();
-    return all;
-  }
+  PARTITA_DECL std::size_t size() const;
   /// Calls f(block, bytes) for every block, then removes all of them.
   template <class F>
   void drain(F f) {
@@ -65,23 +45,16 @@ class basic_spare_blocks {
 
   std::vector<std::vector<void*>> blocks_;
 };
-using spare_blocks = basic_spare_blocks<>;
 
 /// The bytes in use and their peak, in whole pages, like the sizes they are compared with.
 class memory_use {
  public:
-  void add(std::size_t bytes) {
-    now_ += in_pages(bytes);
-    most_ = now_ > most_ ? now_ : most_;
-  }
+  PARTITA_DECL void add(std::size_t bytes);
   void remove(std::size_t bytes) { now_ -= in_pages(bytes); }
   std::size_t most() const { return most_; }
   /// The bytes that a pool may occupy when `more` further bytes are used: 1.5 times the peak, and at least 1 MiB, so
   /// that small blocks are not returned to the system again and again.
-  std::size_t bound(std::size_t more) const {
-    const std::size_t then = now_ + in_pages(more), most = then > most_ ? then : most_;
-    return most + most / 2 > least ? most + most / 2 : least;
-  }
+  PARTITA_DECL std::size_t bound(std::size_t more) const;
 
  private:
   static constexpr std::size_t least = std::size_t{1} << 20;
@@ -92,3 +65,7 @@ class memory_use {
 };
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/node/impl/spare_blocks.ipp>
+#endif

@@ -2,13 +2,11 @@
 // not wait for the receiver's address, and boxes that it packs before all workers agree are there when they do.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <partita/comm/detail/node/arena.hpp>
 #include <partita/comm/detail/node/flag.hpp>
-#include <thread>
+#include <partita/core/config.hpp>
 #include <utility>
 
 namespace partita::detail {
@@ -16,8 +14,7 @@ namespace partita::detail {
 /// Two buffers of the sender, used in turn. All workers agree on a call between any two exchanges. When the sender
 /// packs a buffer again, the agreement in between is complete, and the receiver took part in it only after it had
 /// unpacked that buffer.
-template <class = void>
-class basic_staged_boxes {
+class staged_boxes {
  public:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
   /// Up to how many bytes per pair the second copy pays. Never where every worker has a core: 256^2 doubles took 1.4 us
@@ -25,35 +22,16 @@ class basic_staged_boxes {
   /// for another one to run: 10 us and 12 (bench/halo on 2 and on 4 workers of 2 cores).
   static constexpr std::size_t most_bytes(bool oversubscribed) { return oversubscribed ? std::size_t{64} << 10U : 0; }
 
-  basic_staged_boxes() = default;
-  basic_staged_boxes(basic_staged_boxes&& other) noexcept
+  staged_boxes() = default;
+  staged_boxes(staged_boxes&& other) noexcept
       : arena_(other.arena_), bytes_(other.bytes_), head_(std::exchange(other.head_, nullptr)) {}
-  basic_staged_boxes& operator=(basic_staged_boxes&&) = delete;
-  ~basic_staged_boxes() {
-    if (head_ == nullptr || arena_ == nullptr) return;
-    // the receiver can unpack without other workers, since all have agreed; if it has ended, the memory is not released
-    using clock = std::chrono::steady_clock;
-    for (const auto until = clock::now() + std::chrono::milliseconds(200); !head_->taken.posted(packed());) {
-      if (clock::now() > until) return;
-      std::this_thread::yield();
-    }
-    arena_->release(head_, size());
-  }
+  staged_boxes& operator=(staged_boxes&&) = delete;
+  PARTITA_INLINE ~staged_boxes();
 
   // The sender's side.
 
   /// The offset at which the receiver finds the buffers, or `none` if there is no memory.
-  std::uint64_t make(arena& memory, std::size_t bytes) {
-    arena_ = &memory, bytes_ = (bytes + line - 1) / line * line;
-    void* const block = memory.allocate(size());
-    if (!memory.holds(block)) {
-      memory.release(block, size());
-      return none;
-    }
-    std::memset(block, 0, sizeof(head));
-    head_ = static_cast<head*>(block);
-    return memory.offset(block);
-  }
+  PARTITA_DECL std::uint64_t make(arena& memory, std::size_t bytes);
   void was_packed(std::uint64_t exchange) { head_->packed.post(exchange); }
   void was_not_packed(std::uint64_t exchange) { head_->packed.post(exchange - 1); }
 
@@ -84,6 +62,9 @@ class basic_staged_boxes {
   std::size_t bytes_ = 0;
   head* head_ = nullptr;
 };
-using staged_boxes = basic_staged_boxes<>;
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/node/impl/staged_boxes.ipp>
+#endif

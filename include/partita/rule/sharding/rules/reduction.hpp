@@ -11,29 +11,28 @@ constexpr std::uint32_t all_if_none(const attributes::list& axes, std::size_t ra
   return axes.empty() ? (std::uint32_t{1} << rank) - 1U : dimensions_of(axes, rank, call);
 }
 
-/// The operand is reduced along `with.axes` (empty: all) by `with.kind`. With `owed_reduction::none` no reduction of
+/// The operand is reduced along `with.axes` (empty: all) by `with.kind`. With `pending_reduction::none` no reduction of
 /// partial results exists, and the operand must be unsharded along these axes. `with.x`: not linear in its operand.
 constexpr rule reduction_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "reduction");
   const shape_list& x = shapes[0];
   const std::uint32_t reduced = all_if_none(with.axes, x.size(), "reduction");
   rule r;
-  const own_factors f(r, x, with.kind == owed_reduction::none ? reduced : 0);
+  const own_factors f(r, x, with.kind == pending_reduction::none ? reduced : 0);
   r.begin_operand();
   for (std::size_t d = 0; d < x.size(); ++d) {
     r.add_dimension(f[d]);
-    if (in(reduced, d) && with.kind != owed_reduction::none) r.factors[f[d]].how = with.kind;
+    if (in(reduced, d) && with.kind != pending_reduction::none) r.factors[f[d]].how = with.kind;
   }
   r.begin_result();
   for (std::size_t d = 0; d < x.size(); ++d) {
     if (!in(reduced, d)) r.add_dimension(f[d]);
     else if (with.keep) r.add_dimension();
   }
-  const bool extremal = with.kind == owed_reduction::max || with.kind == owed_reduction::min;
-  r.how = with.x                 ? linearity::none
-          : is_linear(with.kind) ? linearity::additive
-          : extremal             ? linearity::monotone
-                                 : linearity::none;
+  r.how = with.x                  ? linearity::none
+          : is_linear(with.kind)  ? linearity::additive
+          : is_extreme(with.kind) ? linearity::monotone
+                                  : linearity::none;
   r.followers = 0;
   r.complete();
   return r;
@@ -87,7 +86,7 @@ namespace rules {
 
 /// Sums, means, extremes, … along some dimensions (by default all). A mean over sharded dimensions needs equal blocks,
 /// so they are never sharded unevenly.
-constexpr operation reduction(owed_reduction kind, const attributes::list& axes = {}, bool keep = false) {
+constexpr operation reduction(pending_reduction kind, const attributes::list& axes = {}, bool keep = false) {
   attributes with;
   with.axes = axes;
   with.keep = keep;
@@ -95,28 +94,28 @@ constexpr operation reduction(owed_reduction kind, const attributes::list& axes 
   return {name_of(kind), &detail::reduction_rule, with};
 }
 constexpr operation sum(const attributes::list& axes = {}, bool keep = false) {
-  return reduction(owed_reduction::sum, axes, keep);
+  return reduction(pending_reduction::sum, axes, keep);
 }
 constexpr operation mean(const attributes::list& axes = {}, bool keep = false) {
-  return reduction(owed_reduction::avg, axes, keep).named("mean");
+  return reduction(pending_reduction::avg, axes, keep).named("mean");
 }
 constexpr operation max(const attributes::list& axes = {}, bool keep = false) {
-  return reduction(owed_reduction::max, axes, keep);
+  return reduction(pending_reduction::max, axes, keep);
 }
 constexpr operation min(const attributes::list& axes = {}, bool keep = false) {
-  return reduction(owed_reduction::min, axes, keep);
+  return reduction(pending_reduction::min, axes, keep);
 }
 /// Sums of a function of the elements: squares, counts. The sums of the workers are added, but pending reductions of
 /// the operand must be taken first.
 constexpr operation sum_of_function(const attributes::list& axes = {}, bool keep = false) {
-  operation o = reduction(owed_reduction::sum, axes, keep).named("sum_of_function");
+  operation o = reduction(pending_reduction::sum, axes, keep).named("sum_of_function");
   o.with.x = true;
   return o;
 }
 /// Reductions without a reduction of partial results: logsumexp, p-norm, argmax. The operand must be unsharded along
 /// these dimensions.
 constexpr operation whole_reduction(const attributes::list& axes = {}, bool keep = false) {
-  return reduction(owed_reduction::none, axes, keep).named("whole_reduction");
+  return reduction(pending_reduction::none, axes, keep).named("whole_reduction");
 }
 constexpr operation logsumexp(const attributes::list& axes = {}, bool keep = false) {
   return whole_reduction(axes, keep).named("logsumexp");

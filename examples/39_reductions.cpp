@@ -1,0 +1,61 @@
+// Reductions other than sums, and operators that are composed and added, on 6 workers.
+#include <cstdlib>
+#include <iostream>
+#include <partita/partita.hpp>
+#include <sstream>
+
+using namespace partita;
+using vector = xt::xtensor<double, 1>;
+
+// [own]
+/// The element that is farther from 0; of two that are equally far, the positive one.
+struct farthest {
+  static constexpr double identity() { return 0; }
+  constexpr double operator()(double a, double b) const {
+    return a * a > b * b ? a : b * b > a * a ? b : a > b ? a : b;
+  }
+};
+// [/own]
+
+int main(int argc, char** argv) {
+  boost::mpi::environment environment(argc, argv);
+  world everyone;
+  const auto id = static_cast<double>(everyone.id());
+  // [reduce]
+  auto p = everyone.partition<2, 3>();        // workers 0 1 2 above 3 4 5
+  auto columns = everyone.partition<1, 3>();  // workers 0 1 2: one for each column
+  const vector x{id, 0 - 2 * id};
+  reduce highest(p, columns, maximum);
+  const auto y = highest(x);  // on worker k of 0 1 2 the larger elements of workers k and k + 3; nothing on the others
+  // [/reduce]
+  // [all]
+  all_reduce lowest(p, dimensions<1>, minimum);  // among the workers of a row; each of them gets the result
+  const auto z = lowest(x);
+  all_reduce far(p, all_dimensions_but<>, farthest{});  // among all workers, with a reduction of the program
+  const auto w = far(x);
+  all_reduce average(p, dimensions<0, 1>, mean);
+  const auto m = average(x), dx = average.adjoint(m);  // a mean is linear, so it has an adjoint: itself
+  // [/all]
+
+  // [compose]
+  sum_reduce collect(p, columns);        // the sum of each column, on its first worker
+  broadcast spread(columns, p);          // from there back to the whole column
+  auto both = compose(collect, spread);  // spread(collect(x)) as one operator
+  const auto sums = both(x);             // soon one agreement for both of them
+  const auto back = both.adjoint(sums);  // collect.adjoint(spread.adjoint(sums))
+  auto later = both.start(x);            // starts the first operator; finish() runs the other one
+  const auto again = later.finish();
+  auto twice = add(both, both);  // x -> both(x) + both(x), an operator with an adjoint as well
+  const auto products = adjoint_test(everyone, compose(twice, both), x, sums);  // <K x, y> and <x, K* y>
+  // [/compose]
+
+  const double k = static_cast<double>(everyone.id() % 3), row = everyone.id() < 3 ? 0 : 3;
+  const bool right = (everyone.id() > 2 || y == vector{k + 3, -2 * k}) && z == vector{row, -2 * (row + 2)} &&
+                     w == vector{5, -10} && m == vector{2.5, -5} && dx == m && sums == vector{2 * k + 3, -4 * k - 6} &&
+                     back == 2 * sums && again == sums && products.exact();
+  std::ostringstream line;
+  line << "worker " << everyone.id() << " gave " << x(0) << ", " << x(1) << ": lowest of its row " << z(0) << ", "
+       << z(1) << "; sums of its column " << sums(0) << ", " << sums(1) << "\n";
+  std::cout << line.str();
+  return right ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,174 @@
+// How one worker reaches the other members of one group: through shared memory inside a node, by messages between
+// nodes.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <partita/comm/detail/message/element_messages.hpp>
+#include <partita/comm/detail/message/exact_collection.hpp>
+#include <partita/comm/detail/node/node_group.hpp>
+#include <partita/comm/shared_view.hpp>
+#include <partita/comm/tree.hpp>
+#include <partita/core/config.hpp>
+#include <partita/plan/group_plan.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// The blocks of one worker in a broadcast of n elements, or in a sum: x is what it contributes (nullptr: nothing), y
+/// is where its result goes, if it gets one.
+struct group_blocks {
+  const char* x;
+  char* y;
+  std::size_t n;
+};
+
+/// One worker's channel to the other members of one group.
+struct collective_channel {
+  const worker_group* all = nullptr;
+  worker_group within;                 ///< the members on this worker's node, its leader first
+  worker_group across;                 ///< the leaders of all nodes, the root first; used by leaders only
+  std::unique_ptr<node_group> shared;  ///< shared memory between the members within; null if there is none
+  bool leads = true;
+  bool on_one_node = true;  ///< all members are on this node
+  tag ahead = tag::block;   ///< tag of the messages of a pending operation, which other messages may overtake
+  posted_messages sent;
+  std::vector<const char*> blocks;  ///< addresses of the members' blocks while they are combined
+  exact_collection exact;           ///< for sums over several nodes that are rounded once
+  bool is_ahead = false;            ///< the part that waits for no other node (or for no other worker) is already done
+  std::vector<std::max_align_t> sum_ahead;  ///< then, on the leader: the sum of this node
+
+  /// Broadcast: copies the root's elements x to y on every member. At the root y is nullptr, or where it keeps a copy.
+  /// `started`: the root has already called start_spread.
+  PARTITA_DECL void spread(const element_messages& by_message, group_blocks b, bool started = false);
+  /// The root's part of a broadcast, left pending. It does not wait; x must not change before spread().
+  PARTITA_DECL void start_spread(const element_messages& by_message, const group_blocks& b);
+
+  /// Gives the root's n elements x to every member in one block per node (per worker, where there is no shared memory).
+  /// Every member gets a view of the block, except a root without `root_views`.
+  PARTITA_DECL lent_header* share(const element_messages& by_message, arena& memory, const char* x, std::size_t n,
+                                  bool root_views);
+
+  /// Speculative: before all workers agree, the root of a broadcast sends its block to other nodes.
+  PARTITA_DECL void spread_ahead(const element_messages& by_message, const group_blocks& b);
+  /// Speculative: before any agreement, the root of a broadcast on one node shows its block to the others.
+  PARTITA_DECL void show_ahead(const element_messages& by_message, const group_blocks& b);
+  /// Speculative: when all workers of this node agree, but not yet the other nodes. The members add up their blocks,
+  /// which must fit into slots, and their leader sends the sum to other nodes.
+  PARTITA_DECL void sum_to_other_nodes_ahead(const element_messages& by_message, const element_operation& how,
+                                             const group_blocks& b, bool to_all);
+  /// The agreement failed: discards what was sent.
+  PARTITA_DECL void began_for_nothing();
+
+  /// Starts a sum: shows this worker's block to the members on this node, and does not wait. `y` is where the sum goes,
+  /// if that is already known (at the root; on all members if `to_all`), or nullptr. Until the end of the sum x must
+  /// not change, and the group must make no other call.
+  void start_sum(const element_operation& how, const group_blocks& b, bool to_all) {
+    if (sums_within(how)) shared->start(sum_within(how, b, to_all && on_one_node));
+  }
+  /// Called after start_sum if the sum stays pending for a while: a member that only contributes sends at once. Other
+  /// messages are sent at the end.
+  PARTITA_DECL void send_ahead(const element_messages& by_message, const element_operation& how, const group_blocks& b,
+                               bool to_all);
+
+  /// Finishes a sum. The root's result goes to `into()`, a block of n elements; other members are asked for such a
+  /// block only if they combine blocks. `incoming(n)` returns a buffer for messages of n elements.
+  template <class Into, class Incoming>
+  void finish_sum(const element_messages& by_message, const element_operation& how, const char* x, std::size_t n,
+                  Into into, Incoming incoming) {
+    if (!on_one_node && how.between_nodes != nullptr)
+      return finish_exact_sum(by_message, how, {x, nullptr, n}, into, incoming);
+    if (std::exchange(is_ahead, false)) {
+      if (leads && !sent.any()) by_message.collect(across, how, own_sum(x), into(), n, blocks, incoming);
+      return sent.wait();
+    }
+    const bool done = finish_within(by_message, how, {x, leads && sums_within(how) ? into() : nullptr, n});
+    if (sent.any()) {
+      sent.wait();
+    } else if (how.exactly != nullptr) {
+      // partial sums would be rounded at each step, so the blocks themselves go to the root
+      if (!done) by_message.collect_blocks(*all, how, x, all->position == 0 ? into() : nullptr, n, blocks, incoming);
+    } else {
+      if (within.members.size() > 1) {
+        if (!done) by_message.collect(within, how, x, into(), n, blocks, incoming);
+        if (leads) x = into();
+      }
+      if (leads && across.members.size() > 1) by_message.collect(across, how, x, into(), n, blocks, incoming);
+    }
+  }
+
+  /// Finishes a sum that was started with `to_all`; the result goes to y on every member.
+  template <class Incoming>
+  void finish_sum_to_all(const element_messages& by_message, const element_operation& how, const group_blocks& b,
+                         Incoming incoming) {
+    if (on_one_node && sums_within(how)) {
+      if (shared->finish(sum_within(how, b, true))) return by_message.through_shared_memory(b.n);
+      start_sum(how, {b.x, leads ? b.y : nullptr, b.n}, false);
+    }
+    if (on_one_node && how.exactly == nullptr && !sums_within(how))
+      return by_message.collect_to_all(within, how, b.x, b.y, b.n, sent, blocks, incoming);
+    if (on_one_node || how.exactly != nullptr) {
+      finish_sum(
+          by_message, how, b.x, b.n, [&] { return b.y; }, incoming);
+      return spread(by_message, {all->position == 0 ? b.y : nullptr, b.y, b.n});
+    }
+    const bool given = std::exchange(is_ahead, false), alone = within.members.size() == 1;
+    if (!given) {
+      const bool done = finish_within(by_message, how, {b.x, leads ? b.y : nullptr, b.n});
+      if (sent.any()) sent.wait();
+      else if (!alone && !done) by_message.collect(within, how, b.x, b.y, b.n, blocks, incoming);
+    }
+    const char* const own = given ? own_sum(b.x) : alone ? b.x : b.y;
+    if (leads) by_message.collect_to_all(across, how, own, b.y, b.n, sent, blocks, incoming, given);
+    spread_within(by_message, {leads ? b.y : nullptr, b.y, b.n}, false);
+  }
+
+ private:
+  /// Finishes a broadcast that the root has shown speculatively.
+  PARTITA_DECL void finish_shown(const element_messages& by_message, const group_blocks& b);
+  /// Copies the leader's elements x to y on all members of this node.
+  PARTITA_DECL void spread_within(const element_messages& by_message, const group_blocks& b, bool started);
+  /// The sum of this node that its leader sends to other nodes, where it was computed speculatively.
+  const char* own_sum(const char* x) const {
+    return within.members.size() == 1 ? x : reinterpret_cast<const char*>(sum_ahead.data());
+  }
+  /// Finishes the part of a sum that the members on this node combine through shared memory; false if they do not.
+  PARTITA_DECL bool finish_within(const element_messages& by_message, const element_operation& how,
+                                  const group_blocks& b);
+  bool is_root() const { return leads && across.position == 0; }
+  /// Whether the members on this node first combine their blocks among themselves.
+  PARTITA_DECL bool sums_within(const element_operation& how) const;
+  /// A sum that other nodes add to is not rounded yet: it goes into a separate buffer, as two terms.
+  PARTITA_DECL block_sum sum_within(const element_operation& how, const group_blocks& b, bool to_all) const;
+
+  /// Finishes a sum over several nodes that is rounded once. The members of a node reduce their blocks to two terms
+  /// through shared memory, if two terms represent the sum exactly; if not, their leader gets the blocks themselves.
+  template <class Into, class Incoming>
+  void finish_exact_sum(const element_messages& by_message, const element_operation& how, const group_blocks& b,
+                        Into into, Incoming incoming) {
+    exact_collection::of_node given{b.x};
+    const std::size_t mates = within.members.size();
+    given.blocks_are_sent = mates > 1;
+    if (sums_within(how)) {
+      char* const terms = leads ? incoming(2 * b.n) : nullptr;
+      block_sum sum = sum_within(how, b, false);
+      sum.y = terms;
+      if (shared->finish(sum)) {
+        char fits = leads && how.between_nodes->complete(terms + by_message.bytes(b.n), b.n) ? 1 : 0;
+        shared->spread(leads ? &fits : nullptr, leads ? nullptr : &fits, 1);
+        given.blocks_are_sent = fits == 0;
+        if (fits != 0) given.terms = terms, by_message.through_shared_memory(b.n);
+      }
+    }
+    if (leads)
+      exact.collect(by_message, how, within, across, given, across.position == 0 ? into() : nullptr, b.n, incoming);
+    else if (given.blocks_are_sent) exact_collection::send_block(by_message, b.x, b.n, within.members[0]);
+  }
+};
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/collective/impl/collective_channel.ipp>
+#endif

@@ -1,0 +1,55 @@
+// Prints the last calls of a worker from its status slot. The worker itself prints them when an exception leaves main;
+// another worker of its machine prints them when the process was killed, or when the worker does not come to a call.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <partita/comm/detail/node/status_slot.hpp>
+#include <partita/comm/detail/world/process.hpp>
+#include <partita/core/config.hpp>
+#include <partita/core/text.hpp>
+
+namespace partita::detail {
+
+/// Prints one line with a single write, so that lines of several workers do not mix. Safe in a signal handler.
+PARTITA_DECL void print_line(text line);
+
+/// The call log in a status slot. It never allocates or locks, so a signal handler may print it.
+class call_log {
+ public:
+  /// Prints the last calls, newest first: one line for each distinct call.
+  PARTITA_DECL static void print(const status_slot& of);
+  PARTITA_DECL static text name(const status_slot& of);
+  /// Prints the calls of a worker that has ended, unless another worker has printed them already.
+  PARTITA_DECL static void print_of_the_gone(const status_slot& of);
+
+  /// Installs the handlers that report an uncaught exception and an early end of the process. They are installed once.
+  PARTITA_DECL static void keep();
+
+ private:
+  using standing = status_slot::standing;
+
+  PARTITA_DECL static std::terminate_handler& previous();
+  static const status_slot::call& call_of(const status_slot& of, std::uint64_t number) {
+    return of.last[number % status_slot::kept];
+  }
+  /// Whether another worker ended before this one. Then this worker's end is only a consequence, and not reported in
+  /// detail.
+  PARTITA_DECL static bool follows_another();
+  static bool is_gone(const status_slot& of) {
+    return of.stands == standing::ended || status_slots::has_ended(of.process);
+  }
+  /// Prints the uncaught exception, and stores it in `final_message` so that other workers can quote it.
+  PARTITA_DECL static void explain_end(status_slot& own, bool follows);
+
+  PARTITA_DECL [[noreturn]] static void on_terminate();
+  /// mpirun sends SIGTERM to the other workers as soon as one worker has ended: the last moment at which they can
+  /// report which one it was.
+  PARTITA_DECL static void on_sigterm(int number);
+};
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/diagnostics/impl/call_log.ipp>
+#endif

@@ -1,0 +1,55 @@
+// What workers report when they make different calls, and the error message that all of them get.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/comm/checks.hpp>
+#include <partita/comm/detail/world/failure.hpp>
+#include <partita/comm/detail/world/local_operations.hpp>
+#include <partita/core/config.hpp>
+#include <partita/core/error.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// What each worker sends after a failed agreement: its call and its error.
+struct letter {
+  std::uint64_t fingerprint = 0, kind = 0;
+  text sentence;
+  std::uint64_t history = 0;                                             ///< hash of its local operations
+  std::array<std::uint64_t, local_operations::most_named> operations{};  ///< fingerprints since the last agreement
+};
+
+/// The index of the first local operation since the last agreement that differs between workers; `none` if their
+/// histories are equal.
+struct first_difference {
+  static constexpr std::size_t none = ~std::size_t{0};
+  std::size_t operation = none;
+
+  PARTITA_DECL explicit first_difference(const std::vector<letter>& letters);
+};
+
+/// Names the calls that the workers make, each with the workers that make it. If two different calls have the same
+/// description, the text adds what else may differ.
+PARTITA_DECL text difference(const std::vector<letter>& letters);
+
+/// Throws the error of the first worker that has one. All workers throw it, because none continues the call.
+PARTITA_DECL [[noreturn]] void raise_first(const std::vector<letter>& letters);
+
+/// The error message for a world whose workers pass different levels of checks.
+PARTITA_DECL text two_levels(std::uint64_t first, std::size_t worker, std::uint64_t other);
+
+/// One setting that a worker's program was compiled with.
+struct setting_of_worker {
+  std::size_t worker;
+  text value;
+};
+/// The error message for a world whose workers run programs that were compiled with different settings.
+PARTITA_DECL text two_settings(const setting_of_worker& one, const setting_of_worker& other);
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/diagnostics/impl/disagreement.ipp>
+#endif

@@ -1,0 +1,162 @@
+// The hang report: one line that a worker prints after a long wait, which says where each worker of its world waits.
+//
+// A worker that computes for an hour looks the same as a worker that hangs. So a long wait is not an error: the lowest
+// of the waiting workers prints, once, what each worker is doing. PARTITA_PATIENCE=seconds in the environment turns a
+// longer wait into an error. A worker whose process has ended is reported at once.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <partita/comm/detail/diagnostics/call_description.hpp>
+#include <partita/comm/detail/diagnostics/call_log.hpp>
+#include <partita/comm/detail/diagnostics/trace.hpp>
+#include <partita/comm/detail/node/flag.hpp>
+#include <partita/comm/detail/node/status_slot.hpp>
+#include <partita/comm/detail/world/end_job.hpp>
+#include <partita/comm/detail/world/environment.hpp>
+#include <partita/core/config.hpp>
+#include <partita/core/error.hpp>
+#include <partita/plan/workers.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// The workers of one world, as far as this worker can see their status slots, and the report about them.
+class hang_report final : public wait_watcher {
+ public:
+  /// What each worker sends about itself when a world is made.
+  struct introduction {
+    /// Hashes of the settings that the worker's program was compiled with; 0 for a setting that no file of it gave.
+    /// They come first, and an introduction has the same size, in all versions, so that different versions can compare
+    /// them.
+    std::array<std::uint64_t, 2> settings{};
+    std::uint64_t level = 0, worlds = 0;
+    slot_address page;
+  };
+
+  /// Seconds until the report is printed. Chosen; only tests change it. A shorter time would print false alarms while
+  /// workers read files; with a longer one, the person at the terminal would already have given up.
+  static inline std::atomic<double> patience = 10;
+  /// The value of PARTITA_PATIENCE; 0 if it is not set.
+  static double seconds_to_an_error() { return patience_said(std::getenv("PARTITA_PATIENCE")); }
+  /// How long to wait for workers that may never come, in places where an error cannot be thrown.
+  PARTITA_DECL static double longest_wait();
+  /// How many worlds this process knows. The workers of a new world give it a number that is new to all of them.
+  PARTITA_DECL static std::atomic<std::uint64_t>& worlds();
+
+  PARTITA_DECL hang_report(std::size_t id, std::size_t size, MPI_Comm given);
+  PARTITA_DECL static introduction own_introduction(std::uint64_t level);
+  /// Called when the world is made: gives it a number, and finds the status slots of its workers.
+  PARTITA_DECL void meet(const std::vector<introduction>& all);
+
+  /// Notes a call of this world: later waits are reported for this call.
+  void note(std::uint64_t fingerprint, const call_description& describe) {
+    fingerprint_ = fingerprint;
+    own_->note(number_, ++calls_, fingerprint, describe);
+  }
+  /// Records the start of a call, if a trace is wanted.
+  void trace_call(std::uint64_t fingerprint, const call_description& describe) const {
+    if (trace::on()) trace::begin_call(number_, fingerprint, describe);
+  }
+  text name() const { return own_->name_of(fingerprint_); }
+  void learning(bool now) { learning_ = now; }
+  /// How far this worker is in a call of all workers, see one_call. After the agreement (committed) the others depend
+  /// on it.
+  enum class progress { outside, before_agreement, committed };
+  progress in_call() const { return progress_; }
+  void in_call(progress now) { progress_ = now; }
+  void have_agreed() {
+    if (progress_ == progress::before_agreement) progress_ = progress::committed;
+  }
+  /// Whether a wait of this worker was given up: the message it waited for may still arrive.
+  bool gave_up() const { return gave_up_; }
+  /// Notes a call of the chosen workers only. It does not count as a call of the world.
+  void note_among(const workers& chosen, std::uint64_t fingerprint, const call_description& describe) {
+    note(fingerprint, describe);
+    --calls_;
+    among_ = &chosen;
+  }
+  void no_longer_among() { among_ = nullptr; }
+  /// This worker stops in the middle of the current call, so the call does not count as finished.
+  void fails_in_call() { failed_call_ = calls_; }
+  /// The world is destroyed.
+  void leave() {
+    if (number_ != 0) own_->leave(number_, calls_ - (failed_call_ == calls_ && calls_ != 0 ? 1 : 0));
+  }
+  /// Sets an error of this worker that ends the job if the other workers never come to an agreement in which they get
+  /// it.
+  void final_message(const text& sentence) { final_message_ = sentence, has_final_message_ = true; }
+  void was_heard() { has_final_message_ = false; }
+
+  PARTITA_INLINE void still_waits(double seconds) override;
+  PARTITA_INLINE void waits_no_more() noexcept override;
+  PARTITA_INLINE void lacks_memory(std::size_t bytes) noexcept override;
+  PARTITA_INLINE void lacks_memory_amid_call() noexcept override;
+
+ private:
+  static constexpr const char* others_wait =
+      "; the others have agreed to this call and wait for its end, so the job is ended; give each worker smaller "
+      "blocks, or more memory";
+
+  PARTITA_DECL [[noreturn]] void give_up(const text& sentence);
+
+  /// Gives up if a worker that this one waits for can no longer come. Not at once: a message that it sent before it
+  /// left may still arrive.
+  PARTITA_DECL void expect_all_to_come();
+  PARTITA_DECL void expect_all_to_make_a_world();
+
+  struct worker {
+    std::size_t id;
+    std::uint64_t process;
+    const status_slot* page;
+  };
+  using standing = status_slot::standing;
+
+  /// Workers in the same state, which are reported together.
+  struct alike {
+    const worker* first;
+    standing stands;
+    std::uint64_t world, number, fingerprint;
+    std::vector<std::size_t> more;
+
+    bool does_as(const alike& o) const {
+      return stands == o.stands && world == o.world && number == o.number && fingerprint == o.fingerprint;
+    }
+  };
+
+  static std::uint64_t mixed_in(std::size_t size) { return 0x776f726c64ULL + 0x9e3779b97f4a7c15ULL * (size + 1); }
+  standing waiting() const { return number_ == 0 ? standing::makes_a_world : standing::waits; }
+
+  /// Whether this worker prints the report. Of the workers that wait in a call, the lowest prints; a worker that makes
+  /// a world prints only if no worker waits in a call.
+  PARTITA_DECL bool is_lowest() const;
+  static const status_slot::call& last_of(const status_slot& of) { return of.last[(of.calls - 1) % status_slot::kept]; }
+  PARTITA_DECL bool waits_here(const worker& w) const;
+  PARTITA_DECL static text last_call_of(const worker& w);
+
+  /// The text of the report: which workers wait where, and for which workers.
+  PARTITA_DECL text whole(double seconds) const;
+
+  [[noreturn]] void end_job(const text& sentence) const noexcept { partita::detail::end_job(given_, sentence); }
+
+  status_slot* own_;
+  MPI_Comm given_;
+  std::size_t id_, size_;
+  std::uint64_t number_ = 0, calls_ = 0, fingerprint_ = 0;
+  std::vector<worker> seen_;
+  standing stands_ = standing::computes;
+  bool said_ = false, learning_ = false, has_final_message_ = false;
+  bool gave_up_ = false;
+  progress progress_ = progress::outside;
+  const workers* among_ = nullptr;
+  std::uint64_t failed_call_ = 0;
+  text final_message_;
+};
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/diagnostics/impl/hang_report.ipp>
+#endif

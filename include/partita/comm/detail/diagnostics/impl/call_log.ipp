@@ -1,0 +1,137 @@
+// Defines the functions that comm/detail/diagnostics/call_log.hpp declares.
+#pragma once
+
+#include <unistd.h>
+#include <atomic>
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <partita/comm/detail/diagnostics/call_log.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF void print_line(text line) {
+  line << '\n';
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.c_str(), line.size());
+}
+
+PARTITA_DEF void call_log::print(const status_slot& of) {
+  const std::uint64_t all = of.calls, kept = all < status_slot::kept ? all : status_slot::kept;
+  if (kept == 0) return;
+  print_line(text("partita: the last ") << kept << (kept == 1 ? " call of " : " calls of ") << name(of)
+                                        << ", the newest first:");
+  bool told[status_slot::kept] = {};
+  for (std::uint64_t back = 1; back <= kept; ++back) {
+    if (told[back - 1]) continue;
+    const status_slot::call& newest = call_of(of, all - back);
+    const std::uint64_t world = newest.world, fingerprint = newest.fingerprint;
+    std::size_t times = 0;
+    for (std::uint64_t before = back; before <= kept; ++before) {
+      const status_slot::call& call = call_of(of, all - before);
+      if (call.world != world || call.fingerprint != fingerprint) continue;
+      told[before - 1] = true;
+      ++times;
+    }
+    text line("  ");
+    if (world == 0) line << "the making of a world";
+    else line << "call " << newest.number.load() << " of world " << world;
+    if (times > 1) line << " (and " << times - 1 << " before like it)";
+    const text sentence = of.name_of(fingerprint);
+    print_line(line << ": " << (sentence.empty() ? text("a call whose name was displaced") : sentence));
+  }
+}
+
+PARTITA_DEF text call_log::name(const status_slot& of) {
+  return text("worker ") << of.worker.load() << " (process " << of.process.load() << ")";
+}
+
+PARTITA_DEF void call_log::print_of_the_gone(const status_slot& of) {
+  status_slots& pages = status_slots::instance();
+  for (auto known = pages.newest(); known != nullptr; known = known->older)
+    if (known->page->told_of == of.secret) return;
+  if (pages.own().told_of.exchange(of.secret) == of.secret) return;
+  print_line(text("partita: ") << name(of) << " has ended before its time");
+  print(of);
+}
+
+PARTITA_DEF void call_log::keep() {
+  [[maybe_unused]] static const bool once = [] {
+    previous() = std::set_terminate(&call_log::on_terminate);
+    struct sigaction before {};
+    if (::sigaction(SIGTERM, nullptr, &before) == 0 && (before.sa_flags & SA_SIGINFO) == 0 &&
+        before.sa_handler == SIG_DFL) {
+      struct sigaction ours {};
+      ours.sa_handler = &call_log::on_sigterm;
+      ::sigaction(SIGTERM, &ours, nullptr);
+    }
+    return true;
+  }();
+}
+
+PARTITA_DEF std::terminate_handler& call_log::previous() {
+  static std::terminate_handler handler = nullptr;
+  return handler;
+}
+
+PARTITA_DEF bool call_log::follows_another() {
+  for (auto known = status_slots::instance().newest(); known != nullptr; known = known->older)
+    if (known->page->stands == standing::failed || is_gone(*known->page)) return true;
+  return false;
+}
+
+PARTITA_DEF void call_log::explain_end(status_slot& own, bool follows) {
+  text cause;
+  try {
+    if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
+    cause << "std::terminate";
+  } catch (const std::exception& thrown) {
+    if (!follows) cause << "an uncaught exception: ";
+    cause << thrown.what();
+  } catch (...) {
+    cause << "an uncaught exception that is no std::exception";
+  }
+  text sentence("partita: ");
+  sentence << name(own) << (follows ? " ends as well: " : " ends by ") << cause;
+  print_line(sentence);
+  const char* const words = (follows ? cause : sentence).c_str();
+  const std::size_t length = std::strlen(words), most = sizeof own.final_message - 1;
+  std::memcpy(own.final_message, words, length < most ? length : most);
+  own.final_message[length < most ? length : most] = '\0';
+  own.stand(standing::failed);
+  if (!follows) print(own);
+}
+
+PARTITA_DEF void call_log::on_terminate() {
+  static std::atomic_flag began;
+  if (!process::is_forked() && !began.test_and_set()) {
+    status_slots& pages = status_slots::instance();
+    const bool follows = follows_another();
+    explain_end(pages.own(), follows);
+    // Waiting workers look at the status slots ten times a second; without this delay the job would end before they
+    // see this one. A worker that fails only because of another waits longer, so that the other one ends the job and
+    // the output is not repeated.
+    const timespec while_others_look{follows ? 3 : 0, 400'000'000};
+    if (pages.newest() != nullptr) ::nanosleep(&while_others_look, nullptr);
+  }
+  if (previous() != nullptr) previous()();
+  std::abort();
+}
+
+PARTITA_DEF void call_log::on_sigterm(int number) {
+  if (!process::is_forked()) {
+    status_slots& pages = status_slots::instance();
+    pages.own().stand(standing::told_to_end);
+    for (auto known = pages.newest(); known != nullptr; known = known->older) {
+      const standing stands = known->page->stands;
+      if (stands == standing::ended || stands == standing::told_to_end || stands == standing::failed) continue;
+      if (!status_slots::has_ended(known->page->process)) continue;
+      print_of_the_gone(*known->page);
+    }
+  }
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,67 @@
+// Defines the functions that comm/detail/diagnostics/disagreement.hpp declares.
+#pragma once
+
+#include <partita/comm/detail/diagnostics/disagreement.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF first_difference::first_difference(const std::vector<letter>& letters) {
+  bool same = true;
+  for (const letter& l : letters) same = same && l.history == letters[0].history;
+  if (same) return;
+  for (operation = 0; operation < local_operations::most_named; ++operation)
+    for (const letter& l : letters)
+      if (l.operations[operation] != letters[0].operations[operation]) return;
+}
+
+PARTITA_DEF text difference(const std::vector<letter>& letters) {
+  text all("partita: workers make different calls: ");
+  std::vector<std::size_t> first;  // the first worker of each group that makes the same call
+  for (std::size_t k = 0; k < letters.size(); ++k) {
+    bool known = false;
+    for (std::size_t other : first) known = known || letters[other].fingerprint == letters[k].fingerprint;
+    if (!known) first.push_back(k);
+  }
+  constexpr std::size_t most_told = 3;  // what fits in one message; further calls usually differ in the same way
+  bool alike = false;
+  for (std::size_t n = 0; n < first.size() && n < most_told; ++n) {
+    const letter& told = letters[first[n]];
+    std::size_t as_well = 0;
+    for (const letter& l : letters) as_well += l.fingerprint == told.fingerprint ? 1 : 0;
+    all << (n == 0 ? "worker " : ", worker ") << first[n];
+    if (as_well > 1) all << " and " << as_well - 1 << (as_well > 2 ? " others make " : " other make ");
+    else all << " makes ";
+    all << told.sentence;
+    for (std::size_t before = 0; before < n; ++before)
+      alike = alike || letters[first[before]].sentence == told.sentence;
+  }
+  if (first.size() > most_told) all << ", and " << first.size() - most_told << " other calls are made";
+  if (alike)
+    all << "; where they read alike, the layouts, the order of the workers, the element types, the parameters or the "
+           "operands differ, or they are calls of two kernels that were constructed identically (numbers "
+        << letters[first[0]].fingerprint << " and " << letters[first[1]].fingerprint << ")";
+  return all << "; every worker of a world makes every call with the same arguments";
+}
+
+PARTITA_DEF void raise_first(const std::vector<letter>& letters) {
+  for (const letter& l : letters)
+    if (l.kind != static_cast<std::uint64_t>(failure::none)) raise(static_cast<failure>(l.kind), l.sentence);
+  throw communication_error("partita: an agreement failed for a reason that no worker gave");
+}
+
+PARTITA_DEF text two_levels(std::uint64_t first, std::size_t worker, std::uint64_t other) {
+  const auto name = [](std::uint64_t level) {
+    return static_cast<checks>(level) == checks::local ? "checks::local" : "checks::agree";
+  };
+  return text("partita::world: requires one level of checks on all workers, got ")
+         << name(first) << " on worker 0 and " << name(other) << " on worker " << worker
+         << "; give every worker of a world the same";
+}
+
+PARTITA_DEF text two_settings(const setting_of_worker& one, const setting_of_worker& other) {
+  return text("partita::world: requires programs that were compiled in one way on all workers, got ")
+         << one.value << " on worker " << one.worker << " and " << other.value << " on worker " << other.worker
+         << "; compile the programs of all workers with the same headers and the same options";
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,185 @@
+// Defines the functions that comm/detail/diagnostics/hang_report.hpp declares.
+#pragma once
+
+#include <algorithm>
+#include <partita/comm/detail/diagnostics/hang_report.hpp>
+#include <partita/core/hash.hpp>
+#include <utility>
+
+namespace partita::detail {
+
+PARTITA_DEF double hang_report::longest_wait() {
+  const double said = seconds_to_an_error();
+  return said > 0 ? said : patience.load();
+}
+
+PARTITA_DEF std::atomic<std::uint64_t>& hang_report::worlds() {
+  static std::atomic<std::uint64_t> known{0};
+  return known;
+}
+
+PARTITA_DEF hang_report::hang_report(std::size_t id, std::size_t size, MPI_Comm given)
+    : own_(&status_slots::instance().own()), given_(given), id_(id), size_(size) {
+  int among_all = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &among_all);
+  own_->worker = static_cast<std::uint64_t>(among_all);
+  call_log::keep();
+  trace::begin();
+  fingerprint_ = mixed_in(size);
+  own_->note(0, 0, fingerprint_, [&] { return text("partita::world(communicator) of ") << size_ << " workers"; });
+}
+
+PARTITA_DEF hang_report::introduction hang_report::own_introduction(std::uint64_t level) {
+  introduction own{.level = level, .worlds = worlds(), .page = status_slots::instance().address()};
+  for (unsigned k = 0; k < own.settings.size(); ++k)
+    if (const char* const value = *partita_setting(k); value != nullptr) own.settings[k] = hasher().mix(value).value();
+  return own;
+}
+
+PARTITA_DEF void hang_report::meet(const std::vector<introduction>& all) {
+  for (const introduction& one : all) number_ = one.worlds > number_ ? one.worlds : number_;
+  ++number_;
+  for (std::uint64_t known = worlds(); known < number_ && !worlds().compare_exchange_weak(known, number_);) continue;
+  for (std::size_t k = 0; k < all.size(); ++k)
+    if (k != id_)
+      if (const status_slot* const found = status_slots::instance().find(all[k].page))
+        seen_.push_back({k, all[k].page.process, found});
+}
+
+void hang_report::still_waits(double seconds) {
+  if (stands_ != waiting()) own_->stand(stands_ = waiting());
+  // A worker that has failed, or whose process has ended, will never come.
+  for (const worker& w : seen_) {
+    if (w.page->stands == standing::failed) give_up(text(w.page->final_message));
+    if (w.page->stands != standing::ended && !status_slots::has_ended(w.process)) continue;
+    call_log::print_of_the_gone(*w.page);
+    give_up(text("partita: worker ") << w.id << " (process " << w.process << ") has ended; it " << last_call_of(w)
+                                     << ", and worker " << id_ << " waits for it in " << name());
+  }
+  // The other workers have not come to an agreement in which they would get this worker's error.
+  if (has_final_message_ && seconds > patience) end_job(final_message_);
+  if (seconds > patience) expect_all_to_come();
+  // Turn the wait into an error, if PARTITA_PATIENCE is set; if not, print the report once.
+  if (const double most = seconds_to_an_error(); most > 0) {
+    if (seconds > most)
+      give_up(whole(seconds) << "; PARTITA_PATIENCE makes this an error, let it be longer if one computes for so long");
+  } else if (!said_ && seconds > patience && is_lowest()) {
+    said_ = true;
+    print_line(whole(seconds));
+    std::size_t told = 0;
+    for (const worker& w : seen_)
+      if (number_ != 0 && w.page->stands == standing::computes && ++told <= 2) call_log::print(*w.page);
+  }
+}
+
+void hang_report::waits_no_more() noexcept {
+  own_->stand(stands_ = status_slot::standing::computes);
+  said_ = false;
+}
+
+void hang_report::lacks_memory(std::size_t bytes) noexcept {
+  if (size_ == 1 || learning_ || progress_ == progress::before_agreement) return;
+  end_job(text("partita: worker ") << id_ << " has no memory for " << bytes << " bytes in " << name() << others_wait);
+}
+
+void hang_report::lacks_memory_amid_call() noexcept {
+  if (size_ == 1) return;
+  end_job(text("partita: worker ") << id_ << " has no memory left in " << name() << others_wait);
+}
+
+PARTITA_DEF void hang_report::give_up(const text& sentence) {
+  gave_up_ = true;
+  throw communication_error(sentence);
+}
+
+PARTITA_DEF void hang_report::expect_all_to_come() {
+  if (number_ == 0) return expect_all_to_make_a_world();
+  for (const worker& w : seen_) {
+    const bool left = among_ == nullptr ? w.page->has_left_before(number_, calls_)
+                                        : among_->contains(w.id) && w.page->has_left_before(number_, calls_ + 1);
+    if (left)
+      give_up(text("partita: worker ") << w.id << " (process " << w.process
+                                       << ") has left the world (its world object was destroyed), and worker " << id_
+                                       << " waits for it in " << name());
+  }
+}
+
+PARTITA_DEF void hang_report::expect_all_to_make_a_world() {
+  MPI_Group here = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
+  MPI_Comm_group(given_, &here);
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  const auto* known = status_slots::instance().newest();
+  int place = MPI_UNDEFINED;
+  for (; known != nullptr && place == MPI_UNDEFINED; known = known->older) {
+    if (!known->page->finalizes) continue;
+    const auto id = static_cast<int>(known->page->worker);
+    MPI_Group_translate_ranks(all, 1, &id, here, &place);
+  }
+  MPI_Group_free(&here);
+  MPI_Group_free(&all);
+  if (place != MPI_UNDEFINED)
+    give_up(text("partita: worker ") << place << " has called MPI_Finalize, and worker " << id_ << " waits for it in "
+                                     << name());
+}
+
+PARTITA_DEF bool hang_report::is_lowest() const {
+  if (number_ == 0) return !status_slots::instance().any_waits();
+  for (const worker& w : seen_)
+    if (w.id < id_ && w.page->stands == standing::waits) return false;
+  return true;
+}
+
+PARTITA_DEF bool hang_report::waits_here(const worker& w) const {
+  const status_slot::call& last = last_of(*w.page);
+  return w.page->stands == standing::waits && last.world == number_ && last.number == calls_ &&
+         last.fingerprint == fingerprint_;
+}
+
+PARTITA_DEF text hang_report::last_call_of(const worker& w) {
+  if (w.page->calls == 0) return "has made no call";
+  const status_slot::call& last = last_of(*w.page);
+  return text("made call ") << last.number.load() << " of world " << last.world.load() << " last, "
+                            << w.page->name_of(last.fingerprint);
+}
+
+PARTITA_DEF text hang_report::whole(double seconds) const {
+  text all("partita: worker ");
+  all << id_ << " has waited for " << static_cast<std::uint64_t>(seconds) << " s in " << name();
+  if (number_ == 0) return all << "; not all of its workers have come to make it";
+  all << ", call " << calls_ << " of world " << number_ << " (" << size_ << " workers)";
+  std::vector<std::size_t> here;
+  std::vector<alike> others;
+  for (const worker& w : seen_) {
+    if (waits_here(w)) {
+      here.push_back(w.id);
+      continue;
+    }
+    alike one{&w, w.page->stands, last_of(*w.page).world, last_of(*w.page).number, last_of(*w.page).fingerprint, {}};
+    const auto known = std::find_if(others.begin(), others.end(), [&](const alike& o) { return o.does_as(one); });
+    if (known == others.end()) others.push_back(std::move(one));
+    else known->more.push_back(w.id);
+  }
+  constexpr std::size_t most_told = 4;  // what fits on one line
+  for (std::size_t k = 0; k < others.size() && k < most_told; ++k) {
+    const worker& w = *others[k].first;
+    all << "; worker " << w.id << " (process " << w.process << ")";
+    const double since = static_cast<double>(status_slot::nanoseconds() - w.page->since) * 1e-9;
+    switch (others[k].stands) {
+      case standing::makes_a_world:
+      case standing::waits:
+        all << " has waited for " << static_cast<std::uint64_t>(since) << " s in "
+            << w.page->name_of(others[k].fingerprint);
+        if (others[k].world != 0) all << ", call " << others[k].number << " of world " << others[k].world;
+        break;
+      default:
+        all << " is missing: it computes, and " << last_call_of(w);
+    }
+    if (!others[k].more.empty()) all << ", and so do workers " << others[k].more;
+  }
+  if (others.size() > most_told) all << "; others are elsewhere";
+  if (!here.empty()) all << "; waiting here as well: " << here;
+  if (seen_.size() + 1 < size_) all << "; " << size_ - 1 - seen_.size() << " workers cannot be seen from here";
+  return all;
+}
+
+}  // namespace partita::detail

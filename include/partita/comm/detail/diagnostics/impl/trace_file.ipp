@@ -1,0 +1,147 @@
+// Defines the functions that comm/detail/diagnostics/trace_file.hpp declares.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <partita/comm/detail/diagnostics/json_text.hpp>
+#include <partita/comm/detail/diagnostics/trace_file.hpp>
+#include <partita/comm/file_size_errors.hpp>
+#include <string_view>
+
+namespace partita::detail {
+
+/// The operation in the description of a call: "partita::repartition(p_x, p_y).adjoint with …" gives
+/// repartition.adjoint.
+PARTITA_DECL std::string name_of_operation(std::string_view sentence) {
+  if (sentence.starts_with("partita::")) sentence.remove_prefix(9);
+  sentence = sentence.substr(0, sentence.find(" with "));
+  const std::size_t open = sentence.find('('), close = sentence.rfind(')');
+  std::string name(sentence.substr(0, open));
+  if (close != std::string_view::npos && open != std::string_view::npos) name += sentence.substr(close + 1);
+  return name.substr(0, name.find(' '));
+}
+
+/// A name that is the same on all workers of a job and differs between jobs, so that a worker recognises the file of an
+/// earlier job.
+PARTITA_DECL std::string name_of_job() {
+  for (const char* name : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", "SLURM_JOB_ID"})
+    if (const char* const job = std::getenv(name)) return in_json(job);
+  return std::to_string(::getppid());
+}
+
+/// Adds a number to a text. `as_thousandths` adds it with three decimals: nanoseconds as microseconds.
+PARTITA_DECL void add_number(std::string& all, std::int64_t number, bool as_thousandths = false) {
+  char digits[24];
+  const auto whole = std::to_chars(digits, digits + sizeof digits, as_thousandths ? number / 1000 : number);
+  all.append(digits, whole.ptr);
+  if (!as_thousandths) return;
+  const auto rest = static_cast<int>(number % 1000);
+  all += {'.', static_cast<char>('0' + rest / 100), static_cast<char>('0' + rest / 10 % 10),
+          static_cast<char>('0' + rest % 10)};
+}
+
+/// Appends to an open file, a mebibyte at a time: one text of the whole file would cost more than the formatting.
+class trace_sink {
+ public:
+  trace_sink(int file, std::size_t at) : file_(file), at_(at) { text.reserve(enough + 4096); }
+  void flush_if_full() {
+    if (text.size() >= enough) flush();
+  }
+  PARTITA_DECL void flush();
+  /// Writes the rest and ends the file here.
+  PARTITA_DECL bool end();
+  std::string text;
+  bool good = true;
+
+ private:
+  static constexpr std::size_t enough = std::size_t{1} << 20U;
+  int file_;
+  std::size_t at_;
+};
+
+PARTITA_DEF void trace_sink::flush() {
+  for (std::size_t done = 0; good && done < text.size();) {
+    const auto n = ::pwrite(file_, text.data() + done, text.size() - done, static_cast<off_t>(at_));
+    good = n > 0;
+    if (good) done += static_cast<std::size_t>(n), at_ += static_cast<std::size_t>(n);
+  }
+  text.clear();
+}
+
+PARTITA_DEF bool trace_sink::end() {
+  flush();
+  return good && ::ftruncate(file_, static_cast<off_t>(at_)) == 0;
+}
+
+/// Writes one line for each worker and one for each call; partita-explain relies on this. The text that calls share is
+/// formatted once and copied, because printf would take longer than many calls.
+PARTITA_DECL void trace_lines(trace_sink& to, std::size_t worker, const std::vector<traced_call>& calls,
+                              const std::unordered_map<std::uint64_t, std::string>& names, std::size_t dropped) {
+  std::string& all = to.text;
+  const std::string of = std::to_string(worker);
+  all += R"({"ph":"M","name":"process_name","pid":)" + of + R"(,"args":{"name":"worker )" + of + R"(","dropped":)" +
+         std::to_string(dropped) + "}}";
+  const std::string front =
+      ",\n"
+      R"({"ph":"X","pid":)" +
+      of + R"(,"tid":)";
+  std::unordered_map<std::uint64_t, std::string> backs;
+  for (const auto& [fingerprint, sentence] : names)
+    backs[fingerprint] = R"(","call":")" + in_json(sentence) + R"("},"cat":"partita","name":")" +
+                         in_json(name_of_operation(sentence)) + "\"}";
+  for (const traced_call& c : calls) {
+    const char* const way = c.shared != 0       ? (c.by_message != 0 ? "memory and messages" : "memory")
+                            : c.by_message != 0 ? "messages"
+                                                : "none";
+    add_number(all.append(front), static_cast<std::int64_t>(c.world));
+    add_number(all.append(R"(,"ts":)"), c.begin, true);
+    add_number(all.append(R"(,"dur":)"), c.end - c.begin, true);
+    add_number(all.append(R"(,"args":{"waiting":)"), c.waiting, true);
+    add_number(all.append(R"(,"bytes":)"), static_cast<std::int64_t>(c.by_message + c.shared));
+    add_number(all.append(R"(,"by_message":)"), static_cast<std::int64_t>(c.by_message));
+    add_number(all.append(R"(,"shared":)"), static_cast<std::int64_t>(c.shared));
+    add_number(all.append(R"(,"messages":)"), static_cast<std::int64_t>(c.messages));
+    all.append(R"(,"way":")").append(way).append(backs.at(c.fingerprint));
+    to.flush_if_full();
+  }
+}
+
+/// Whether the file has these bytes at this place.
+PARTITA_DECL bool has_at(int file, std::string_view bytes, std::size_t at) {
+  std::string found(bytes.size(), ' ');
+  return ::pread(file, found.data(), found.size(), static_cast<off_t>(at)) == static_cast<ssize_t>(found.size()) &&
+         found == bytes;
+}
+
+PARTITA_DEF void write_trace(const std::string& path, std::size_t worker, const std::vector<traced_call>& calls,
+                             const std::unordered_map<std::uint64_t, std::string>& names, std::size_t dropped) {
+  const file_size_errors no_signal;
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  bool good = file >= 0 && ::fcntl(file, F_SETLKW, &whole) == 0;
+  if (good) {
+    const std::string front =
+        R"({"displayTimeUnit":"ms","otherData":{"job":")" + name_of_job() + R"("},"traceEvents":[)";
+    constexpr std::string_view back = "\n]}\n";
+    struct stat state {};
+    std::size_t kept = 0;  // size of the part that workers wrote earlier
+    if (::fstat(file, &state) == 0 && static_cast<std::size_t>(state.st_size) > front.size() + back.size()) {
+      const std::size_t end = static_cast<std::size_t>(state.st_size) - back.size();
+      if (has_at(file, front, 0) && has_at(file, back, end)) kept = end;
+    }
+    trace_sink to(file, kept);
+    to.text = kept != 0 ? std::string(",\n") : front + "\n";
+    trace_lines(to, worker, calls, names, dropped);
+    to.text += back;
+    good = to.end();
+  }
+  if (file >= 0) ::close(file);  // this also releases the lock
+  if (!good) std::fprintf(stderr, "partita: PARTITA_TRACE: cannot write %s\n", path.c_str());
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,17 @@
+// Writes texts of arbitrary bytes as JSON strings.
+#pragma once
+
+#include <partita/core/config.hpp>
+#include <string>
+#include <string_view>
+
+namespace partita::detail {
+
+/// A text for use between JSON quotes. The text may be any bytes, for example names of files and jobs.
+PARTITA_DECL std::string in_json(std::string_view words);
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/diagnostics/impl/json_text.ipp>
+#endif

@@ -1,0 +1,79 @@
+// Lists of boxes of a block whose rank is known at run time only: the form in which channels store the boxes they move.
+#pragma once
+
+#include <cstddef>
+#include <partita/comm/element_kind.hpp>
+#include <partita/core/config.hpp>
+#include <partita/core/short_list.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+PARTITA_DECL std::size_t elements_in(const std::size_t* shape, std::size_t rank);
+PARTITA_DECL void dense_strides(const std::size_t* shape, std::size_t rank, std::ptrdiff_t* strides);
+
+/// A box of several tensors side by side (see side_by_side.hpp) has extents other than 1 only in the dimensions of one
+/// tensor. If there are more dimensions than a tensor may have, this removes dimensions of extent 1 at the end and at
+/// the front, and returns how many it removed at the front.
+PARTITA_DECL std::size_t leave_out_ones(const std::size_t* shape, std::size_t& rank);
+
+/// The memory of a block in one call. Without strides it is a staging area, where each box is dense at its `stage`.
+struct block_memory {
+  char* data = nullptr;
+  const std::ptrdiff_t* strides = nullptr;
+};
+
+/// A box that is sent to or received from a worker, and its position in this worker's block.
+struct listed_box {
+  std::size_t worker = 0;
+  std::size_t stage = 0;  ///< bytes from the start of the staging area, if there is one
+  const std::size_t* shape = nullptr;
+  const std::size_t* at = nullptr;
+};
+
+/// Boxes of one rank, stored contiguously in one vector.
+class box_list {
+ public:
+  explicit box_list(std::size_t rank = 0) : rank_(rank) {}
+
+  std::size_t rank() const { return rank_; }
+  std::size_t size() const { return numbers_.size() / length(); }
+  bool empty() const { return numbers_.empty(); }
+  PARTITA_DECL listed_box operator[](std::size_t k) const;
+  void reserve(std::size_t boxes) { numbers_.reserve(boxes * length()); }
+  void clear() { numbers_.clear(); }
+  PARTITA_DECL void add(std::size_t worker, const std::size_t* shape, const std::size_t* at, std::size_t stage = 0);
+  void add(const listed_box& b) { add(b.worker, b.shape, b.at, b.stage); }
+
+  std::size_t volume(std::size_t k) const { return elements_in((*this)[k].shape, rank_); }
+  /// The number of elements in all boxes.
+  PARTITA_DECL std::size_t volume() const;
+
+  /// Adds a box in slabs of at most `most` bytes, cut along its outer dimensions, in C order.
+  PARTITA_DECL void add_cut(const listed_box& b, std::size_t element, std::size_t most);
+
+ private:
+  std::size_t length() const { return 2 + 2 * rank_; }
+
+  std::size_t rank_;
+  std::vector<std::size_t> numbers_;
+};
+
+/// The offset of a box in a block with these strides, in elements.
+PARTITA_DECL std::ptrdiff_t offset_of(const listed_box& b, const std::ptrdiff_t* strides, std::size_t rank);
+/// The address of a box.
+PARTITA_DECL char* address_of(const listed_box& b, const block_memory& block, std::size_t rank, std::size_t element);
+
+/// Whether the elements of a box are contiguous in a block with these strides.
+PARTITA_DECL bool is_contiguous(const std::size_t* shape, const std::ptrdiff_t* strides, std::size_t rank);
+
+/// Copies a box from its block to dense memory in the box's own order (`out`), or back. Returns the end of the dense
+/// memory.
+PARTITA_DECL char* pack_box(const element_kind& kind, const listed_box& b, std::size_t rank, const block_memory& block,
+                            char* packed, bool out, stores how);
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/exchange/impl/box_list.ipp>
+#endif

@@ -1,0 +1,105 @@
+// Moves boxes between nodes in joint messages. All senders of a message write their boxes into the staging area of the
+// message's owner on their node. The owner on the other node receives the message into its staging area, and writes the
+// boxes from there to their receivers.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <partita/comm/detail/exchange/joint_plan.hpp>
+#include <partita/comm/detail/exchange/way.hpp>
+#include <partita/comm/detail/message/pair_messages.hpp>
+#include <partita/comm/detail/node/arena.hpp>
+#include <partita/comm/detail/node/channel.hpp>
+#include <partita/comm/detail/node/memory_way.hpp>
+#include <partita/core/config.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// The channels for the joint messages of a world, shared by all its kernels. Calls with joint messages do not overlap:
+/// each finishes before the next starts. Collective to construct.
+class joint_ways {
+ public:
+  joint_ways(MPI_Comm everyone, const own_node& members, own_node& tags, arena& memory)
+      : memory_(&memory),
+        members_(&members),
+        collecting_(everyone, members, tags, memory),
+        handing_out_(everyone, members, tags, memory),
+        between_(everyone, tags.next_tag(), {}, members.oversubscribed(), &tags) {}
+
+  arena& memory() { return *memory_; }
+  const own_node& members() const { return *members_; }
+  way& collecting(const element_kind& kind) { return collecting_.of(kind); }
+  way& handing_out(const element_kind& kind) { return handing_out_.of(kind); }
+  way& between() { return between_; }
+
+ private:
+  /// A channel between the workers of this node: shared memory, or messages where there is no memory for flags.
+  struct near_way {
+    near_way(MPI_Comm everyone, const own_node& members, own_node& tags, arena& memory)
+        : near(members.worker(members.place())),
+          channel(members, memory, tags.next_tag()),
+          shared(members, channel),
+          messages(everyone, tags.next_tag(), {}, members.oversubscribed()) {}
+    way& of(const element_kind& kind) {
+      return shared.carries(kind) && shared.reaches(near) ? static_cast<way&>(shared) : messages;
+    }
+    std::size_t near;
+    node_channel channel;
+    memory_way shared;
+    message_way messages;
+  };
+
+  arena* memory_;
+  const own_node* members_;
+  near_way collecting_, handing_out_;
+  message_way between_;
+};
+
+/// One worker's part in the joint messages of one exchange.
+class joint_messages : public box_transport {
+ public:
+  PARTITA_DECL joint_messages(joint_ways& ways, joint_plan plan, const element_kind& kind);
+  joint_messages(const joint_messages&) = delete;
+  joint_messages& operator=(const joint_messages&) = delete;
+  ~joint_messages() override { release(); }
+
+  PARTITA_INLINE void expect(const block_memory& y) override;
+  PARTITA_INLINE void give(const block_memory& x) override;
+  PARTITA_INLINE void send_speculatively(const block_memory& x) override;
+  PARTITA_INLINE void roll_back() override;
+  /// The first call waits until the workers of the node have written their boxes in this call, so that the messages
+  /// leave now; nothing else in the call delays them.
+  PARTITA_INLINE bool advance() override;
+  PARTITA_INLINE void finish() override;
+  bool is_needed() const override { return true; }
+  PARTITA_INLINE carried counts() const override;
+
+ private:
+  PARTITA_DECL void begin_to_collect();
+  /// Writes this worker's boxes into the staging areas of the owners.
+  PARTITA_DECL void write(const block_memory& x);
+  PARTITA_DECL void collect();
+  PARTITA_DECL void leave();
+  /// Returns the staging areas to the pool, where the next call of any kernel finds them.
+  PARTITA_DECL void release();
+
+  enum class stage : char { collecting, collected, under_way, arrived };
+
+  element_kind kind_;
+  arena* memory_;
+  std::size_t rank_;
+  bool oversubscribed_;
+  box_list own_leaving_, own_arriving_;
+  std::size_t leaving_bytes_, arriving_bytes_;
+  char *leaving_area_ = nullptr, *arriving_area_ = nullptr;
+  std::unique_ptr<box_transport> collecting_, handing_out_, leaving_, arriving_;
+  block_memory y_;
+  stage stage_ = stage::arrived;
+};
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/exchange/impl/joint_messages.ipp>
+#endif

@@ -1,0 +1,80 @@
+// An exchange plan in the form that channels read: the rank and the element size are run-time numbers, and all boxes
+// are given in the order of the source's dimensions.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/comm/detail/exchange/box_list.hpp>
+#include <partita/core/config.hpp>
+#include <partita/plan/exchange_plan.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// The boxes that one worker sends, receives and keeps. The boxes between two workers have the same order on both; both
+/// lists are sorted by worker.
+struct lowered_plan {
+  std::size_t rank = 0, worker = 0;
+  std::vector<std::size_t> source_shape, received_shape;  ///< shapes of this worker's blocks
+  std::vector<std::ptrdiff_t> received_strides;           ///< strides of its block at the destination, if that is dense
+  box_list sends, receives;
+  std::vector<std::ptrdiff_t> there;  ///< for each send: offset and strides in the receiver's dense block
+  box_list kept, kept_to;   ///< boxes that stay on this worker: their positions in the source and in the destination
+  bool accumulate = false;  ///< received boxes are staged and then added
+  bool agreed_between = false;  ///< all workers agree on a call between any two exchanges of this plan
+  /// source and destination are several blocks each, at any addresses: the shapes above are not used
+  bool several = false;
+  box_list blocks;  ///< if `several`: the received blocks
+  /// if `accumulate`: for each receive, and last for the kept boxes, the position in the order of the sum
+  std::vector<std::size_t> turns;
+
+  explicit lowered_plan(std::size_t tensor_rank = 0)
+      : rank(tensor_rank), sends(rank), receives(rank), kept(rank), kept_to(rank) {}
+
+  PARTITA_DECL void add_send(std::size_t to, const std::size_t* shape, const std::size_t* at, std::ptrdiff_t offset,
+                             const std::ptrdiff_t* strides, std::size_t stage = 0);
+  PARTITA_DECL void add_kept(const std::size_t* shape, const std::size_t* at_source, const std::size_t* at_destination);
+  std::ptrdiff_t offset_there(std::size_t k) const { return there[k * (1 + rank)]; }
+  const std::ptrdiff_t* strides_there(std::size_t k) const { return there.data() + k * (1 + rank) + 1; }
+
+  /// The same plan without boxes.
+  PARTITA_DECL lowered_plan without_boxes() const;
+};
+
+template <std::size_t Rank>
+lowered_plan lowered(const exchange_plan<Rank>& plan) {
+  static_assert(Rank == dynamic || Rank <= most_dimensions,
+                "partita: requires blocks of rank 0 to 16; reshape the block to fewer dimensions");
+  lowered_plan low(plan.source_shape.size());
+  const auto assign = [](auto& to, const auto& from) { to.assign(from.begin(), from.end()); };
+  low.worker = plan.worker;
+  low.accumulate = plan.accumulate;
+  assign(low.source_shape, plan.source_shape);
+  assign(low.received_shape, in_source_order(plan.destination_shape, plan.axes));
+  const auto dense = place_in_block<Rank>::of({}, plan.destination_shape).strides();
+  assign(low.received_strides, in_source_order(dense, plan.axes));
+  low.sends.reserve(plan.sends.size());
+  low.there.reserve(plan.sends.size() * (1 + low.rank));
+  low.receives.reserve(plan.receives.size());
+  for (const transfer<Rank>& t : plan.sends) {
+    const auto strides = in_source_order(t.there.strides(), plan.axes);
+    low.add_send(t.worker, t.where.shape().data(), t.at.data(), static_cast<std::ptrdiff_t>(t.there.offset),
+                 strides.data());
+  }
+  for (const transfer<Rank>& t : plan.receives)
+    low.receives.add(t.worker, in_source_order(t.where.shape(), plan.axes).data(),
+                     in_source_order(t.at, plan.axes).data());
+  if (plan.accumulate) {
+    for (const transfer<Rank>& t : plan.receives) low.turns.push_back(plan.turn_of(t.worker));
+    low.turns.push_back(plan.turn_of(plan.worker));
+  }
+  for (const kept_box<Rank>& k : plan.kept)
+    low.add_kept(k.where.shape().data(), k.at_source.data(), in_source_order(k.at_destination, plan.axes).data());
+  return low;
+}
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/exchange/impl/lowered_plan.ipp>
+#endif

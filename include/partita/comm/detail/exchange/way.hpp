@@ -1,0 +1,75 @@
+// The interface of a channel (`way`) that carries boxes between workers: which workers it reaches, and how it moves
+// boxes.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <partita/comm/detail/exchange/lowered_plan.hpp>
+
+namespace partita::detail {
+
+/// What one worker sends in one exchange: the number of messages, and the bytes sent by message and through shared
+/// memory.
+struct carried {
+  std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;
+
+  carried& operator+=(const carried& more) {
+    messages += more.messages, bytes_by_message += more.bytes_by_message, bytes_shared += more.bytes_shared;
+    return *this;
+  }
+};
+
+/// Copies the boxes that stay on this worker.
+inline void keep_boxes(const lowered_plan& plan, const element_kind& kind, const block_memory& x, const block_memory& y,
+                       stores how) {
+  for (std::size_t k = 0; k < plan.kept.size(); ++k)
+    kind.copy(address_of(plan.kept_to[k], y, plan.rank, kind.bytes), y.strides,
+              address_of(plan.kept[k], x, plan.rank, kind.bytes), x.strides, plan.kept[k].shape, plan.rank, kind.bytes,
+              how);
+}
+
+/// The boxes of one exchange on one channel. It moves them many times, for blocks that may differ from call to call.
+/// Both workers of a pair take part in each exchange, in the same order.
+class box_transport {
+ public:
+  virtual ~box_transport() = default;
+  /// Announces to the senders where y is. Does not wait.
+  virtual void expect(const block_memory& y) = 0;
+  /// Whether an exchange may start before the workers have agreed on it, and be rolled back if they do not agree. If
+  /// so, begin_ahead() announces y and packs x as far as possible without waiting.
+  virtual bool sends_speculatively() const { return false; }
+  virtual void begin_ahead(const block_memory&, const block_memory& y) { expect(y); }
+  /// Starts to send x. May wait until the receivers have called expect().
+  virtual void give(const block_memory& x) = 0;
+  /// Called by all workers of a node together, when they have agreed on the exchange but other nodes have not yet:
+  /// messages to other nodes that need no answer may be sent now. Next come expect() and give() with the same x, or
+  /// roll_back().
+  virtual void send_speculatively(const block_memory&) {}
+  /// Undoes what was started or sent before all workers had agreed.
+  virtual void roll_back() {}
+  /// Advances everything that can proceed without waiting. Returns true if nothing is left to do here.
+  virtual bool advance() = 0;
+  /// Called after the last advance(). When it returns, y is complete and x may change.
+  virtual void finish() = 0;
+  virtual carried counts() const = 0;
+  /// Whether other workers cannot finish an exchange that has started before this worker does more for it: it forwards
+  /// data of others, or the boxes of a pair move in more pieces than there is room for.
+  virtual bool is_needed() const { return false; }
+};
+
+// [way]
+/// A way between the workers of one kernel: the memory of a node, messages, or what a test or another machine offers.
+class way {
+ public:
+  virtual ~way() = default;
+  /// Whether a worker can be reached; both ends say the same. A way that reaches this worker itself also copies what
+  /// stays.
+  virtual bool reaches(std::size_t worker) const = 0;
+  /// Whether it can carry such elements at all.
+  virtual bool carries(const element_kind&) const { return true; }
+  /// The transport of these boxes, all of which it reaches. Collective for those that they move between.
+  virtual std::unique_ptr<box_transport> prepare(lowered_plan boxes, const element_kind& kind) = 0;
+};
+// [/way]
+
+}  // namespace partita::detail

@@ -1,0 +1,130 @@
+// Defines the functions that comm/detail/message/pair_messages.hpp declares.
+#pragma once
+
+#include <partita/comm/detail/message/pair_messages.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF pair_messages::pair_messages(MPI_Comm comm, int tag, box_list out, box_list in, const element_kind& kind,
+                                         const message_policy& policy, bool oversubscribed, const own_node* among)
+    : comm_(comm),
+      tag_(tag),
+      among_(among),
+      out_(std::move(out)),
+      in_(std::move(in)),
+      kind_(kind),
+      policy_(policy),
+      oversubscribed_(oversubscribed) {
+  to_measure_ = policy_.how == messages::measured && !pairs_to_try().empty();
+  choose_forms();
+}
+
+void pair_messages::give(const block_memory& x) {
+  if (to_measure_) measure(x);
+  const bool announced = among_ != nullptr && among_->is_one_of_many() && !leaves_at_once();
+  if (!announced) incoming_->start(comm_, tag(), y_);
+  if (!std::exchange(is_given_, false)) outgoing_->start(comm_, tag(), x);
+  if (announced) incoming_->start(comm_, tag(), y_);
+}
+
+void pair_messages::send_speculatively(const block_memory& x) {
+  if (to_measure_ || among_ == nullptr || !leaves_at_once()) return;
+  outgoing_->start(comm_, tag(), x);
+  is_given_ = true;
+}
+
+bool pair_messages::advance() {
+  const bool left = outgoing_->advance();
+  return incoming_->advance() && left;
+}
+
+PARTITA_DEF std::vector<std::size_t> pair_messages::pairs_to_try() const {
+  std::vector<std::size_t> all;
+  for (const auto* boxes : {&out_, &in_})
+    for (const pair_volume& c : pairs_of(*boxes, kind_.bytes)) {
+      std::size_t k = all.size();
+      while (k > 0 && all[k - 1] > c.worker) --k;
+      if (c.worth_a_trial() && (k == 0 || all[k - 1] != c.worker))
+        all.insert(all.begin() + static_cast<std::ptrdiff_t>(k), c.worker);
+    }
+  return all;
+}
+
+PARTITA_DEF messages pair_messages::form_of(const pair_volume& c) const {
+  if (policy_.how == messages::measured && c.worth_a_trial())
+    for (const auto& [worker, form] : found_)
+      if (worker == c.worker) return form;
+  return policy_.how == messages::measured || policy_.how == messages::by_size ? c.by_size() : policy_.how;
+}
+
+PARTITA_DEF void pair_messages::choose_forms() {
+  const auto pool = [this](const box_list& boxes) {
+    const auto all = pairs_of(boxes, kind_.bytes);
+    std::size_t k = 0;
+    return message_pool(boxes, kind_.bytes, policy_, [&](std::size_t worker) {
+      while (all[k].worker != worker) ++k;
+      return form_of(all[k]);
+    });
+  };
+  outgoing_ = std::make_unique<persistent_messages>(pool(out_), kind_, true);
+  incoming_ = std::make_unique<persistent_messages>(pool(in_), kind_, false);
+}
+
+PARTITA_DEF void pair_messages::measure(const block_memory& x) {
+  const std::vector<std::size_t> pairs = pairs_to_try();
+  const auto large = [this](const box_list& boxes) {
+    box_list chosen(boxes.rank());
+    const auto all = pairs_of(boxes, kind_.bytes);
+    std::size_t k = 0;
+    for (std::size_t b = 0; b < boxes.size(); ++b) {
+      while (all[k].worker != boxes[b].worker) ++k;
+      if (all[k].worth_a_trial()) chosen.add(boxes[b]);
+    }
+    return chosen;
+  };
+  // Time each form for the boxes of the large pairs.
+  seconds own{};
+  for (std::size_t f = 0; f < forms.size(); ++f) {
+    message_policy policy = policy_;
+    policy.how = forms[f];
+    pair_messages trial(comm_, tag(), large(out_), large(in_), kind_, policy, oversubscribed_);
+    for (int round = 0; round < 3; ++round) {
+      const double start = MPI_Wtime();
+      trial.expect(y_);
+      trial.give(x);
+      for (backoff p(oversubscribed_); !trial.advance();) p.pause();
+      const double taken = MPI_Wtime() - start;
+      if (round == 1 || (round == 2 && taken < own[f])) own[f] = taken;
+    }
+  }
+  // Exchange the times with the other worker of each pair.
+  std::vector<seconds> others(pairs.size());
+  std::vector<MPI_Request> requests(2 * pairs.size(), MPI_REQUEST_NULL);
+  const auto count = static_cast<int>(forms.size());
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    const int other = static_cast<int>(pairs[k]);
+    check(MPI_Irecv(others[k].data(), count, MPI_DOUBLE, other, tag(), comm_, &requests[2 * k]), "MPI_Irecv");
+    check(MPI_Isend(own.data(), count, MPI_DOUBLE, other, tag(), comm_, &requests[2 * k + 1]), "MPI_Isend");
+  }
+  check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  // Choose the form of each pair by the times of its slower side.
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    const auto slower = [&](std::size_t f) {
+      const double taken = own[f] > others[k][f] ? own[f] : others[k][f];
+      return forms[f] == messages::typed ? 1.25 * taken : taken;
+    };
+    std::size_t best = 0;
+    for (std::size_t f = 1; f < forms.size(); ++f)
+      if (slower(f) < slower(best)) best = f;
+    found_.push_back({pairs[k], forms[best]});
+  }
+  to_measure_ = false;
+  choose_forms();
+}
+
+std::unique_ptr<box_transport> message_way::prepare(lowered_plan boxes, const element_kind& kind) {
+  return std::make_unique<pair_messages>(comm_, tag_, std::move(boxes.sends), std::move(boxes.receives), kind, policy_,
+                                         oversubscribed_, among_);
+}
+
+}  // namespace partita::detail

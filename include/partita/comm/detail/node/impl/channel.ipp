@@ -1,0 +1,96 @@
+// Defines the functions that comm/detail/node/channel.hpp declares.
+#pragma once
+
+#include <cstring>
+#include <partita/comm/detail/node/channel.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF node_channel::node_channel(const own_node& members, arena& memory, int tag)
+    : arena_(&memory),
+      communicator_(members.communicator()),
+      tag_(tag),
+      place_(members.place()),
+      oversubscribed_(members.oversubscribed()),
+      pairs_(members.size()) {
+  const std::size_t n = members.size();
+  bytes_ = n * sizeof(pair_flags);
+  base_ = static_cast<char*>(arena_->allocate_signals(bytes_));
+  check(MPI_Barrier(members.communicator()),
+        "MPI_Barrier");  // no worker still writes to the old content of this memory
+  std::memset(base_, 0, n * sizeof(pair_flags));
+  std::vector<unsigned long long> offsets(n);
+  const unsigned long long offset = arena_->holds(base_) ? arena_->offset(base_) : ~0ULL;
+  check(MPI_Allgather(&offset, 1, MPI_UNSIGNED_LONG_LONG, offsets.data(), 1, MPI_UNSIGNED_LONG_LONG,
+                      members.communicator()),
+        "MPI_Allgather");
+  for (unsigned long long other : offsets) usable_ = usable_ && other != ~0ULL;
+  for (std::size_t k = 0; usable_ && k < n; ++k) {
+    pairs_[k].here = reinterpret_cast<pair_flags*>(base_) + k;
+    pairs_[k].there = reinterpret_cast<pair_flags*>(arena_->at(k, offsets[k])) + place_;
+  }
+}
+
+node_channel::~node_channel() {
+  for (const pair& p : pairs_)
+    if (p.ring != nullptr) arena_->release(p.ring, slots * p.slot_bytes);
+  arena_->release_signals(base_, bytes_);
+}
+
+PARTITA_DEF destination node_channel::announce(std::size_t from, void* block, std::size_t wish) {
+  pair& p = pairs_[from];
+  destination at{static_cast<char*>(block), 0};
+  if (!arena_->holds(block)) at = ring_of(from, wish);
+  p.there->ready.post(++p.announced, (at.by_message() ? 0 : arena_->offset(at.address)) | at.slot_bytes / page);
+  return at;
+}
+
+PARTITA_DEF void node_channel::roll_back(std::size_t from) {
+  pair& p = pairs_[from];
+  p.there->ready.epoch.store(--p.announced, std::memory_order_release);
+}
+
+PARTITA_DEF std::size_t node_channel::filled(std::size_t from) const {
+  const pair& p = pairs_[from];
+  return static_cast<std::size_t>(p.here->filled.epoch.load(std::memory_order_acquire) - p.taken);
+}
+
+PARTITA_DEF void node_channel::take(std::size_t from) {
+  pair& p = pairs_[from];
+  p.there->drained.post(++p.taken);
+}
+
+PARTITA_DEF destination node_channel::await_destination(std::size_t to) {
+  pair& p = pairs_[to];
+  const std::uint64_t value = p.here->ready.wait(++p.awaited, oversubscribed_);
+  const destination at{arena_->at(to, value / granule * granule), value % granule * page};
+  return at.by_message() ? destination{nullptr, at.slot_bytes} : at;
+}
+
+PARTITA_DEF bool node_channel::has_slot(std::size_t to) const {
+  const pair& p = pairs_[to];
+  return p.filled - p.here->drained.epoch.load(std::memory_order_acquire) < slots;
+}
+
+PARTITA_DEF void node_channel::fill(std::size_t to) {
+  pair& p = pairs_[to];
+  p.there->filled.post(++p.filled);
+}
+
+PARTITA_DEF destination node_channel::ring_of(std::size_t from, std::size_t wish) {
+  pair& p = pairs_[from];
+  wish = (wish + page - 1) / page * page;
+  if (p.slot_bytes < wish) {
+    char* const wider = static_cast<char*>(arena_->allocate(slots * wish));
+    if (arena_->holds(wider)) {
+      if (p.ring != nullptr) arena_->release(p.ring, slots * p.slot_bytes);
+      p.ring = wider, p.slot_bytes = wish;
+    } else {
+      arena_->release(wider, slots * wish);
+    }
+  }
+  if (p.ring != nullptr) return {p.ring, p.slot_bytes};
+  return {nullptr, destination::bytes_by_message};
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,77 @@
+// Defines the functions that comm/detail/node/group_meeting.hpp declares.
+#pragma once
+
+#include <atomic>
+#include <cstring>
+#include <partita/comm/detail/node/group_meeting.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF bool group_meeting::far() const {
+  bool any = false;
+  for (const group_page* shown : pages_) any = any || shown->distance.far();
+  return any;
+}
+
+PARTITA_DEF bool group_meeting::end(bool moved) {
+  own().done.post(call_);
+  return moved;
+}
+
+PARTITA_DEF void group_meeting::wait(const group_page::call_flag& n, std::uint64_t count) const {
+  for (backoff p(oversubscribed_); !n.posted(count);) p.pause();
+}
+
+PARTITA_DEF void group_meeting::wait_for_all(group_page::call_flag group_page::*which, std::uint64_t count) const {
+  for (std::size_t k = 0; k < size(); ++k)
+    if (k != me_) wait(pages_[k]->*which, count);
+}
+
+PARTITA_DEF void group_meeting::make_room(std::uint64_t e) {
+  if (e <= all_done_ + group_page::depth) return;
+  std::uint64_t least = e;
+  for (std::size_t k = 0; k < size(); ++k) {
+    if (k == me_) continue;
+    wait(pages_[k]->done, e - group_page::depth);
+    const std::uint64_t done = pages_[k]->done.count.load(std::memory_order_acquire);
+    least = done < least ? done : least;
+  }
+  all_done_ = least;
+}
+
+PARTITA_DEF bool group_meeting::has_room(std::uint64_t e) {
+  if (e <= all_done_ + group_page::depth) return true;
+  std::uint64_t least = e;
+  for (std::size_t k = 0; k < size(); ++k) {
+    if (k == me_) continue;
+    const std::uint64_t done = pages_[k]->done.count.load(std::memory_order_acquire);
+    if (done + group_page::depth < e) return false;
+    least = done < least ? done : least;
+  }
+  all_done_ = least;
+  return true;
+}
+
+PARTITA_DEF void group_meeting::announce(std::uint64_t e, std::uint64_t block, std::uint64_t result) {
+  group_page::call_flag& n = ready(me_, e);
+  n.block = block;
+  n.result = result;
+  n.post(e);
+}
+
+PARTITA_DEF void group_meeting::move(void* to, const void* from, std::size_t bytes, bool streaming) {
+  if (streaming && bytes >= worth_streaming)
+    stream_run(best_instruction_set(), static_cast<char*>(to), static_cast<const char*>(from), bytes);
+  else std::memcpy(to, from, bytes);
+}
+
+PARTITA_DEF void group_meeting::fill_slot(const void* x, std::size_t bytes, std::uint64_t e) {
+  make_room(e);
+  if (measures(e, bytes)) own().distance.write();
+  const bool streaming = far();
+  move(slot(me_, e), x, bytes, streaming);
+  if (streaming) finish_streaming();
+  ready(me_, e).post(e);
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,24 @@
+// Defines the functions that comm/detail/node/group_page.hpp declares.
+#pragma once
+
+#include <partita/comm/detail/node/group_page.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF void cache_distance::write() {
+  for (std::uint32_t k = 0; k < count; ++k) line_[place(k)].next.store(place(k + 1), std::memory_order_relaxed);
+}
+
+PARTITA_DEF void cache_distance::judge(const cache_distance& other) {
+  // loads the page table entries beforehand, through lines that are never written
+  for (std::uint32_t n = 0; n < count; ++n)
+    if (other.line_[n * apart + apart / 2].next.load(std::memory_order_relaxed) != 0) return;
+  const auto start = std::chrono::steady_clock::now();
+  std::uint32_t k = place(0);
+  for (std::uint32_t n = 0; n < count; ++n)  // each read depends on the one before
+    k = other.line_[k].next.load(std::memory_order_relaxed) % (count * apart);
+  const auto taken = std::chrono::steady_clock::now() - start;
+  if (taken < count * interrupted) far_.store(k == place(count) && taken > count * near, std::memory_order_relaxed);
+}
+
+}  // namespace partita::detail

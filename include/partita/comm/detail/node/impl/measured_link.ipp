@@ -1,0 +1,164 @@
+// Defines the functions that comm/detail/node/measured_link.hpp declares.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <partita/comm/detail/node/measured_link.hpp>
+#include <thread>
+
+namespace partita::detail {
+
+PARTITA_DEF std::size_t measured_link::message_bytes(std::size_t block) const {
+  return block > at_once && block <= most_at_once() ? at_once : std::size_t{1} << 30U;
+}
+
+PARTITA_DEF measured_link link_trial::ask() {
+  measured_link link;
+  ask(0, 0), ask(0, 0);  // makes the connection
+  // The latency: half of the shortest round trip.
+  double round_trip = ask(0, 0), spent = round_trip;
+  for (int k = 1; k < 10 && (k < 3 || spent < 2e-3); ++k) {
+    const double took = ask(0, 0);
+    spent += took;
+    if (took < round_trip) round_trip = took;
+  }
+  link.cost.latency = within(round_trip / 2, 1e-7, 1);
+  // The cost of a message: a burst of small messages.
+  constexpr std::uint64_t burst = 16;
+  link.cost.message = within((best_of_two(burst, 8) - round_trip) / double{burst}, 1e-7, link.cost.latency);
+  // The cost of a byte: one message, doubled until it takes long enough.
+  const double long_enough = round_trip > 1e-3 ? round_trip : 1e-3;
+  for (std::uint64_t bytes = 32768; bytes <= most_bytes; bytes *= 2) {
+    const double took = best_of_two(1, bytes) - round_trip;
+    link.cost.byte = within(took / static_cast<double>(bytes), 1e-12, 1e-5);
+    if (took > long_enough) break;
+  }
+  // The longest message that is sent eagerly.
+  for (std::uint64_t bytes = 32768; bytes > link.at_once; bytes /= 2)
+    if (leaves_at_once(bytes)) link.at_once = static_cast<std::size_t>(bytes);
+  const command end{stop, 0, 0};
+  send(&end, sizeof end);
+  return link;
+}
+
+PARTITA_DEF void link_trial::answer() {
+  for (;;) {
+    const command c = hear();
+    if (c.what == stop) return;
+    if (c.what == later) hear();
+    // received together, as in an exchange
+    const auto bytes = static_cast<std::size_t>(c.bytes);
+    std::vector<MPI_Request> awaited(static_cast<std::size_t>(c.messages), MPI_REQUEST_NULL);
+    room_.resize(awaited.size() * bytes);
+    for (std::size_t k = 0; k < awaited.size(); ++k)
+      start_to_receive(awaited[k], room_.data() + k * bytes, bytes, about_blocks);
+    for (MPI_Request& request : awaited) wait(request);
+    send(nullptr, 0);
+  }
+}
+
+PARTITA_DEF double link_trial::ask(std::uint64_t messages, std::uint64_t bytes) {
+  room_.resize(static_cast<std::size_t>(bytes));
+  const command c{now, messages, bytes};
+  const double start = MPI_Wtime();
+  send(&c, sizeof c);
+  std::vector<MPI_Request> sent(static_cast<std::size_t>(messages), MPI_REQUEST_NULL);
+  for (MPI_Request& request : sent) start_to_send(request);
+  for (MPI_Request& request : sent) wait(request);
+  receive(nullptr, 0, about_commands);
+  return MPI_Wtime() - start;
+}
+
+PARTITA_DEF double link_trial::best_of_two(std::uint64_t messages, std::uint64_t bytes) {
+  const double first = ask(messages, bytes), second = ask(messages, bytes);
+  return first < second ? first : second;
+}
+
+PARTITA_DEF bool link_trial::leaves_at_once(std::uint64_t bytes) {
+  room_.resize(static_cast<std::size_t>(bytes));
+  const command c{later, 1, bytes}, go{now, 0, 0};
+  send(&c, sizeof c);
+  MPI_Request request = MPI_REQUEST_NULL;
+  start_to_send(request);
+  int left = 0;
+  const double start = MPI_Wtime();
+  while (left == 0 && MPI_Wtime() - start < 1e-3) {
+    check(MPI_Test(&request, &left, MPI_STATUS_IGNORE), "MPI_Test");
+    std::this_thread::yield();
+  }
+  send(&go, sizeof go);
+  receive(nullptr, 0, about_commands);
+  wait(request);
+  return left != 0;
+}
+
+PARTITA_DEF void link_trial::wait(MPI_Request& request) const {
+  int done = 0;
+  for (backoff p(oversubscribed_);; p.pause()) {
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done != 0) return;
+  }
+}
+
+PARTITA_DEF void link_trial::start_to_send(MPI_Request& request) const {
+  check(MPI_Isend(room_.data(), static_cast<int>(room_.size()), MPI_BYTE, other_, about_blocks, everyone_, &request),
+        "MPI_Isend");
+}
+
+PARTITA_DEF void link_trial::send(const void* data, std::size_t bytes) const {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, other_, about_commands, everyone_, &request), "MPI_Isend");
+  wait(request);
+}
+
+PARTITA_DEF void link_trial::receive(void* data, std::size_t bytes, int about) const {
+  MPI_Request request = MPI_REQUEST_NULL;
+  start_to_receive(request, data, bytes, about);
+  wait(request);
+}
+
+PARTITA_DEF link_trial::command link_trial::hear() const {
+  command c{};
+  receive(&c, sizeof c, about_commands);
+  return c;
+}
+
+PARTITA_DEF measured_link learn_link(MPI_Comm everyone, const std::vector<int>& firsts, bool pretended,
+                                     bool oversubscribed) {
+  struct knowledge {
+    measured_link link{};
+    bool known = false;
+  };
+  static spin_lock several_threads;
+  static knowledge of_job;  // known if this process was worker 0 of an earlier world
+  int worker = 0;
+  MPI_Comm_rank(everyone, &worker);
+  auto told = std::make_unique<knowledge>();
+  const auto tell_all = [&] {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Ibcast(told.get(), static_cast<int>(sizeof *told), MPI_BYTE, 0, everyone, &request), "MPI_Ibcast");
+    finish_collective(request, told);
+  };
+  if (worker == 0) {
+    const link_said said(std::getenv("PARTITA_LINK"));
+    const std::lock_guard<spin_lock> here(several_threads);
+    if (said.given) *told = {{{said.latency, said.message, said.byte}, said.at_once}, true};
+    else if (pretended) told->known = true;
+    else *told = of_job;
+  }
+  tell_all();
+  if (told->known) return told->link;
+  const int other = firsts[1];
+  link_trial trial(everyone, worker == 0 ? other : 0, oversubscribed);
+  if (worker == 0) told->link = trial.ask();
+  else if (worker == other) trial.answer();
+  tell_all();
+  if (worker == 0) {
+    const std::lock_guard<spin_lock> here(several_threads);
+    of_job = {told->link, true};
+  }
+  return told->link;
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,226 @@
+// Defines the functions that comm/detail/node/memory_way.hpp declares.
+#pragma once
+
+#include <partita/comm/detail/node/memory_way.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF memory_transport::memory_transport(const own_node& members, node_channel& channel, lowered_plan boxes,
+                                               const element_kind& kind)
+    : plan_(std::move(boxes)),
+      kind_(kind),
+      channel_(&channel),
+      oversubscribed_(members.oversubscribed()),
+      own_(members.place()),
+      blocks_(members.size()),
+      everything_(plan_.rank) {
+  const std::size_t rank = plan_.rank;
+  for (std::size_t k = 0; k < plan_.sends.size(); ++k) {
+    const listed_box b = plan_.sends[k];
+    const std::size_t place = members.place_of(b.worker);
+    if (targets_.empty() || targets_.back().ring.place() != place)
+      targets_.push_back({ring_boxes(place, rank, kind), push_list(rank), false, false, {}});
+    target& t = targets_.back();
+    if (plan_.accumulate) {  // in the staging area, the boxes of a pair are dense and contiguous
+      std::vector<std::ptrdiff_t> dense(rank);
+      dense_strides(b.shape, rank, dense.data());
+      t.boxes.add(place, b, static_cast<std::ptrdiff_t>(t.ring.bytes()), dense.data());
+    } else {
+      t.boxes.add(place, b, plan_.offset_there(k) * static_cast<std::ptrdiff_t>(kind.bytes), plan_.strides_there(k));
+    }
+    t.ring.add(b);
+  }
+  std::size_t received = 0;
+  for (std::size_t k = 0; k < plan_.receives.size(); ++k) {
+    const listed_box b = plan_.receives[k];
+    const std::size_t place = members.place_of(b.worker);
+    if (origins_.empty() || origins_.back().ring.place() != place)
+      origins_.push_back({ring_boxes(place, rank, kind), false, {}});
+    origins_.back().ring.add(b);
+    received += plan_.receives.volume(k);
+  }
+  // both workers of a pair get the same result
+  const auto is_small = [&](const ring_boxes& of_pair) {
+    return plan_.agreed_between && !plan_.accumulate && of_pair.bytes() <= staged_boxes::most_bytes(oversubscribed_);
+  };
+  for (target& t : targets_) t.staged = is_small(t.ring), some_staged_ = some_staged_ || t.staged;
+  for (origin& o : origins_) o.staged = is_small(o.ring), some_staged_ = some_staged_ || o.staged;
+  list_everything();
+  // the bytes that are read and written: for a halo only the ghosts, however large the blocks are
+  const std::size_t moved = (plan_.sends.volume() + 2 * plan_.kept.volume() + received) * kind.bytes;
+  streaming_ = moved * members.size() > last_cache_bytes() / 5 * 4;
+}
+
+carried memory_transport::counts() const {
+  carried all;
+  for (const target& t : targets_) all.bytes_shared += t.ring.bytes();
+  return all;
+}
+
+bool memory_transport::is_needed() const {
+  for (const target& t : targets_)
+    if (t.ring.in_turns()) return true;
+  for (const origin& o : origins_)
+    if (o.ring.in_turns()) return true;
+  return false;
+}
+
+void memory_transport::expect(const block_memory& y) {
+  y_ = y;
+  blocks_[own_] = y.data;
+  for (origin& o : origins_)
+    if (!o.staged) announce(o);
+}
+
+void memory_transport::begin_ahead(const block_memory& x, const block_memory& y) {
+  expect(y);
+  pack(x);
+  is_ahead_ = true;
+}
+
+void memory_transport::roll_back() {
+  if (!std::exchange(is_ahead_, false)) return;
+  for (const origin& o : origins_)
+    if (!o.staged) channel_->roll_back(o.ring.place());
+  for (target& t : targets_)
+    if (t.staged) t.stage.was_not_packed(exchange_);
+  if (some_staged_) --exchange_, packed_ = false;
+}
+
+void memory_transport::give(const block_memory& x) {
+  x_ = x;
+  is_ahead_ = false;
+  if (some_staged_) {
+    if (!found_) find_stages();
+    if (!packed_) pack(x);
+    packed_ = false;
+  }
+  if (streaming_) push_together();
+  else push_as_they_come();
+  for (origin& o : origins_)
+    if (o.staged) unpack(o);
+  advance();
+}
+
+bool memory_transport::advance() {
+  bool done = true;
+  for (target& t : targets_) done = t.ring.send(*channel_, x_, streaming_ || t.ring.bytes() > ring_in_cache) && done;
+  for (origin& o : origins_) done = o.ring.receive(*channel_, y_, streaming_) && done;
+  return done;
+}
+
+void memory_transport::finish() {
+  for (const origin& o : origins_)
+    if (!o.staged && o.ring.in_place()) channel_->await_arrival(o.ring.place());
+}
+
+PARTITA_DEF void memory_transport::list_everything() {
+  const auto bytes = static_cast<std::ptrdiff_t>(kind_.bytes);
+  everything_ = push_list(plan_.rank);
+  for (std::size_t k = 0; k < plan_.kept.size(); ++k)
+    everything_.add(own_, plan_.kept[k], offset_of(plan_.kept_to[k], plan_.received_strides.data(), plan_.rank) * bytes,
+                    plan_.received_strides.data());
+  for (const target& t : targets_)
+    if (!t.staged) everything_.add(t.boxes);
+  everything_.sort();
+}
+
+PARTITA_DEF void memory_transport::announce(origin& o) {
+  char* const block = !is_dense() ? nullptr : plan_.accumulate ? y_.data + o.ring.stage() : y_.data;
+  o.ring.start(channel_->announce(o.ring.place(), block, slot_bytes(o.ring.bytes())));
+}
+
+PARTITA_DEF void memory_transport::find_stages() {
+  for (target& t : targets_) {
+    if (!t.staged) continue;
+    const std::uint64_t at = t.stage.make(channel_->memory(), t.ring.bytes());
+    t.staged = t.stage.there();
+    channel_->arrive(t.ring.place(), at);
+  }
+  for (origin& o : origins_) {
+    if (!o.staged) continue;
+    const std::uint64_t at = channel_->await_arrival(o.ring.place());
+    if (at != staged_boxes::none) o.stage.find(channel_->at(o.ring.place(), at), o.ring.bytes());
+    o.staged = o.stage.there();
+    if (!o.staged) announce(o);
+  }
+  list_everything();
+  found_ = true;
+}
+
+PARTITA_DEF void memory_transport::pack(const block_memory& x) {
+  if (!some_staged_) return;
+  ++exchange_, packed_ = true;
+  for (target& t : targets_) {
+    if (!t.staged) continue;
+    t.ring.pack_all(x, t.stage.buffer(exchange_), true);
+    t.stage.was_packed(exchange_);
+  }
+}
+
+PARTITA_DEF void memory_transport::unpack(origin& o) {
+  o.stage.await(exchange_, oversubscribed_);
+  o.ring.pack_all(y_, o.stage.buffer(exchange_), false);
+  o.stage.was_taken(exchange_);
+}
+
+PARTITA_DEF bool memory_transport::is_dense() const {
+  if (plan_.accumulate) return reinterpret_cast<std::uintptr_t>(y_.data) % node_channel::granule == 0;
+  if (plan_.several) return false;
+  for (std::size_t d = 0; d < plan_.rank; ++d)
+    if (plan_.received_shape[d] > 1 && y_.strides[d] != plan_.received_strides[d]) return false;
+  return reinterpret_cast<std::uintptr_t>(y_.data) % page == 0;
+}
+
+PARTITA_DEF void memory_transport::push(const push_list& boxes) {
+  const bool one_block = !plan_.several && x_.strides != nullptr;
+  boxes.push(kind_, one_block ? plan_.source_shape.data() : nullptr, x_, blocks_, streaming_);
+}
+
+PARTITA_DEF void memory_transport::meet(target& t) {
+  const destination at = channel_->await_destination(t.ring.place());
+  t.ring.start(at);
+  blocks_[t.ring.place()] = at.address;
+}
+
+PARTITA_DEF void memory_transport::push_together() {
+  bool in_place = plan_.kept.empty() || is_dense();
+  for (target& t : targets_) {
+    if (t.staged) continue;
+    meet(t);
+    in_place = in_place && t.ring.in_place();
+  }
+  if (in_place) {
+    push(everything_);
+  } else {
+    keep();
+    for (target& t : targets_)
+      if (!t.staged && t.ring.in_place()) push(t.boxes);
+  }
+  for (const target& t : targets_)
+    if (!t.staged && t.ring.in_place()) channel_->arrive(t.ring.place());
+}
+
+PARTITA_DEF void memory_transport::push_as_they_come() {
+  bool kept = false;
+  std::size_t left = 0;
+  for (target& t : targets_) t.served = t.staged, left += t.staged ? 0 : 1;
+  for (backoff p(oversubscribed_); left > 0;) {
+    const std::size_t before = left;
+    for (target& t : targets_) {
+      if (t.served || !channel_->announced(t.ring.place())) continue;
+      meet(t);
+      t.served = true;
+      --left;
+      if (!t.ring.in_place()) continue;
+      push(t.boxes);
+      channel_->arrive(t.ring.place());
+    }
+    if (left == before && kept) p.pause();
+    if (left == before && !kept) keep();
+    kept = kept || left == before;
+  }
+  if (!kept) keep();
+}
+
+}  // namespace partita::detail

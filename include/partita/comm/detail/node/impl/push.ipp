@@ -1,0 +1,101 @@
+// Defines the functions that comm/detail/node/push.hpp declares.
+#pragma once
+
+#include <partita/comm/detail/node/push.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF void push_list::add(std::size_t place, const listed_box& b, std::ptrdiff_t offset,
+                                const std::ptrdiff_t* strides) {
+  boxes_.push_back({place, b.stage, offset, sizes_.size(), strides_.size()});
+  sizes_.resize(sizes_.size() + 2 * rank_);
+  std::size_t* const sizes = sizes_.data() + sizes_.size() - 2 * rank_;
+  std::copy(b.shape, b.shape + rank_, sizes);
+  std::copy(b.at, b.at + rank_, sizes + rank_);
+  strides_.insert(strides_.end(), strides, strides + rank_);
+}
+
+PARTITA_DEF void push_list::add(const push_list& more) {
+  for (const entry& e : more.boxes_) {
+    const std::size_t* const sizes = more.sizes_.data() + e.sizes;
+    add(e.place, {0, e.stage, sizes, sizes + rank_}, e.offset, more.strides_.data() + e.strides);
+  }
+}
+
+PARTITA_DEF void push_list::sort() {
+  std::sort(boxes_.begin(), boxes_.end(), [this](const entry& a, const entry& b) {
+    return std::lexicographical_compare(at(a), at(a) + rank_, at(b), at(b) + rank_);
+  });
+}
+
+PARTITA_DEF void push_list::push(const element_kind& kind, const std::size_t* shape, const block_memory& from,
+                                 const std::vector<char*>& blocks, bool streaming) const {
+  constexpr std::size_t slab_bytes = std::size_t{32} << 10, most_boxes = 64;
+  const stores how = streaming ? stores::streaming : stores::cached;
+  if (!streaming || shape == nullptr || boxes_.size() < 2 || boxes_.size() > most_boxes || rank_ == 0 || turned()) {
+    for (const entry& e : boxes_) copy(kind, e, sizes_.data() + e.sizes, nullptr, from, blocks, how);
+    return;
+  }
+  // slabs run along dimension `cut`, one for each index of the dimensions outside of it
+  std::size_t cut = 0, row = kind.bytes;
+  for (std::size_t d = 1; d < rank_; ++d) row *= shape[d];
+  while (cut + 1 < rank_ && (row > slab_bytes || shape[cut] == 1)) row /= shape[++cut];
+  const std::size_t slab = row < slab_bytes ? slab_bytes / row : 1;
+  std::size_t i[most_dimensions] = {};
+  for (bool more = elements_in(shape, rank_) > 0; more;) {
+    for (const entry& e : boxes_) {
+      const std::size_t* const size = sizes_.data() + e.sizes;
+      std::size_t part[most_dimensions], skip[most_dimensions] = {};
+      bool meets = true;
+      for (std::size_t d = 0; d < rank_; ++d) {
+        part[d] = size[d];
+        if (d > cut) continue;
+        const std::size_t first = at(e)[d], end = first + size[d], reach = i[d] + (d == cut ? slab : 1);
+        const std::size_t start = first > i[d] ? first : i[d], stop = end < reach ? end : reach;
+        meets = meets && start < stop;
+        part[d] = stop - start;
+        skip[d] = start - first;
+      }
+      if (meets) copy(kind, e, part, skip, from, blocks, how);
+    }
+    more = false;
+    i[cut] += slab;
+    for (std::size_t d = cut; !more; --d) {
+      more = i[d] < shape[d];
+      if (more || d == 0) break;
+      i[d] = 0;
+      ++i[d - 1];
+    }
+  }
+}
+
+PARTITA_DEF bool push_list::turned() const {
+  for (const entry& e : boxes_)
+    if (sizes_[e.sizes + rank_ - 1] > 1 && strides_[e.strides + rank_ - 1] != 1) return true;
+  return false;
+}
+
+PARTITA_DEF void push_list::copy(const element_kind& kind, const entry& e, const std::size_t* part,
+                                 const std::size_t* skip, const block_memory& from, const std::vector<char*>& blocks,
+                                 stores how) const {
+  const std::ptrdiff_t* const strides = strides_.data() + e.strides;
+  if (from.strides == nullptr) {
+    std::size_t rank = rank_;
+    const std::size_t first = leave_out_ones(part, rank);
+    std::ptrdiff_t dense[most_dimensions] = {};
+    dense_strides(part + first, rank, dense);
+    return kind.copy(blocks[e.place] + e.offset, strides + first, from.data + e.stage, dense, part + first, rank,
+                     kind.bytes, how);
+  }
+  std::ptrdiff_t source = 0, target = 0;
+  for (std::size_t d = 0; d < rank_; ++d) source += static_cast<std::ptrdiff_t>(at(e)[d]) * from.strides[d];
+  for (std::size_t d = 0; skip != nullptr && d < rank_; ++d) {
+    source += static_cast<std::ptrdiff_t>(skip[d]) * from.strides[d];
+    target += static_cast<std::ptrdiff_t>(skip[d]) * strides[d];
+  }
+  const auto bytes = static_cast<std::ptrdiff_t>(kind.bytes);
+  kind.copy(blocks[e.place] + e.offset + target * bytes, strides, from.data + source * bytes, from.strides, part, rank_,
+            kind.bytes, how);
+}
+
+}  // namespace partita::detail

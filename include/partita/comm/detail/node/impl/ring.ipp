@@ -1,0 +1,79 @@
+// Defines the functions that comm/detail/node/ring.hpp declares.
+#pragma once
+
+#include <partita/comm/detail/node/ring.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF void ring_boxes::start(const destination& at) {
+  at_ = at;
+  next_ = 0;
+  if (at.in_place() || at.slot_bytes == cut_for_) return;
+  cut_for_ = at.slot_bytes;
+  cut_.clear();
+  for (std::size_t k = 0; k < whole_.size(); ++k) cut_.add_cut(whole_[k], kind_.bytes, at.slot_bytes);
+}
+
+PARTITA_DEF bool ring_boxes::send(node_channel& channel, const block_memory& block, bool streaming) {
+  if (at_.by_message()) return send_messages(channel, block);
+  for (; !done() && channel.has_slot(place_); ++next_) {
+    pack(block, channel.next_filled(place_), true, streaming);
+    channel.fill(place_);
+  }
+  return done();
+}
+
+PARTITA_DEF bool ring_boxes::receive(node_channel& channel, const block_memory& block, bool streaming) {
+  if (at_.by_message()) return receive_messages(channel, block);
+  for (; !done() && channel.filled(place_) > 0; ++next_) {
+    pack(block, channel.next_taken(place_), false, streaming);
+    channel.take(place_);
+  }
+  return done();
+}
+
+PARTITA_DEF void ring_boxes::pack_all(const block_memory& block, char* packed, bool out) const {
+  for (std::size_t k = 0; k < whole_.size(); ++k)
+    packed = pack_box(kind_, whole_[k], whole_.rank(), block, packed, out, stores::cached);
+}
+
+PARTITA_DEF bool ring_boxes::send_messages(const node_channel& channel, const block_memory& block) {
+  for (; !done(); ++next_) {
+    if (request_ == MPI_REQUEST_NULL) {
+      packed_.resize(at_.slot_bytes);
+      pack_box(kind_, cut_[next_], cut_.rank(), block, packed_.data(), true, stores::cached);
+      check(MPI_Isend(packed_.data(), piece_bytes(), MPI_BYTE, static_cast<int>(place_), channel.tag(),
+                      channel.communicator(), &request_),
+            "MPI_Isend");
+    }
+    if (!has_moved()) return false;
+  }
+  return true;
+}
+
+PARTITA_DEF bool ring_boxes::receive_messages(const node_channel& channel, const block_memory& block) {
+  for (; !done(); ++next_) {
+    if (request_ == MPI_REQUEST_NULL) {
+      packed_.resize(at_.slot_bytes);
+      check(MPI_Irecv(packed_.data(), piece_bytes(), MPI_BYTE, static_cast<int>(place_), channel.tag(),
+                      channel.communicator(), &request_),
+            "MPI_Irecv");
+    }
+    if (!has_moved()) return false;
+    pack_box(kind_, cut_[next_], cut_.rank(), block, packed_.data(), false, stores::cached);
+  }
+  return true;
+}
+
+PARTITA_DEF bool ring_boxes::has_moved() {
+  int moved = 0;
+  check(MPI_Test(&request_, &moved, MPI_STATUS_IGNORE), "MPI_Test");
+  return moved != 0;
+}
+
+PARTITA_DEF void ring_boxes::pack(const block_memory& block, std::size_t slot, bool out, bool streaming) {
+  pack_box(kind_, cut_[next_], cut_.rank(), block, at_.address + slot * at_.slot_bytes, out,
+           streaming ? stores::streaming : stores::cached);
+}
+
+}  // namespace partita::detail

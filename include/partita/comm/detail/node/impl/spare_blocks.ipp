@@ -1,0 +1,44 @@
+// Defines the functions that comm/detail/node/spare_blocks.hpp declares.
+#pragma once
+
+#include <new>
+#include <partita/comm/detail/node/spare_blocks.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF void* spare_blocks::take(std::size_t bytes) {
+  const std::size_t c = class_of(bytes);
+  if (c >= blocks_.size() || blocks_[c].empty()) return nullptr;
+  void* const block = blocks_[c].back();
+  blocks_[c].pop_back();
+  return block;
+}
+
+PARTITA_DEF bool spare_blocks::give(void* block, std::size_t bytes) noexcept {
+  const std::size_t c = class_of(bytes);
+  try {
+    if (blocks_.size() <= c) blocks_.resize(c + 1);
+    blocks_[c].push_back(block);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return true;
+}
+
+PARTITA_DEF std::size_t spare_blocks::size() const {
+  std::size_t all = 0;
+  for (const auto& of_class : blocks_) all += of_class.size();
+  return all;
+}
+
+PARTITA_DEF void memory_use::add(std::size_t bytes) {
+  now_ += in_pages(bytes);
+  most_ = now_ > most_ ? now_ : most_;
+}
+
+PARTITA_DEF std::size_t memory_use::bound(std::size_t more) const {
+  const std::size_t then = now_ + in_pages(more), most = then > most_ ? then : most_;
+  return most + most / 2 > least ? most + most / 2 : least;
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,34 @@
+// Defines the functions that comm/detail/node/staged_boxes.hpp declares.
+#pragma once
+
+#include <chrono>
+#include <cstring>
+#include <partita/comm/detail/node/staged_boxes.hpp>
+#include <thread>
+
+namespace partita::detail {
+
+staged_boxes::~staged_boxes() {
+  if (head_ == nullptr || arena_ == nullptr) return;
+  // the receiver can unpack without other workers, since all have agreed; if it has ended, the memory is not released
+  using clock = std::chrono::steady_clock;
+  for (const auto until = clock::now() + std::chrono::milliseconds(200); !head_->taken.posted(packed());) {
+    if (clock::now() > until) return;
+    std::this_thread::yield();
+  }
+  arena_->release(head_, size());
+}
+
+PARTITA_DEF std::uint64_t staged_boxes::make(arena& memory, std::size_t bytes) {
+  arena_ = &memory, bytes_ = (bytes + line - 1) / line * line;
+  void* const block = memory.allocate(size());
+  if (!memory.holds(block)) {
+    memory.release(block, size());
+    return none;
+  }
+  std::memset(block, 0, sizeof(head));
+  head_ = static_cast<head*>(block);
+  return memory.offset(block);
+}
+
+}  // namespace partita::detail

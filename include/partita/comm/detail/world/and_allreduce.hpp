@@ -1,0 +1,57 @@
+// The bitwise AND of four words over all workers of a world: through shared flags once those exist; before that, and
+// where nodes do not share memory, by one MPI collective.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/comm/detail/node/shared_flags.hpp>
+#include <partita/comm/detail/world/finish_collective.hpp>
+#include <partita/comm/detail/world/leak_on_purpose.hpp>
+#include <partita/comm/detail/world/mpi_call.hpp>
+#include <partita/comm/detail/world/speculative_send.hpp>
+#include <partita/comm/mpi.hpp>
+#include <partita/core/config.hpp>
+#include <utility>
+
+namespace partita::detail {
+
+class and_allreduce {
+ public:
+  using words = shared_flags::words;
+
+  and_allreduce() = default;
+  and_allreduce(MPI_Comm everyone, std::size_t size)
+      : everyone_(everyone), size_(size), said_(std::make_unique<std::array<words, 2>>()) {}
+
+  /// Collective, called once: from now on the words pass through shared flags, if there is memory for them.
+  PARTITA_DECL void make_flags();
+  bool by_flags() const { return flags_ != nullptr; }
+  /// Whether there are flags, and the workers are on several nodes. The same on all workers.
+  bool by_flags_of_several_nodes() const { return flags_ && flags_->several_nodes(); }
+  /// Never frees the flags, because other workers may still read them.
+  void keep_flags() { leak_on_purpose(std::move(flags_)); }
+
+  /// Every worker gets the bitwise AND of the words of all workers.
+  PARTITA_DECL void all_and(const words& mine, words& all, speculative_send* ahead = nullptr);
+  /// The same, but with a time limit, because some workers may never come: false if they did not come in time. After
+  /// that no further AND is possible.
+  PARTITA_DECL bool all_and_within(const words& mine, words& all, double most_seconds);
+
+ private:
+  PARTITA_DECL int start_allreduce(const words& mine, words& all, MPI_Request& request);
+
+  MPI_Comm everyone_ = MPI_COMM_NULL;
+  std::size_t size_ = 0;
+  std::unique_ptr<shared_flags> flags_;
+  /// The buffers of the MPI collective. They are on the heap, because MPI may still use them after a wait was given up.
+  /// They are allocated with the world, because a worker without memory must still be able to leave it.
+  std::unique_ptr<std::array<words, 2>> said_;
+};
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/world/impl/and_allreduce.ipp>
+#endif

@@ -1,0 +1,34 @@
+// Parses the environment variables of the library. Any text gives a valid value: the default or the nearest valid
+// value.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <initializer_list>
+#include <partita/core/config.hpp>
+
+namespace partita::detail {
+
+/// PARTITA_NODES: the number of nodes the workers pretend to be on; 1 if it is not set.
+PARTITA_DECL int nodes_said(const char* said);
+/// PARTITA_SHARED: 0 turns shared memory off.
+inline bool sharing_said(const char* said) { return said == nullptr || std::strtol(said, nullptr, 10) != 0; }
+/// PARTITA_SHARED_FREE: pretends that shared memory has room for this many bytes.
+inline std::size_t room_said(const char* said) { return std::strtoull(said, nullptr, 10); }
+/// PARTITA_LINK: the cost of messages between nodes, `latency,message,byte` in seconds, optionally followed by
+/// `,bytes`, the longest message that is sent eagerly. `given` is false if a number is missing or not above 0.
+struct link_said {
+  double latency = 0, message = 0, byte = 0;
+  std::size_t at_once = 2048;
+  bool given = false;
+
+  PARTITA_DECL explicit link_said(const char* said);
+};
+/// PARTITA_PATIENCE: seconds until waiting is an error; 0 means never.
+PARTITA_DECL double patience_said(const char* said);
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/world/impl/environment.ipp>
+#endif

@@ -1,0 +1,21 @@
+// The kinds of error that workers report to each other, and the exception type of each.
+#pragma once
+
+#include <cstdint>
+#include <partita/core/config.hpp>
+#include <partita/core/error.hpp>
+
+namespace partita::detail {
+
+/// The kinds of error that workers report to each other.
+enum class failure : std::uint64_t { none, shape, partition, disagreement, memory, io, other };
+
+PARTITA_DECL failure failure_of(const error& thrown);
+
+PARTITA_DECL [[noreturn]] void raise(failure kind, const text& sentence);
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/world/impl/failure.ipp>
+#endif

@@ -1,0 +1,40 @@
+// Waits for a pending collective to complete.
+#pragma once
+
+#include <memory>
+#include <partita/comm/detail/node/flag.hpp>
+#include <partita/comm/detail/world/leak_on_purpose.hpp>
+#include <partita/comm/detail/world/mpi_call.hpp>
+#include <partita/comm/mpi.hpp>
+#include <utility>
+
+namespace partita::detail {
+
+/// Waits; a long wait is reported. If the wait is given up, the memory that MPI reads and writes is never freed.
+template <class Held>
+void finish_collective(MPI_Request& request, std::unique_ptr<Held>& held) {
+  try {
+    int done = 0;
+    for (backoff p(false);; p.pause()) {
+      check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+      if (done != 0) return;
+    }
+  } catch (...) {
+    leak_on_purpose(std::move(held));
+    throw;
+  }
+}
+
+/// How the wait for a collective ended, which some workers may never enter.
+enum class ending { in_time, late, failed };
+
+/// Waits for a limited time. If the collective did not complete in time, MPI may still use its buffers.
+inline ending finish_in_time(MPI_Request& request, double most_seconds) {
+  const double start = MPI_Wtime();
+  int done = 0;
+  while (done == 0 && MPI_Wtime() - start < most_seconds)
+    if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return ending::failed;
+  return done != 0 ? ending::in_time : ending::late;
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,68 @@
+// Defines the functions that comm/detail/world/process.hpp declares.
+#pragma once
+
+#include <pthread.h>
+#include <partita/comm/detail/world/process.hpp>
+#include <partita/comm/mpi.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF void process::expect_worker(const char* call) {
+  if (now().load(std::memory_order_relaxed) == standing::unknown) find_out(call);
+  switch (now().load(std::memory_order_relaxed)) {
+    case standing::finalized:
+      throw communication_error(text(call) << ": requires MPI, and MPI_Finalize has been called; keep the "
+                                              "boost::mpi::environment alive for longer than worlds and kernels");
+    case standing::forked:
+      throw communication_error(text(call) << ": requires a worker, and this is a forked child of one; let the child "
+                                              "do what needs no kernels, or start it by exec");
+    default:
+      return;
+  }
+}
+
+PARTITA_DEF bool process::is_worker() {
+  const standing is = now().load(std::memory_order_relaxed);
+  return is == standing::worker || is == standing::traced;
+}
+
+PARTITA_DEF void process::is_traced() {
+  standing expected = standing::worker;
+  now().compare_exchange_strong(expected, standing::traced);
+}
+
+PARTITA_DEF std::atomic<void (*)()>& process::at_finalize() {
+  static std::atomic<void (*)()> call{nullptr};
+  return call;
+}
+
+PARTITA_DEF std::atomic<process::standing>& process::now() {
+  static std::atomic<standing> it{standing::unknown};
+  return it;
+}
+
+PARTITA_DEF void process::find_out(const char* call) {
+  int initialized = 0, finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (initialized == 0)
+    throw communication_error(text(call) << ": requires MPI; make a boost::mpi::environment first and keep it alive");
+  standing expected = standing::unknown;
+  if (!now().compare_exchange_strong(expected, finalized != 0 ? standing::finalized : standing::worker)) return;
+  if (finalized != 0) return;
+  // MPI_Finalize first deletes the attributes of MPI_COMM_SELF
+  int key = MPI_KEYVAL_INVALID;
+  check(MPI_Comm_create_keyval(
+            MPI_COMM_NULL_COPY_FN,
+            [](MPI_Comm, int, void*, void*) -> int {
+              now() = standing::finalized;
+              if (const auto tell = at_finalize().load(); tell != nullptr) tell();
+              return MPI_SUCCESS;
+            },
+            &key, nullptr),
+        "MPI_Comm_create_keyval");
+  check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+  ::pthread_atfork(nullptr, nullptr, [] { now() = standing::forked; });
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,297 @@
+// Defines the functions that comm/detail/world/world_state.hpp declares.
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <new>
+#include <partita/comm/detail/world/world_state.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF world_state::world_state(MPI_Comm given, checks level, bool takes_over)
+    : level_(level), maker_(std::this_thread::get_id()) {
+  process::expect_worker("partita::world");
+  int size = 0, id = 0;
+  MPI_Comm_size(given, &size);
+  MPI_Comm_rank(given, &id);
+  size_ = static_cast<std::size_t>(size);
+  id_ = static_cast<std::size_t>(id);
+  int provided = 0;
+  MPI_Query_thread(&provided);
+  any_thread_ = provided == MPI_THREAD_MULTIPLE;
+  hang_report_ = std::make_unique<hang_report>(id_, size_, given);
+  watcher = hang_report_.get();
+  communicator_ = takes_over ? given : private_duplicate(given);
+  MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
+  common_ = and_allreduce(communicator_, size_);
+  introduce();
+}
+
+world_state::~world_state() {
+  trace::leave();
+  watcher = nullptr;  // it could throw, and nothing catches exceptions of a destructor
+  const bool kept = !process::is_worker() || lost_ || (level_ != checks::local && !taken_leave());
+  hang_report_->leave();
+  if (kept) common_.keep_flags();
+  else if (!has_unread_messages()) MPI_Comm_free(&communicator_);
+}
+
+PARTITA_DEF MPI_Comm world_state::communicator_of(const workers& chosen) {
+  const auto describe = [&] { return making_of_part(chosen); };
+  const one_thread here(caller(), describe);
+  begin_call(fingerprint_of_part(chosen), describe, &chosen);
+  struct scope {
+    hang_report& report;
+    ~scope() { report.no_longer_among(); }
+  } const now{*hang_report_};
+  end_under_way();
+  return part_communicator(communicator_, id_, chosen);
+}
+
+PARTITA_DEF void world_state::lacks_memory() {
+  if (size_ == 1 || lost_) return;
+  if (level_ == checks::local || hang_report_->in_call() == hang_report::progress::committed)
+    hang_report_->lacks_memory_amid_call();
+  fail_at_next_agreement(text("partita: worker ")
+                         << id_ << " has no memory for a call that begins after " << hang_report_->name()
+                         << "; give each worker smaller blocks, or more memory");
+}
+
+PARTITA_DEF void world_state::leave_messages_unread() {
+  leaves_messages_ = true;
+  hang_report_->fails_in_call();
+}
+
+PARTITA_DEF void world_state::all_and(const std::uint64_t* mine, std::uint64_t* all) {
+  words own{}, common{};
+  for (std::size_t k = 0; k < own.size(); ++k) own[k] = mine[k];
+  common_.all_and(own, common);
+  for (std::size_t k = 0; k < own.size(); ++k) all[k] = common[k];
+}
+
+PARTITA_DEF bool world_state::on_all(bool here) {
+  constexpr std::uint64_t fingerprint = 0x6f6e20616c6cULL, any = ~std::uint64_t{0};
+  const words all = meet({fingerprint, ~fingerprint, (here ? 1U : 0U) | speculative_send::nothing, any}, nullptr);
+  if (agree(all)) return (all[2] & 1U) != 0;
+  if (began_ahead(all)) discard_sent();
+  report(fingerprint, have_one_call(all), failure::none, "a comparison of blocks");
+}
+
+PARTITA_DEF void world_state::begin_call(std::uint64_t fingerprint, const call_description& describe,
+                                         const workers* chosen) {
+  if (!process::is_untraced_worker()) {
+    process::expect_worker(describe().c_str());
+    hang_report_->trace_call(fingerprint, describe);
+  }
+  if (!any_thread_ && std::this_thread::get_id() != maker_)
+    throw communication_error(describe() << ": requires MPI_THREAD_MULTIPLE, because another thread than this one made "
+                                            "the world; ask for it: boost::mpi::environment(argc, argv, "
+                                            "boost::mpi::threading::multiple)");
+  watcher = hang_report_.get();
+  if (chosen != nullptr) hang_report_->note_among(*chosen, fingerprint, describe);
+  else hang_report_->note(fingerprint, describe);
+}
+
+PARTITA_DEF std::uint64_t world_state::agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
+                                             const call_description& describe, speculative_send* ahead) {
+  const one_thread here(caller(), describe);
+  begin_call(fingerprint, describe);
+  if (lost_)
+    throw communication_error(text("partita: a worker has left the world or was lost in an earlier call, and ")
+                              << describe() << " needs all; make a new world of the workers that are there");
+  end_under_way();
+  if (steps_ != nullptr && steps_->answers()) return next_step(fingerprint, choices, kind, describe);
+  const bool several_nodes = common_.by_flags_of_several_nodes();
+  if (!several_nodes && (choices == 0 || kind != failure::none)) ahead = nullptr;
+  if (several_nodes && tags_->is_last_round()) ahead = nullptr;
+  const bool begins_for_all = several_nodes && ahead != nullptr;
+  const std::uint64_t history = local_.history(), compared = hasher(fingerprint).mix(history).value();
+  const words mine{compared, ~compared, begins_for_all ? choices : choices | speculative_send::nothing,
+                   kind == failure::none ? ~std::uint64_t{0} : 0};
+  try {
+    const words all = meet(mine, ahead);
+    const std::uint64_t common = all[2] & ~speculative_send::nothing;
+    const bool began = began_ahead(all);
+    if (!agree(all)) {
+      if (trace::on()) trace::end_call();
+      if (began) discard_sent();
+      report(fingerprint, have_one_call(all), kind, describe());
+    }
+    hang_report_->have_agreed();
+    local_.were_agreed_on();
+    if (!ends_plainly_) end_agreement();
+    began_before_ = began && common == 0;  // the workers now gather what they do not know, and agree once more
+    if (steps_ != nullptr) steps_->write_down(fingerprint, common);
+    return common;
+  } catch (const std::bad_alloc&) {  // the other workers continue the call
+    hang_report_->lacks_memory_amid_call();
+    throw;
+  }
+}
+
+PARTITA_DEF world_state::words world_state::meet(const words& mine, speculative_send* ahead) {
+  words all{};
+  try {
+    common_.all_and(mine, all, ahead);
+  } catch (const communication_error&) {
+    lost_ = true;  // an operation that was never completed is still pending
+    if (trace::on()) trace::end_call();
+    throw;
+  }
+  hang_report_->was_heard();
+  return all;
+}
+
+PARTITA_DEF bool world_state::began_ahead(const words& all) {
+  const bool before = std::exchange(began_before_, false);
+  return common_.by_flags() && ((all[2] & speculative_send::nothing) == 0 || before);
+}
+
+PARTITA_DEF void world_state::fail_at_next_agreement(const text& sentence) {
+  hang_report_->note(0x6d656d6f7279ULL,
+                     // noted because the others count this call
+                     [] { return text("a call for which memory is missing"); });
+  end_under_way();
+  constexpr std::uint64_t any = ~std::uint64_t{0};
+  const words all = meet({any, any, any, 0}, nullptr);
+  if (began_ahead(all)) discard_sent();
+  report(0, have_one_call(all), failure::memory, sentence);
+}
+
+PARTITA_DEF void world_state::discard_sent() {
+  tags_->next_round();
+  leave_messages_unread();
+}
+
+PARTITA_DEF void world_state::introduce() {
+  using introduction = hang_report::introduction;
+  auto said = std::make_unique<std::vector<introduction>>(size_ + 1);
+  said->back() = hang_report_->own_introduction(static_cast<std::uint64_t>(level_));
+  constexpr auto bytes = static_cast<int>(sizeof(introduction));
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Iallgather(&said->back(), bytes, MPI_BYTE, said->data(), bytes, MPI_BYTE, communicator_, &request),
+        "MPI_Iallgather");
+  finish_collective(request, said);
+  std::vector<introduction>& all = *said;
+  all.pop_back();
+  expect_one_setting(all);  // before anything of another program is read
+  hang_report_->meet(all);
+  for (std::size_t k = 1; k < size_; ++k) {
+    if (all[k].level == all[0].level) continue;
+    MPI_Comm_free(&communicator_);
+    throw disagreement_error(two_levels(all[0].level, k, all[k].level));
+  }
+}
+
+PARTITA_DEF void world_state::expect_one_setting(const std::vector<hang_report::introduction>& all) {
+  for (unsigned setting = 0; setting < all[0].settings.size(); ++setting) {
+    // A program that does not use what a setting changes gives no value for it.
+    const auto given = [&](std::size_t k) { return all[k].settings[setting]; };
+    std::size_t first = 0;
+    while (first < size_ && given(first) == 0) ++first;
+    std::size_t other = first;
+    while (other < size_ && (given(other) == 0 || given(other) == given(first))) ++other;
+    if (other == size_) continue;
+    // All workers have the same introductions, so all come here.
+    using line = std::array<char, 96>;
+    auto values = std::make_unique<std::vector<line>>(size_ + 1, line{});
+    if (const char* const value = *partita_setting(setting); value != nullptr)
+      std::strncpy(values->back().data(), value, sizeof(line) - 1);
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallgather(&values->back(), sizeof(line), MPI_BYTE, values->data(), sizeof(line), MPI_BYTE, communicator_,
+                         &request),
+          "MPI_Iallgather");
+    finish_collective(request, values);
+    MPI_Comm_free(&communicator_);
+    throw disagreement_error(
+        two_settings({first, text((*values)[first].data())}, {other, text((*values)[other].data())}));
+  }
+}
+
+PARTITA_DEF std::uint64_t world_state::next_step(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
+                                                 const call_description& describe) {
+  hang_report_->was_heard();
+  if (trace::on()) trace::end_call();
+  const std::uint64_t common = steps_->next(fingerprint, choices, kind);
+  if (common != 0) return common;
+  lost_ = true;  // the other workers continue
+  throw communication_error(text("partita: a step of a chain is another one than all agreed to, ") << describe());
+}
+
+PARTITA_DEF void world_state::end_agreement() {
+  if (trace::on()) trace::end_call();
+  ends_plainly_ = !trace::on();
+  if (std::exchange(sought_flags_, true) || size_ == 1) return;
+  common_.make_flags();
+  tags_ = &own_node::of(communicator_);
+}
+
+PARTITA_DEF bool world_state::taken_leave() {
+  if (size_ == 1) return true;
+  words all{};
+  if (!common_.all_and_within({gone, ~gone, 0, ~std::uint64_t{0}}, all, hang_report::longest_wait())) {
+    lost_ = true;
+    return false;
+  }
+  const bool same = agree(all);
+  if (!same) try {
+      gather({gone, 0, text("no call: it has left the world (its world object was destroyed)"), 0, {}});
+    } catch (const std::bad_alloc&) {  // the other workers get no message, and report that
+    }
+  lost_ = !same;  // freeing is collective, and the other workers have not come to it
+  // all workers must have read this worker's words before another thread reuses the memory
+  if (same && common_.by_flags()) MPI_Barrier(communicator_);
+  return same;
+}
+
+PARTITA_DEF letter world_state::letter_of(std::uint64_t fingerprint, failure kind, const text& mine) const {
+  letter own{fingerprint, static_cast<std::uint64_t>(kind), mine, local_.history(), {}};
+  for (std::size_t k = 0; k < own.operations.size(); ++k) own.operations[k] = local_.fingerprint(k);
+  return own;
+}
+
+PARTITA_DEF std::vector<letter> world_state::gather(const letter& own) {
+  auto letters = std::make_unique<std::vector<letter>>(size_);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const auto bytes = static_cast<int>(sizeof(letter));
+  if (MPI_Iallgather(&own, bytes, MPI_BYTE, letters->data(), bytes, MPI_BYTE, communicator_, &request) != MPI_SUCCESS)
+    return {};
+  const ending how = finish_in_time(request, hang_report::longest_wait());
+  if (how == ending::in_time) return std::move(*letters);
+  lost_ = lost_ || how == ending::late;
+  leak_on_purpose(std::move(letters));  // MPI may still write there
+  return {};
+}
+
+PARTITA_DEF void world_state::report(std::uint64_t fingerprint, bool same, failure kind, const text& mine) {
+  const std::vector<letter> letters = letters_of_all(letter_of(fingerprint, kind, mine), mine);
+  // Note whether a worker has left. If a worker has no memory, all workers throw its error.
+  for (const letter& l : letters) lost_ = lost_ || l.fingerprint == gone;
+  for (const letter& l : letters)
+    if (l.kind == static_cast<std::uint64_t>(failure::memory)) {
+      local_.forget();  // that worker may have noted fewer operations than the others
+      raise(failure::memory, l.sentence);
+    }
+  // All workers make the same call, so one of them has an error.
+  if (same) {
+    local_.were_agreed_on();
+    raise_first(letters);
+  }
+  // They make different calls, or have executed different local operations before.
+  const std::size_t k = first_difference(letters).operation;
+  if (lost_ || k == first_difference::none) throw disagreement_error(difference(letters));
+  const letter own{k < local_operations::most_named ? local_.fingerprint(k) : local_.history(), 0,
+                   local_.description(k)};
+  local_.forget();
+  throw disagreement_error(difference(letters_of_all(own, mine)));
+}
+
+PARTITA_DEF std::vector<letter> world_state::letters_of_all(const letter& own, const text& call) {
+  const std::vector<letter> letters = gather(own);
+  if (letters.empty())
+    throw communication_error(text("partita: worker ") << id_ << " waits in vain for the others in " << call
+                                                       << "; a worker of this world has ended or hangs");
+  return letters;
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,26 @@
+// Memory that other workers, or MPI, may still read or write after this worker has stopped waiting: it is never freed.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <new>
+#include <partita/comm/detail/node/spin_lock.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// Keeps an object forever: better than a late message that overwrites memory in other use.
+template <class T>
+void leak_on_purpose(std::unique_ptr<T> it) {
+  try {
+    static auto& all = *new std::vector<std::unique_ptr<T>>;
+    static spin_lock keeping;
+    const std::lock_guard one_at_a_time(keeping);
+    if (it) all.push_back(std::move(it));
+  } catch (const std::bad_alloc&) {  // then it is leaked without a pointer to it
+    static_cast<void>(it.release());
+  }
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,46 @@
+// Operations that workers execute without messages: a running hash of them, which the next agreement compares.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/core/config.hpp>
+#include <partita/core/hash.hpp>
+#include <partita/core/short_list.hpp>
+
+namespace partita::detail {
+
+/// A hash of all local operations of one worker since its world was made, equal on all workers if all did the same. The
+/// first operations since the last agreement are also kept by name, for an error message.
+class local_operations {
+ public:
+  static constexpr std::size_t most_named = 16;  // chosen: only the first sixteen are compared one by one
+
+  struct operation {
+    std::uint64_t fingerprint = 0;
+    char name[32]{};
+    shape_list extents{};
+  };
+
+  /// Adds an operation. Returns a number for its result.
+  PARTITA_DECL std::uint64_t note(std::uint64_t fingerprint, const char* name, const shape_list& extents);
+  std::uint64_t history() const { return history_; }
+  /// All workers had the same history. Operations from now on are compared at the next agreement.
+  void were_agreed_on() { count_ = 0; }
+  /// The histories differed and all workers have thrown: they start again from an empty history.
+  void forget() { history_ = count_ = 0; }
+
+  /// Fingerprint of operation k since the last agreement; 0 if there were fewer.
+  std::uint64_t fingerprint(std::size_t k) const { return k < count_ && k < most_named ? named_[k].fingerprint : 0; }
+  PARTITA_DECL text description(std::size_t k) const;
+
+ private:
+  std::uint64_t history_ = 0;
+  std::size_t count_ = 0;  // since the last agreement
+  operation named_[most_named];
+};
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/world/impl/local_operations.ipp>
+#endif

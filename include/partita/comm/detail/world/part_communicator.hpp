@@ -1,0 +1,31 @@
+// Makes private communicators: of all workers of a given one, or of some of them, without the others taking part.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/comm/detail/world/finish_collective.hpp>
+#include <partita/comm/detail/world/mpi_call.hpp>
+#include <partita/comm/mpi.hpp>
+#include <partita/core/config.hpp>
+#include <partita/core/error.hpp>
+#include <partita/core/hash.hpp>
+#include <partita/plan/workers.hpp>
+
+namespace partita::detail {
+
+/// A duplicate of a communicator. Collective.
+PARTITA_DECL MPI_Comm private_duplicate(MPI_Comm given);
+
+PARTITA_DECL text making_of_part(const workers& chosen);
+
+PARTITA_DECL std::uint64_t fingerprint_of_part(const workers& chosen);
+
+/// The communicator of the chosen workers, in the given order. Only they call this. Cost: one message from each of them
+/// and back, and the cost of MPI_Comm_create_group.
+PARTITA_DECL MPI_Comm part_communicator(MPI_Comm everyone, std::size_t id, const workers& chosen);
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/world/impl/part_communicator.ipp>
+#endif

@@ -1,0 +1,37 @@
+// The state of this process: a worker, a worker that records a trace, a process after MPI_Finalize, or the forked child
+// of a worker, which must not use its parent's communication.
+#pragma once
+
+#include <atomic>
+#include <partita/comm/detail/world/mpi_call.hpp>
+#include <partita/core/config.hpp>
+#include <partita/core/error.hpp>
+
+namespace partita::detail {
+
+class process {
+ public:
+  enum class standing { unknown, worker, traced, finalized, forked };
+
+  /// Throws if this process cannot communicate. The state is cached, so that later calls cost one load. Requires MPI
+  /// [communication_error].
+  PARTITA_DECL static void expect_worker(const char* call);
+  /// Whether this process may still communicate with the other workers.
+  PARTITA_DECL static bool is_worker();
+  /// A worker whose calls are not traced. One test answers both questions that each call has.
+  static bool is_untraced_worker() { return now().load(std::memory_order_relaxed) == standing::worker; }
+  PARTITA_DECL static void is_traced();
+  /// The function that is called when MPI_Finalize begins on this worker; the library sets one.
+  PARTITA_DECL static std::atomic<void (*)()>& at_finalize();
+  static bool is_forked() { return now().load(std::memory_order_relaxed) == standing::forked; }
+
+ private:
+  PARTITA_DECL static std::atomic<standing>& now();
+  PARTITA_DECL static void find_out(const char* call);
+};
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/world/impl/process.ipp>
+#endif

@@ -1,0 +1,41 @@
+// The agreements of a chain of calls, recorded once and replayed when the same chain is called again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/comm/detail/world/failure.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// The agreements of one chain of calls, in order. They are recorded while the workers agree; later they are replayed
+/// from the record, once all workers have agreed to do so.
+class recorded_agreements {
+ public:
+  void write_down(std::uint64_t fingerprint, std::uint64_t common) { steps_.push_back({fingerprint, common}); }
+  void replay() { answers_ = true, next_ = 0; }
+  bool answers() const { return answers_; }
+
+  /// The choices that the workers have in common at the next step; 0 if the step differs from the recorded one.
+  std::uint64_t next(std::uint64_t fingerprint, std::uint64_t choices, failure kind) {
+    if (next_ == steps_.size() || kind != failure::none) return 0;
+    const step& expected = steps_[next_++];
+    return expected.fingerprint == fingerprint ? expected.common & choices : 0;
+  }
+  /// Whether each step had exactly one choice in common, which it then has again for blocks of the same shapes.
+  bool can_be_repeated() const {
+    for (const step& one : steps_)
+      if (one.common == 0 || (one.common & (one.common - 1)) != 0) return false;
+    return !steps_.empty();
+  }
+
+ private:
+  struct step {
+    std::uint64_t fingerprint, common;
+  };
+  std::vector<step> steps_;
+  std::size_t next_ = 0;
+  bool answers_ = false;
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,32 @@
+// Sends that start before all workers have agreed on the call, and are discarded if the agreement fails.
+#pragma once
+
+#include <cstdint>
+#include <partita/comm/detail/node/shared_flags.hpp>
+
+namespace partita::detail {
+
+/// A send that a call starts when the workers of this node agree on it, while other nodes have not answered yet. It may
+/// have to be discarded, but all workers of the node do the same. On a single node: what one worker starts before it
+/// has heard from any other.
+class speculative_send : private shared_flags::listener {
+ public:
+  /// Set in the choices of a worker that starts nothing.
+  static constexpr std::uint64_t nothing = std::uint64_t{1} << 63U;
+
+ protected:
+  ~speculative_send() = default;
+  /// `choices`: those that the workers of this node have in common.
+  virtual void begin(std::uint64_t choices) = 0;
+  /// Must be something that this worker can roll back alone.
+  virtual void begin_alone() = 0;
+
+ private:
+  friend class and_allreduce;
+  void hear_nobody_yet() final { begin_alone(); }
+  void hear_node(const shared_flags::words& all) final {
+    if ((all[0] | all[1]) == ~std::uint64_t{0} && all[3] != 0 && (all[2] & ~nothing) != 0) begin(all[2] & ~nothing);
+  }
+};
+
+}  // namespace partita::detail

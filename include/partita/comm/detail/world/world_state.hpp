@@ -1,0 +1,194 @@
+// The state that all copies of a `world` share: its communicator and buffers, and the agreement of its workers before
+// each call.
+//
+// All messages of the library use one private duplicate of the world's communicator, so kernels create no
+// communicators: a program may create and destroy any number of kernels.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/comm/checks.hpp>
+#include <partita/comm/detail/diagnostics/call_description.hpp>
+#include <partita/comm/detail/diagnostics/disagreement.hpp>
+#include <partita/comm/detail/diagnostics/hang_report.hpp>
+#include <partita/comm/detail/diagnostics/trace.hpp>
+#include <partita/comm/detail/world/and_allreduce.hpp>
+#include <partita/comm/detail/world/failure.hpp>
+#include <partita/comm/detail/world/finish_collective.hpp>
+#include <partita/comm/detail/world/kept_buffers.hpp>
+#include <partita/comm/detail/world/leak_on_purpose.hpp>
+#include <partita/comm/detail/world/local_operations.hpp>
+#include <partita/comm/detail/world/mpi_call.hpp>
+#include <partita/comm/detail/world/one_thread.hpp>
+#include <partita/comm/detail/world/part_communicator.hpp>
+#include <partita/comm/detail/world/process.hpp>
+#include <partita/comm/detail/world/recorded_agreements.hpp>
+#include <partita/comm/detail/world/speculative_send.hpp>
+#include <partita/comm/mpi.hpp>
+#include <partita/comm/pending_operation.hpp>
+#include <partita/core/config.hpp>
+#include <partita/core/error.hpp>
+#include <partita/plan/workers.hpp>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// One private communicator and the buffers that calls reuse.
+class world_state {
+ public:
+  /// Collective. Requires: the same level, and programs that were compiled with the same settings, on all workers
+  /// [disagreement_error, on all of them].
+  PARTITA_DECL world_state(MPI_Comm given, checks level, bool takes_over = false);
+  world_state(const world_state&) = delete;
+  world_state& operator=(const world_state&) = delete;
+  /// Reports to the other workers that this worker has left. A worker that still waits for it in a call gets an error
+  /// instead of hanging.
+  PARTITA_INLINE ~world_state();
+
+  MPI_Comm communicator() const { return communicator_; }
+  std::size_t size() const { return size_; }
+  std::size_t id() const { return id_; }
+  checks level() const { return level_; }
+
+  /// A buffer of at least n elements. It is valid until the next call for the same slot; repeated calls allocate
+  /// nothing.
+  template <class T>
+  T* buffer_of(std::size_t slot, std::size_t n) {
+    return static_cast<T*>(buffers_.buffer(slot, n * sizeof(T)));
+  }
+
+  /// The workers agree on `fingerprint` (the call and its arguments), on the absence of errors, and on a set of at most
+  /// 63 choices; returns the choices that all workers have in common. `describe()` is called only if its text is
+  /// needed. Throws the same error on all workers. Finishes a pending operation first.
+  /// Cost:     on one node a read of one cache line of each worker; between N nodes in addition one to log2 N rounds of
+  ///           messages of 32 bytes; at the first call, and where nodes do not share memory, one MPI_Iallreduce of 32
+  ///           bytes.
+  /// `ahead` may start to send before the agreement is complete: with several nodes, if no worker of this node has an
+  /// error and its workers have a choice in common; on one node, only what this worker can roll back alone.
+  PARTITA_DECL std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
+                                   const call_description& describe, speculative_send* ahead = nullptr);
+  /// Notes an operation that needs no messages and that all workers make. The next agreement compares what the workers
+  /// noted. `fingerprint` covers everything that must be equal on all workers. Returns a number for the result. Cost:
+  /// no message.
+  std::uint64_t note_local(std::uint64_t fingerprint, const char* name, const shape_list& extents = {}) {
+    return level_ == checks::agree ? local_.note(fingerprint, name, extents) : 0;
+  }
+  std::uint64_t local_history() const { return local_.history(); }
+  /// From now on agreements are recorded in, or replayed from, `steps`, the steps of a chain of calls. nullptr ends
+  /// that.
+  void follow_steps(recorded_agreements* steps) { steps_ = steps; }
+  bool follows_steps() const { return steps_ != nullptr; }
+  /// The tag of blocks that may be sent before all workers agree. It changes after each call whose speculative messages
+  /// were discarded, so that no later call receives these messages.
+  int tag_of_blocks() const { return tags_ == nullptr ? 2 : tags_->tag_in_this_round(2); }
+  /// The agreement found no choice in common: discards what was sent speculatively, which depended on a choice.
+  void discard_without_choice() {
+    if (std::exchange(began_before_, false)) discard_sent();
+  }
+
+  /// A communicator of the chosen workers of this world, in the given order, which a new world_state takes over. Only
+  /// the chosen workers call this. Finishes a pending operation first.
+  PARTITA_DECL MPI_Comm communicator_of(const workers& chosen);
+
+  /// The start of every call, with or without an agreement: checks that this process and thread may make the call, and
+  /// notes it. Made by all workers of the world, or by the `chosen` ones.
+  PARTITA_DECL void begin_call(std::uint64_t fingerprint, const call_description& describe,
+                               const workers* chosen = nullptr);
+  hang_report& report() { return *hang_report_; }
+  /// Handles missing memory in a call of all workers, see one_call. Returns only if there is no other worker or the
+  /// world is lost.
+  PARTITA_DECL [[gnu::noinline]] void lacks_memory();
+
+  /// This worker stops in the middle of a call and will not receive what the others have sent it. MPI would deliver
+  /// those messages to the next communicator with the same number, which would then hang. So this communicator is kept
+  /// until the process ends.
+  PARTITA_DECL void leave_messages_unread();
+
+  /// For one_thread: the thread that is in a call; null where MPI allows only one thread.
+  std::atomic<std::thread::id>* caller() { return any_thread_ ? &caller_ : nullptr; }
+
+  /// Registers an operation that a kernel leaves pending. At checks::agree the next agreement finishes it first.
+  /// Without that there could be a deadlock: a worker that finishes the operation earlier or later than the others
+  /// would wait for workers that wait for it in another call. If other workers need this one to finish it (`needed`),
+  /// the next call finishes it at any level.
+  void leave_under_way(const std::shared_ptr<pending_operation>& left, bool needed = false) {
+    if (needed || level_ == checks::agree) under_way_ = left;
+  }
+  void end_under_way() {
+    if (under_way_) std::exchange(under_way_, nullptr)->wait();
+  }
+
+  /// Every worker gets the bitwise AND of the four words of all workers.
+  PARTITA_DECL void all_and(const std::uint64_t* mine, std::uint64_t* all);
+
+  /// Whether something holds on every worker. Collective. If a worker takes part with an error instead, all workers
+  /// throw that error. Cost: that of an agreement.
+  PARTITA_DECL bool on_all(bool here);
+
+ private:
+  using words = and_allreduce::words;
+
+  PARTITA_DECL words meet(const words& mine, speculative_send* ahead);
+  static bool have_one_call(const words& all) { return (all[0] | all[1]) == ~std::uint64_t{0}; }
+  static bool agree(const words& all) { return have_one_call(all) && all[3] != 0; }
+  PARTITA_DECL bool began_ahead(const words& all);
+  /// Takes part in the next agreement of the other workers, for whatever call, with an error that all workers throw.
+  PARTITA_DECL [[noreturn]] void fail_at_next_agreement(const text& sentence);
+  PARTITA_DECL void discard_sent();
+  static constexpr std::uint64_t gone = 0x7061727469746121ULL;
+
+  /// All workers get information about all others, and check that their programs were compiled with the same settings
+  /// and that they use the same level of checks.
+  PARTITA_DECL void introduce();
+  PARTITA_DECL void expect_one_setting(const std::vector<hang_report::introduction>& all);
+  bool has_unread_messages() const { return leaves_messages_ || hang_report_->gave_up(); }
+
+  /// Answers an agreement from the recorded steps of a chain.
+  PARTITA_DECL std::uint64_t next_step(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
+                                       const call_description& describe);
+
+  /// Runs after the first agreement, when all workers come here, and makes the flags; with a trace it runs after each
+  /// one.
+  PARTITA_DECL [[gnu::noinline]] void end_agreement();
+
+  /// Reports to the other workers that this worker leaves. Returns whether all workers leave, so that they may free
+  /// shared resources together.
+  PARTITA_DECL bool taken_leave();
+
+  PARTITA_DECL letter letter_of(std::uint64_t fingerprint, failure kind, const text& mine) const;
+  /// Gathers the letters of all workers; empty if a worker does not answer.
+  PARTITA_DECL std::vector<letter> gather(const letter& own);
+
+  /// All workers exchange their letters and throw the same error. Called only after an agreement has failed.
+  PARTITA_DECL [[noreturn]] void report(std::uint64_t fingerprint, bool same, failure kind, const text& mine);
+  PARTITA_DECL std::vector<letter> letters_of_all(const letter& own, const text& call);
+
+  MPI_Comm communicator_ = MPI_COMM_NULL;
+  std::unique_ptr<hang_report> hang_report_;
+  bool any_thread_ = false;              // MPI provides MPI_THREAD_MULTIPLE
+  std::atomic<std::thread::id> caller_;  // the thread that is in a call
+  std::size_t size_ = 0;
+  std::size_t id_ = 0;
+  checks level_;
+  std::thread::id maker_;
+  bool lost_ = false;  // a worker did not answer or has left: no further agreement is possible
+  bool leaves_messages_ = false;
+  bool began_before_ = false;  // the last agreement started a speculative send, and the call needs another agreement
+  own_node* tags_ = nullptr;
+  bool sought_flags_ = false, ends_plainly_ = false;  // ends_plainly_: there is nothing to do after an agreement
+  and_allreduce common_;
+  recorded_agreements* steps_ = nullptr;
+  local_operations local_;
+  std::shared_ptr<pending_operation> under_way_;  // the last one; earlier ones are finished
+  kept_buffers buffers_;
+};
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/world/impl/world_state.ipp>
+#endif

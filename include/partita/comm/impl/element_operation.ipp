@@ -1,0 +1,37 @@
+// Defines the functions that comm/element_operation.hpp declares.
+#pragma once
+
+#include <partita/comm/element_operation.hpp>
+
+namespace partita::detail::tree_order {
+
+/// Combines the blocks of a position and of those below it into `to`. Returns false if there is only one block, which
+/// stays where it is.
+PARTITA_DECL bool combine_below(const element_operation& how, const char* const* blocks, const binomial_tree& tree,
+                                std::size_t position, bool gives, std::size_t n, char* to) {
+  const char* together = gives ? blocks[position] : nullptr;
+  piece_buffer part;
+  tree.for_below_smallest_first(position, [&](std::size_t other) {
+    char* const there = together == nullptr ? to : part.bytes;
+    const char* const more = combine_below(how, blocks, tree, other, true, n, there) ? there : blocks[other];
+    if (together != nullptr) how.combine(to, together, more, n);
+    together = together == nullptr ? more : to;
+  });
+  return together == to;
+}
+
+}  // namespace partita::detail::tree_order
+
+namespace partita::detail {
+
+PARTITA_DEF const char* combine_blocks(const element_operation& how, const char* const* blocks, std::size_t first,
+                                       std::size_t size, std::size_t n, char* to) {
+  // a sum of two numbers is rounded once in any case
+  if (how.exactly != nullptr && (size - first > 2 || how.width > 1)) {
+    how.exactly(blocks + first, size - first, n, to);
+    return to;
+  }
+  return tree_order::combine_below(how, blocks, binomial_tree{size}, 0, first == 0, n, to) ? to : blocks[first];
+}
+
+}  // namespace partita::detail

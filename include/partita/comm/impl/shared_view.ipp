@@ -1,0 +1,48 @@
+// Defines the functions that comm/shared_view.hpp declares.
+#pragma once
+
+#include <mutex>
+#include <partita/comm/shared_view.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF lent_header* lent_blocks::lend(arena& memory, std::size_t bytes, std::uint32_t views) {
+  const std::lock_guard<spin_lock> only(in_use());
+  reclaim();
+  const std::size_t all = sizeof(lent_header) + bytes;
+  auto* const header = ::new (memory.allocate(all)) lent_header{};
+  header->views.store(views, std::memory_order_relaxed);
+  lent().push_back({&memory, header, all});
+  return header;
+}
+
+PARTITA_DEF std::vector<lent_blocks::entry>& lent_blocks::lent() {
+  // never destroyed: views in static storage may outlive everything
+  static std::vector<entry>& entries = *new std::vector<entry>;
+  return entries;
+}
+
+PARTITA_DEF spin_lock& lent_blocks::in_use() {
+  static spin_lock lock;
+  return lock;
+}
+
+PARTITA_DEF void lent_blocks::reclaim() {
+  std::vector<entry>& all = lent();
+  for (std::size_t k = 0; k < all.size();) {
+    if (all[k].header->views.load(std::memory_order_acquire) != 0) {
+      ++k;
+      continue;
+    }
+    all[k].memory->release(all[k].header, all[k].bytes);
+    all[k] = all.back();
+    all.pop_back();
+  }
+}
+
+lease::~lease() {
+  // a forked child has copies of its parent's views, but they are not counted
+  if (header_ != nullptr && !process::is_forked()) header_->views.fetch_sub(1, std::memory_order_release);
+}
+
+}  // namespace partita::detail

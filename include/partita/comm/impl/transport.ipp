@@ -1,0 +1,68 @@
+// Defines the functions that comm/transport.hpp declares.
+#pragma once
+
+#include <partita/comm/transport.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF transport_policy transport_policy::from_environment() {
+  transport_policy policy;
+  policy.shared = arena::shared_by_environment();
+  return policy;
+}
+
+PARTITA_DEF transport_policy transport_policy::of(strategy how, messages form) {
+  transport_policy policy = from_environment();
+  policy.shared = policy.shared && how != strategy::message;
+  policy.refuse_messages = how == strategy::shared;
+  policy.message.how = form;
+  return policy;
+}
+
+PARTITA_DEF bool transport::one_memory() const {
+  int all = 0;
+  MPI_Comm_size(everyone_, &all);
+  return members_.size() == static_cast<std::size_t>(all) && channel_.usable();
+}
+
+PARTITA_DEF void transport::join_messages() {
+  if (!members_.is_one_of_many() || !policy_.shared || policy_.message != message_policy{}) return;
+  if (!members_.joint())
+    members_.joint() = std::make_shared<joint_ways>(everyone_, members_, own_node::of(everyone_), memory_);
+  joint_ = members_.joint();
+}
+
+PARTITA_DEF std::vector<std::size_t> transport::whose_plans() const {
+  std::vector<std::size_t> all;
+  for (std::size_t k = 0; joint_ && k < members_.size(); ++k) all.push_back(members_.worker(k));
+  return all;
+}
+
+PARTITA_DEF std::unique_ptr<box_exchange> transport::exchange(lowered_plan plan, const element_kind& kind,
+                                                              std::vector<lowered_plan> of_node) {
+  joint_plan joint;
+  if (!of_node.empty() && !plan.accumulate) {
+    joint = joint_planner(plan.worker, kind.bytes, std::move(of_node), members_.first_of()).split();
+    if (!joint.empty()) plan = joint.direct;
+  }
+  auto made = std::make_unique<box_exchange>(ways_, memory_, std::move(plan), kind, members_.oversubscribed());
+  if (!joint.empty()) made->also(std::make_unique<joint_messages>(*joint_, std::move(joint), kind));
+  return made;
+}
+
+PARTITA_DEF void transport::expect_one_memory() const {
+  int workers = 0;
+  MPI_Comm_size(everyone_, &workers);
+  const auto all = static_cast<std::size_t>(workers);
+  if (members_.size() != all)
+    throw communication_error(text("partita: strategy::shared requires workers of one node, and ")
+                              << members_.size() << " of " << all
+                              << " share the node of this worker; take strategy::mixed");
+  if (all > 1 && !channel_.usable())
+    throw communication_error(
+        text("partita: strategy::shared requires shared memory, and there is none or too little (")
+        << arena::free_shared_bytes()
+        << " bytes are free), or it is turned off (PARTITA_SHARED=0); take strategy::mixed");
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,60 @@
+// Says how a program uses the library: from headers alone, or with the compiled core (PARTITA_CORE).
+//
+// A function that depends on no type of the program is declared in a header and defined in the folder impl/ beside
+// it. With PARTITA_CORE a program sees the declaration alone, and libpartita has the function. Without PARTITA_CORE the
+// header includes the definition at its end, as a template, so that a program compiles only the functions that it
+// calls.
+#pragma once
+
+#include <partita/core/version.hpp>
+
+#ifdef PARTITA_CORE
+/// Stands before the declaration of a function that impl/ defines.
+#define PARTITA_DECL
+/// Stands before its definition.
+#define PARTITA_DEF
+/// Stands before the declaration of a virtual function or a destructor that impl/ defines.
+#define PARTITA_INLINE
+/// Stands before the two functions below. They are weak and not inline where a program has no libpartita: the compiler
+/// never inlines them, so that all files call the ones that the linker keeps, and share one set of values.
+#define PARTITA_WEAK
+#define PARTITA_WAY "with the compiled core"
+#else
+#define PARTITA_DECL template <class = void>
+#define PARTITA_DEF template <class>
+#define PARTITA_INLINE inline
+#define PARTITA_WEAK [[gnu::weak]]
+#define PARTITA_WAY "from headers alone"
+#endif
+
+#ifdef _GLIBCXX_DEBUG
+#define PARTITA_CONTAINERS " and _GLIBCXX_DEBUG"  // changes the layout of std::vector
+#else
+#define PARTITA_CONTAINERS ""
+#endif
+
+#define PARTITA_TEXT_OF(x) #x
+#define PARTITA_VERSION_TEXT(major, minor, patch) \
+  PARTITA_TEXT_OF(major) "." PARTITA_TEXT_OF(minor) "." PARTITA_TEXT_OF(patch)
+
+/// Compares how the files of a program, and the library that it links, were compiled. Ends the program before main with
+/// a message if two of them differ in one of the settings, because they would share objects of different layouts. Its
+/// name and its arguments are the same in all versions.
+extern "C" PARTITA_WEAK void partita_expect_one_setting(unsigned setting, const char* value);
+/// Where the value of a setting is kept that the files of this program gave; null there if none of them gave one.
+extern "C" PARTITA_WEAK const char** partita_setting(unsigned setting);
+
+namespace partita::detail {
+namespace {
+// One object in each file of a program, so that each file takes part in the comparison.
+[[maybe_unused]] const bool compared_way =
+    (partita_expect_one_setting(
+         0, "version " PARTITA_VERSION_TEXT(PARTITA_VERSION_MAJOR, PARTITA_VERSION_MINOR,
+                                            PARTITA_VERSION_PATCH) " " PARTITA_WAY PARTITA_CONTAINERS),
+     true);
+}  // namespace
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/core/impl/config.ipp>
+#endif

@@ -1,0 +1,34 @@
+// Defines the functions that explain/quantities.hpp declares.
+#pragma once
+
+#include <partita/explain/quantities.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF long_text three_figures(double number) {
+  const std::size_t scale = number < 10 ? 100 : number < 100 ? 10 : 1;
+  const auto figures = static_cast<std::size_t>(number * static_cast<double>(scale) + 0.5);
+  long_text all = long_text() << figures / scale;
+  if (scale > 1) all << (scale == 100 && figures % scale < 10 ? ".0" : ".") << figures % scale;
+  return all;
+}
+
+/// A number with the unit that makes it 1 to 1000, if there is such a unit.
+PARTITA_DECL long_text in_units(double number, const char* const* units, std::size_t count) {
+  std::size_t u = 0;
+  while (u + 1 < count && number >= 999.5) number /= 1000, ++u;
+  return three_figures(number) << ' ' << units[u];
+}
+
+PARTITA_DEF long_text in_seconds(double seconds) {
+  constexpr const char* units[] = {"ns", "us", "ms", "s"};
+  return in_units(seconds * 1e9, units, 4);
+}
+
+PARTITA_DEF long_text in_bytes(std::size_t bytes) {
+  constexpr const char* units[] = {"B", "kB", "MB", "GB", "TB"};
+  if (bytes < 1000) return long_text() << bytes << " B";
+  return in_units(static_cast<double>(bytes) / 1000, units + 1, 4);
+}
+
+}  // namespace partita::detail

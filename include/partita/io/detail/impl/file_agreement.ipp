@@ -1,0 +1,64 @@
+// Defines the functions that io/detail/file_agreement.hpp declares.
+#pragma once
+
+#include <partita/io/detail/file_agreement.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF void file_trouble::raise() const {
+  if (what == kind::shape) throw shape_error(sentence);
+  if (what == kind::partition) throw partition_error(sentence);
+  throw io_error(sentence);
+}
+
+PARTITA_DEF call_number& call_number::operator<<(std::uint64_t value) {
+  number_.mix(value);
+  return *this;
+}
+
+PARTITA_DEF call_number& call_number::operator<<(const char* characters) {
+  while (*characters != '\0') *this << static_cast<std::uint64_t>(static_cast<unsigned char>(*characters++));
+  return *this;
+}
+
+PARTITA_DEF std::uint64_t file_call::common(std::uint64_t choices) const {
+  // afterwards each worker works alone, until the next agreement
+  return one_call(*world_.state(),
+                  [&] { return world_.state()->agree(number_, choices, failure::none, [&] { return name_; }); });
+}
+
+PARTITA_DEF void file_call::settle(const file_trouble& mine) const {
+  if (all(mine.empty())) return;
+  std::size_t who = 0;
+  for (std::size_t first = 0; first < world_.size(); first += 64) {  // one bit per worker without an error
+    std::uint64_t content = ~std::uint64_t{0};
+    if (!mine.empty() && world_.id() / 64 == first / 64) content = ~(std::uint64_t{1} << world_.id() % 64);
+    const std::uint64_t all_content = common(content);
+    who = first + static_cast<std::size_t>(std::countr_one(all_content));
+    if (who < first + 64) break;
+  }
+  const std::string told =
+      bytes_of(who, static_cast<char>(mine.what) + std::string(mine.sentence.begin(), mine.sentence.end()));
+  file_trouble first;
+  first.what = static_cast<file_trouble::kind>(told[0]);
+  first.sentence << told.c_str() + 1;
+  first.raise();
+}
+
+PARTITA_DEF file_trouble file_call::cannot(const char* doing, const std::string& path, int error,
+                                           const char* way_out) const {
+  file_trouble trouble;
+  if (error == 0) return trouble;
+  trouble.sentence << name_ << ": worker " << world_.id() << " cannot " << doing << " " << path.c_str() << ": "
+                   << error_text(error) << "; " << way_out;
+  return trouble;
+}
+
+PARTITA_DEF file_trouble file_call::refuse(file_trouble::kind what, const text& sentence) const {
+  file_trouble trouble;
+  trouble.what = what;
+  trouble.sentence << name_ << ": " << sentence;
+  return trouble;
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,111 @@
+// Defines the functions that io/load_checkpoint.hpp declares.
+#pragma once
+
+#include <cstring>
+#include <optional>
+#include <partita/io/load_checkpoint.hpp>
+
+namespace partita {
+
+PARTITA_DEF const manifest_tensor* checkpoint::find(const std::string& name) const {
+  const auto at = std::lower_bound(by_name_.begin(), by_name_.end(), name,
+                                   [&](std::size_t k, const std::string& n) { return contents_.tensors[k].name < n; });
+  return at == by_name_.end() || contents_.tensors[*at].name != name ? nullptr : &contents_.tensors[*at];
+}
+
+}  // namespace partita
+
+namespace partita::detail {
+
+/// The steps in a folder as the leader sees them, sent to all workers. A folder that does not exist has none.
+PARTITA_DECL std::vector<std::uint64_t> common_steps(const file_call& call, const std::string& folder) {
+  std::string bytes;
+  file_trouble trouble;
+  if (call.leads()) {
+    const checkpoint_list list = list_checkpoints(folder);
+    if (list.error != ENOENT) trouble = call.cannot("read", folder, list.error, "check the name of the folder");
+    bytes.resize(list.steps.size() * sizeof(std::uint64_t));
+    if (!bytes.empty()) std::memcpy(bytes.data(), list.steps.data(), bytes.size());
+  }
+  call.settle(trouble);
+  bytes = call.bytes_of(call.leader(), bytes);
+  std::vector<std::uint64_t> steps(bytes.size() / sizeof(std::uint64_t));
+  if (!bytes.empty()) std::memcpy(steps.data(), bytes.data(), bytes.size());
+  return steps;
+}
+
+/// Reads the manifest of a step, or of the highest step if none is given, on the leader. Returns its text and an error.
+PARTITA_DECL std::pair<std::string, file_trouble> read_manifest(const file_call& call, const std::string& folder,
+                                                                const std::optional<std::uint64_t>& wanted) {
+  constexpr std::size_t most = std::size_t{1} << 28U;  // 25 million slabs
+  std::string json, path;
+  std::uint64_t step = 0;
+  int error = ENOENT;
+  for (bool again = false; error == ENOENT; again = true) {  // another job may remove a step after it is listed
+    const std::uint64_t before = step;
+    const checkpoint_list list = wanted ? checkpoint_list{{*wanted}, {}, 0} : list_checkpoints(folder);
+    if (list.error != 0 && list.error != ENOENT)
+      return {json, call.cannot("read", folder, list.error, "check the name of the folder")};
+    if (list.steps.empty())
+      return {json, call.refuse(file_trouble::kind::io,
+                                "requires a folder with a checkpoint that was saved whole, and there is none; ask "
+                                "checkpoint_steps first")};
+    step = list.steps.back();
+    if (again && step == before) break;
+    path = folder + "/" + step_name(step);
+    error = read_small_file(path + "/manifest.json", json, most);
+  }
+  if (error != 0) return {json, call.cannot("read", path + "/manifest.json", error, "load a step that is there")};
+  const manifest_found found = parse_manifest(json);
+  text problem = found.problem;
+  if (problem.empty() && found.manifest.step != step)
+    problem << "its manifest is that of step " << found.manifest.step << ": its folder was renamed, or its files moved";
+  if (problem.empty()) return {json, {}};
+  return {json,
+          call.refuse(file_trouble::kind::io, text("requires a checkpoint that is as it was saved; of ")
+                                                  << path.c_str() << ", " << problem << "; load an earlier step")};
+}
+
+/// The leader reads a manifest and sends it to all workers, which verify it. Collective.
+PARTITA_DECL checkpoint open_checkpoint(const file_call& call, const std::string& folder,
+                                        const std::optional<std::uint64_t>& wanted) {
+  std::pair<std::string, file_trouble> read;
+  if (call.leads()) read = read_manifest(call, folder, wanted);
+  call.settle(read.second);
+  manifest found = parse_manifest(call.bytes_of(call.leader(), read.first)).manifest;
+  return {call.everyone(), folder + "/" + step_name(found.step), std::move(found)};
+}
+
+}  // namespace partita::detail
+
+namespace partita {
+
+PARTITA_DEF std::vector<std::uint64_t> checkpoint_steps(const std::string& folder, const world& everyone) {
+  return detail::one_call(*everyone.state(), [&] {
+    const detail::file_call call(everyone, 0, text("partita::checkpoint_steps(\"") << folder.c_str() << "\", world)",
+                                 detail::call_number() << 4);
+    call.common(0);
+    return detail::common_steps(call, folder);
+  });
+}
+
+PARTITA_DEF checkpoint load_checkpoint(const std::string& folder, const world& everyone, std::uint64_t step) {
+  return detail::one_call(*everyone.state(), [&] {
+    const detail::file_call call(everyone, 0,
+                                 text("partita::load_checkpoint(\"") << folder.c_str() << "\", world, " << step << ")",
+                                 detail::call_number() << 5);
+    call.common(0);
+    return detail::open_checkpoint(call, folder, step);
+  });
+}
+
+PARTITA_DEF checkpoint load_checkpoint(const std::string& folder, const world& everyone) {
+  return detail::one_call(*everyone.state(), [&] {
+    const detail::file_call call(everyone, 0, text("partita::load_checkpoint(\"") << folder.c_str() << "\", world)",
+                                 detail::call_number() << 6);
+    call.common(0);
+    return detail::open_checkpoint(call, folder, std::nullopt);
+  });
+}
+
+}  // namespace partita

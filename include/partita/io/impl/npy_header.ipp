@@ -1,0 +1,200 @@
+// Defines the functions that io/npy_header.hpp declares.
+#pragma once
+
+#include <partita/io/npy_header.hpp>
+
+namespace partita {
+
+PARTITA_DEF text npy_type_text(char byte_order, char kind, std::size_t item_bytes) {
+  text name;
+  return name << (item_bytes == 1 ? '|' : byte_order) << kind << item_bytes;
+}
+
+PARTITA_DEF std::string make_npy_header(const text& type, bool columns_first, const std::size_t* extents,
+                                        std::size_t rank) {
+  std::string words = "{'descr': '" + std::string(type.begin(), type.end()) +
+                      "', 'fortran_order': " + (columns_first ? "True" : "False") + ", 'shape': (";
+  for (std::size_t d = 0; d < rank; ++d) words += std::to_string(extents[d]) + (d + 1 < rank ? ", " : "");
+  words += rank == 1 ? ",), }" : "), }";
+  words.append(63 - (10 + words.size()) % 64, ' ');
+  words += '\n';
+  std::string header("\x93NUMPY\x01\x00", 8);
+  header += static_cast<char>(words.size() & 0xffU);
+  header += static_cast<char>(words.size() >> 8U);
+  return header + words;
+}
+
+}  // namespace partita
+
+namespace partita::detail {
+
+PARTITA_DEF npy_header_found npy_literal::read() {
+  bool type = false, order = false, shape = false;
+  if (!take('{')) return fail("begins with no dictionary");
+  while (!take('}')) {
+    std::string key;
+    if (!read_string(key)) return fail("has an entry without a quoted name");
+    if (!take(':')) return fail("has an entry without a colon");
+    bool* const seen = key == "descr" ? &type : key == "fortran_order" ? &order : key == "shape" ? &shape : nullptr;
+    if (seen == nullptr) return fail("has an entry that is none of descr, fortran_order and shape");
+    if (*seen) return fail("has an entry twice");
+    *seen = true;
+    if (!(seen == &type ? read_type() : seen == &order ? read_order() : read_shape())) return std::move(found_);
+    if (!take(',') && !next_is('}')) return fail("has entries without a comma between them");
+  }
+  if (!type || !order || !shape) return fail("lacks one of descr, fortran_order and shape");
+  skip_space();
+  if (at_ != end_) return fail("has more than spaces behind its dictionary");
+  return size_up();
+}
+
+PARTITA_DEF npy_header_found npy_literal::fail(const char* what) {
+  say(what);
+  return std::move(found_);
+}
+
+PARTITA_DEF bool npy_literal::say(const char* what) {
+  if (found_.problem.empty()) found_.problem << "its header " << what;
+  return false;
+}
+
+PARTITA_DEF void npy_literal::skip_space() {
+  while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
+}
+
+PARTITA_DEF bool npy_literal::next_is(char c) {
+  skip_space();
+  return at_ != end_ && *at_ == static_cast<unsigned char>(c);
+}
+
+PARTITA_DEF bool npy_literal::take(char c) {
+  if (!next_is(c)) return false;
+  ++at_;
+  return true;
+}
+
+PARTITA_DEF bool npy_literal::take_word(const char* word) {
+  skip_space();
+  const unsigned char* p = at_;
+  for (; *word != '\0'; ++word, ++p)
+    if (p == end_ || *p != static_cast<unsigned char>(*word)) return false;
+  at_ = p;
+  return true;
+}
+
+PARTITA_DEF bool npy_literal::read_string(std::string& out) {
+  const char quote = next_is('\'') ? '\'' : '"';
+  if (!take(quote)) return false;
+  while (at_ != end_ && *at_ != static_cast<unsigned char>(quote) && *at_ != '\\') out += static_cast<char>(*at_++);
+  if (at_ == end_ || *at_ == '\\') return false;
+  ++at_;
+  return true;
+}
+
+PARTITA_DEF bool npy_literal::read_number(std::size_t& value) {
+  skip_space();
+  const unsigned char* const first = at_;
+  value = 0;
+  for (; at_ != end_ && *at_ >= '0' && *at_ <= '9'; ++at_) {
+    const std::size_t digit = *at_ - std::size_t{'0'};
+    if (value > (most - digit) / 10) return false;
+    value = value * 10 + digit;
+  }
+  return at_ != first && (at_ - first == 1 || *first != '0');
+}
+
+PARTITA_DEF bool npy_literal::read_type() {
+  if (next_is('[') || next_is('('))
+    return say("names a structured type; only plain numbers, bool and complex numbers are read");
+  std::string type;
+  if (!read_string(type)) return say("has a type that is no quoted string");
+  npy_header& h = found_.header;
+  std::size_t k = 0;
+  h.byte_order = native_byte_order;
+  if (k < type.size() && (type[k] == '<' || type[k] == '>' || type[k] == '|' || type[k] == '=')) {
+    if (type[k] != '=') h.byte_order = type[k];
+    ++k;
+  }
+  h.kind = k < type.size() ? type[k++] : '\0';
+  for (; k < type.size() && type[k] >= (h.item_bytes == 0 ? '1' : '0') && type[k] <= '9' && h.item_bytes < 100; ++k)
+    h.item_bytes = h.item_bytes * 10 + static_cast<std::size_t>(type[k] - '0');
+  const std::size_t n = h.item_bytes;
+  const bool integer = n == 1 || n == 2 || n == 4 || n == 8;
+  const bool known = (h.kind == 'b' && n == 1) || ((h.kind == 'i' || h.kind == 'u') && integer) ||
+                     (h.kind == 'f' && (n == 2 || n == 4 || n == 8 || n == 12 || n == 16)) ||
+                     (h.kind == 'c' && (n == 8 || n == 16 || n == 24 || n == 32));
+  if (k != type.size() || !known || (n > 1 && h.byte_order == '|')) {
+    found_.problem << "its header names the type '";
+    for (std::size_t c = 0; c < type.size() && c < 40; ++c) found_.problem << (type[c] < ' ' ? '?' : type[c]);
+    found_.problem << "'; only plain numbers, bool and complex numbers are read";
+    return false;
+  }
+  if (n == 1) h.byte_order = '|';
+  return true;
+}
+
+PARTITA_DEF bool npy_literal::read_order() {
+  if (take_word("True")) return found_.header.fortran_order = true;
+  return take_word("False") || say("has a fortran_order that is neither True nor False");
+}
+
+PARTITA_DEF bool npy_literal::read_shape() {
+  npy_header& h = found_.header;
+  if (!take('(')) return say("has a shape that is no tuple");
+  bool comma = true;
+  while (!take(')')) {
+    if (!comma) return say("has a shape without commas");
+    if (h.rank == npy_header::most_dimensions) return say("has a shape of more than 64 dimensions");
+    if (!read_number(h.extents[h.rank])) return say("has a shape whose extents are not numbers below 2^63");
+    take('L');  // the suffix of a long in Python 2
+    ++h.rank;
+    comma = take(',');
+  }
+  return h.rank != 1 || comma || say("has a shape that is a number in parentheses and no tuple");
+}
+
+PARTITA_DEF npy_header_found npy_literal::size_up() {
+  npy_header& h = found_.header;
+  h.data_bytes = h.item_bytes;
+  for (std::size_t d = 0; d < h.rank; ++d)
+    if (h.extents[d] == 0) h.data_bytes = 0;
+  for (std::size_t d = 0; d < h.rank && h.data_bytes > 0; ++d) {
+    if (h.data_bytes > most / h.extents[d]) return fail("has extents whose product is above 2^63 bytes");
+    h.data_bytes *= h.extents[d];
+  }
+  return std::move(found_);
+}
+
+}  // namespace partita::detail
+
+namespace partita {
+
+PARTITA_DEF npy_header_found parse_npy_header(const unsigned char* bytes, std::size_t n) {
+  npy_header_found found;
+  const char magic[] = "\x93NUMPY";
+  for (std::size_t k = 0; k < 6; ++k)
+    if (n < 10 || bytes[k] != static_cast<unsigned char>(magic[k])) {
+      found.problem << (n < 10 ? "it is too short for a .npy file" : "it does not begin as a .npy file does");
+      return found;
+    }
+  const unsigned version = bytes[6];
+  if (version < 1 || version > 3 || bytes[7] != 0) {
+    found.problem << "it is a .npy file of version " << version << "." << unsigned{bytes[7]}
+                  << "; versions 1.0, 2.0 and 3.0 are read";
+    return found;
+  }
+  const std::size_t front = version == 1 ? 10 : 12;
+  std::size_t length = 0;
+  for (std::size_t k = front; k-- > 8 && n >= front;) length = length << 8U | bytes[k];
+  if (n < front || length > npy_header_limit - front || length > n - front) {
+    found.problem << "its header is cut off or longer than " << npy_header_limit << " bytes";
+    return found;
+  }
+  found = detail::npy_literal(bytes + front, bytes + front + length).read();
+  found.header.data_at = front + length;
+  if (found.problem.empty() && found.header.data_bytes > static_cast<std::size_t>(-1) / 2 - found.header.data_at)
+    found.problem << "its header has extents whose product is above 2^63 bytes";
+  return found;
+}
+
+}  // namespace partita

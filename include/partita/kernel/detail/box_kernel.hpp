@@ -1,0 +1,125 @@
+// The common interface of kernels that exchange boxes: repartition, all_gather, reduce_scatter, halo_exchange.
+#pragma once
+
+#include <cstddef>
+#include <partita/core/rejected_call.hpp>
+#include <partita/kernel/detail/box_movement.hpp>
+#include <partita/kernel/kernel_access.hpp>
+#include <utility>
+
+namespace partita::detail {
+
+/// A kernel on the blocks of a partition. `Kernel` defines the checks of arguments `takes`, `takes_back` and `fills`. A
+/// kernel that is `Transposed` carries out the adjoint of its movement, and the movement as its adjoint.
+template <class Kernel, class Movement, bool Transposed = false>
+class box_kernel {
+ public:
+  /// Returns the result on this worker.
+  template <class X>
+  auto operator()(const X& x) const {
+    if constexpr (Kernel::template takes<X>()) return forward_(x, text());
+    else return rejected_call{};
+  }
+  /// Non-blocking: returns a pending operation whose finish() gives the result:
+  /// `auto later = k.start(x); …; auto y = later.finish();`. Until then x must not change. The next call of a kernel on
+  /// this world completes it first.
+  template <class X>
+  auto start(const X& x) const {
+    if constexpr (Kernel::template takes<X>()) return start_<true>(x, ".start(x)", text(), nothing_to_fill{});
+    else return rejected_call{};
+  }
+  /// Writes the result into a caller's array or view, which must have its shape and share no memory with x
+  /// [shape_error, on all workers].
+  template <class X, class View>
+  void into(const X& x, View&& view) const {
+    if constexpr (Kernel::template takes<X>() && Kernel::template fills<View, X>()) forward_(x, view, text());
+  }
+  /// The adjoint: moves dy back to the decomposition of the last x whose result had the shape of dy. Without such an x,
+  /// the balanced decomposition is used; halo_exchange throws a shape_error instead. If x was not balanced and its plan
+  /// was evicted by 32 newer plans, a shape_error is thrown.
+  template <class Y>
+  auto adjoint(const Y& dy) const {
+    if constexpr (Kernel::template takes_back<Y>()) return backward_(dy, text());
+    else return rejected_call{};
+  }
+  template <class Y, class View>
+  void adjoint_into(const Y& dy, View&& view) const {
+    if constexpr (Kernel::template takes_back<Y>() && Kernel::template fills<View, Y>()) backward_(dy, view, text());
+  }
+  template <class Y>
+  auto start_adjoint(const Y& dy) const {
+    if constexpr (Kernel::template takes_back<Y>()) return begin_backward_(dy, text(), nothing_to_fill{});
+    else return rejected_call{};
+  }
+
+  /// The memory pool that results are allocated from; null before the first call.
+  arena* memory() const { return movement_.memory(); }
+  /// How often block shapes have been exchanged so far.
+  std::size_t plans_made() const { return movement_.plans_made(); }
+  /// The number of plans made so far, and what this worker sends in a call with the plan used last.
+  kernel_counts counts() const { return movement_.counts(); }
+
+ protected:
+  explicit box_kernel(typename Movement::planner_type planner) : movement_(std::move(planner)) {}
+
+  /// Mutable because a call caches plans, which changes no result.
+  mutable Movement movement_;
+
+ private:
+  friend struct kernel_access;
+
+  kernel_identity identity_() const { return movement_.identity(); }
+  /// Collective: throws on all workers if one of them has an error.
+  void object_(const text& error_message) const { movement_.object(error_message); }
+
+  template <bool Forward, class T, std::size_t Rank, class Fill>
+  auto begin_(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const char* direction,
+              const text& error_message, Fill fill) const {
+    if constexpr (Forward != Transposed)
+      return movement_.template forward<T>(x, wanted, direction, local_error(error_message), fill);
+    else return movement_.template backward<T>(x, wanted, direction, local_error(error_message), fill);
+  }
+  template <bool Forward, class X>
+  auto carry_out_(const X& x, const target<element_of<X>, rank_of<X>>& wanted, const char* direction,
+                  const text& error_message) const {
+    return movement_.one_call([&] {
+      const block_argument<X> argument(x);
+      return begin_<Forward, element_of<X>, rank_of<X>>(argument.block(), wanted, direction, error_message,
+                                                        nothing_to_fill{})
+          .finish();
+    });
+  }
+  template <bool Forward, class X, class Fill>
+  auto start_(const X& x, const char* direction, const text& error_message, Fill fill) const {
+    return begun(x, [&](const auto& block) {
+      return movement_.one_call([&] {
+        auto later = begin_<Forward, element_of<X>, rank_of<X>>(block, {}, direction, error_message, fill);
+        movement_.leave_under_way();
+        return later;
+      });
+    });
+  }
+
+  template <class X>
+  auto forward_(const X& x, const text& error_message) const {
+    return carry_out_<true>(x, {}, "(x)", error_message);
+  }
+  template <class X, class View>
+  void forward_(const X& x, View& view, const text& error_message) const {
+    carry_out_<true>(x, target_of<element_of<X>, rank_of<X>>(view), "(x)", error_message);
+  }
+  template <class Y>
+  auto backward_(const Y& dy, const text& error_message) const {
+    return carry_out_<false>(dy, {}, ".adjoint(dy)", error_message);
+  }
+  template <class Y, class View>
+  void backward_(const Y& dy, View& view, const text& error_message) const {
+    carry_out_<false>(dy, target_of<element_of<Y>, rank_of<Y>>(view), ".adjoint(dy)", error_message);
+  }
+  template <class Y, class Fill>
+  auto begin_backward_(const Y& dy, const text& error_message, Fill fill) const {
+    return start_<false>(dy, ".start_adjoint(dy)", error_message, fill);
+  }
+};
+
+}  // namespace partita::detail

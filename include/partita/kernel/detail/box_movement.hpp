@@ -1,0 +1,293 @@
+// The one executor of kernels that move boxes. A planner decides what moves; the executor agrees on a call with all
+// workers, finds or makes the plan, starts the exchange in either direction for any element type, and caches plans
+// between calls.
+//
+// What depends on the planner alone is in free functions, because the declaration of a compiled function costs a
+// program nothing, whereas that of a member instantiates its class.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/comm/element.hpp>
+#include <partita/comm/fingerprint.hpp>
+#include <partita/comm/pooled.hpp>
+#include <partita/comm/transport.hpp>
+#include <partita/core/config.hpp>
+#include <partita/kernel/detail/accepted.hpp>
+#include <partita/kernel/detail/pending.hpp>
+#include <partita/kernel/detail/plan_cache.hpp>
+#include <partita/kernel/detail/target.hpp>
+#include <partita/kernel/kernel_counts.hpp>
+#include <partita/plan/exchange_plan.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace partita::detail {
+
+/// What a kernel does before it moves elements, when it has nothing to do.
+struct nothing_to_fill {
+  void operator()() const {}
+};
+
+/// What a kernel that moves boxes has, whatever its planner: the transport, the exchange that was used last, and the
+/// pending one.
+class box_movement {
+ public:
+  /// `name` is a string literal: how the kernel's calls begin in error messages.
+  box_movement(std::shared_ptr<world_state> world, const char* name, std::uint64_t fingerprint)
+      : world_(std::move(world)), name_(name), fingerprint_(fingerprint) {}
+
+  const char* name() const { return name_; }
+  /// Requires: a kernel that has not been moved from [error].
+  world_state& state() const {
+    expect_not_moved_from(world_ != nullptr, name_);
+    return *world_;
+  }
+  const std::shared_ptr<world_state>& world() const { return world_; }
+  /// The transport: null before the first plan, with which all workers open it.
+  const std::shared_ptr<transport>& ways() const { return ways_; }
+  std::shared_ptr<transport>& ways() { return ways_; }
+  arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
+  kernel_identity identity() const { return {&state(), mixed(fingerprint_, number())}; }
+  PARTITA_DECL kernel_counts counts(std::size_t plans_made) const;
+  /// The fingerprint of a call. Once the transport is open it includes the transport's number, because identically
+  /// constructed kernels still send separate messages.
+  std::uint64_t fingerprint(std::uint64_t type, std::uint64_t direction) const {
+    return mixed(mixed(fingerprint_, type), direction + 16 * number());
+  }
+  /// Whether to send before all workers have agreed: this node is one of many.
+  bool may_send_ahead() const { return ways_ && ways_->members().is_one_of_many(); }
+
+  /// Completes the pending operation.
+  void finish_pending() {
+    state();
+    operation_->wait();
+  }
+  /// Starts an exchange, which is what counts() tells of from now on. `fill()` as in exchange_operation.
+  template <class Fill>
+  std::uint64_t begin(const std::shared_ptr<box_exchange>& exchange, const void* x, const std::ptrdiff_t* x_strides,
+                      void* y, const std::ptrdiff_t* y_strides, Fill fill) {
+    last_ = exchange;
+    return operation_->begin(exchange, x, x_strides, y, y_strides, fill);
+  }
+  /// Continues an exchange that was begun before the agreement.
+  std::uint64_t go_on(const std::shared_ptr<box_exchange>& exchange, const void* x, const std::ptrdiff_t* x_strides) {
+    last_ = exchange;
+    return operation_->go_on(exchange, x, x_strides);
+  }
+  const std::shared_ptr<exchange_operation>& operation() const { return operation_; }
+  /// Leaves the exchange that start has begun pending until the next agreement.
+  void leave_under_way() const { state().leave_under_way(operation_, last_ && last_->is_needed()); }
+
+  /// Runs f() as one call of all workers.
+  template <class F>
+  decltype(auto) one_call(F f) const {
+    const one_thread only(state().caller(), [&] { return text(name_); });
+    return partita::detail::one_call(*world_, f);
+  }
+  /// Collective: throws on all workers if one of them has an error.
+  void object(const text& error_message) const {
+    agree_if_checked(state(), mixed(fingerprint_, 3), local_error(error_message), [&] { return text(name_); });
+  }
+
+ private:
+  std::uint64_t number() const { return ways_ ? ways_->number() : 0; }
+
+  std::shared_ptr<world_state> world_;
+  const char* name_;
+  std::uint64_t fingerprint_;
+  std::shared_ptr<transport> ways_;
+  std::shared_ptr<box_exchange> last_;
+  std::shared_ptr<exchange_operation> operation_ = std::make_shared<exchange_operation>();
+};
+
+/// Opens the transport with the first plan. Collective over the world, including workers that will report an error.
+PARTITA_DECL transport& opened(std::shared_ptr<transport>& ways, world_state& world);
+
+/// A call without its element type: what the workers compare, and what a plan depends on.
+template <std::size_t Rank>
+struct box_call {
+  bool forward = true;
+  std::uint64_t number = 0;    ///< of what the kernel does: different for different operations
+  const char* direction = "";  ///< what follows the kernel's name in messages: "(x)", ".adjoint(dy)"
+  const void* data = nullptr;
+  std::array<std::ptrdiff_t, Rank> strides{};
+  std::array<std::size_t, Rank> shape{};  ///< of the block
+  bool into = false;                      ///< whether the caller passes the view to fill
+  std::array<std::size_t, Rank> view{};   ///< its shape
+  element_kind kind{};
+  std::uint64_t type = 0;
+  text (*name_of_type)() = nullptr;
+  local_error before{};  ///< this worker's error, if any
+};
+
+/// What a planner makes for blocks of certain shapes: the plans in both directions, and their exchanges.
+template <std::size_t Rank>
+struct planned_boxes {
+  exchange_plan<Rank> there{}, back{};
+  exchanges_by_kind going{}, coming{};
+
+  const exchange_plan<Rank>& plan(bool forward) const { return forward ? there : back; }
+};
+
+template <class Planner>
+class planned_movement;
+
+/// Agrees on a call with all workers and finds its plan, or makes one.
+template <class Planner>
+typename Planner::structure& agree_on_plan(planned_movement<Planner>& movement, const box_call<Planner::rank>& call,
+                                           bool may_send_ahead);
+/// The exchange that carries out a plan in one direction.
+template <class Planner>
+const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planner>& movement,
+                                                   typename Planner::structure& s, bool forward,
+                                                   const element_kind& kind);
+
+/// A kernel's movement, with a planner that defines
+///   rank, structure       what it makes, derived from planned_boxes<rank>;
+///   sums_back             whether the adjoint adds (else it only moves);
+///   checks_itself         whether every receiver of the adjoint passes a block of the shape that it receives, so that
+///                         checks::local need not agree on the plan;
+///   keeps_batch()         whether a worker that receives nothing keeps the extent of dimension 0 of its block;
+///   world(), name(), fingerprint(), describe(direction, shape, type);
+///   learn(call, ways, trouble)              makes a plan, together with all workers, or sets an error;
+///   exchange(s, forward, kind, ways)        what carries it out;
+///   beside(s, forward, to, operation)       optional: what to do while the exchange is pending.
+template <class Planner>
+class planned_movement : public box_movement {
+ public:
+  static constexpr std::size_t rank = Planner::rank;
+  using structure = typename Planner::structure;
+  using planner_type = Planner;
+
+  explicit planned_movement(Planner planner)
+      : box_movement(planner.world(), planner.name(), planner.fingerprint()), planner_(std::move(planner)) {}
+
+  const Planner& planner() const { return planner_; }
+  std::size_t plans_made() const { return structures_.made(); }
+  kernel_counts counts() const { return box_movement::counts(plans_made()); }
+
+  /// Agrees and starts. `fill()` is called after all workers have agreed, and must have written the elements of x when
+  /// it returns; if there is nothing to fill, x must be complete before the call.
+  template <class T, class Fill = nothing_to_fill>
+  pending<pooled_tensor<T, rank>> forward(const strided<const T, rank>& x, const target<T, rank>& wanted,
+                                          const char* direction, const local_error& before, Fill fill = {}) {
+    return begin_call<T>(true, element_kind::moved<T>(), x, wanted, direction, before, fill);
+  }
+  /// The same in the opposite direction.
+  template <class T, class Fill = nothing_to_fill>
+  pending<pooled_tensor<T, rank>> backward(const strided<const T, rank>& dy, const target<T, rank>& wanted,
+                                           const char* direction, const local_error& before, Fill fill = {}) {
+    if constexpr (Planner::sums_back)
+      return begin_call<T>(false, element_kind::summed<T>(), dy, wanted, direction, before, fill);
+    else return begin_call<T>(false, element_kind::moved<T>(), dy, wanted, direction, before, fill);
+  }
+
+ protected:
+  using shape_type = std::array<std::size_t, rank>;
+
+  friend structure& agree_on_plan<Planner>(planned_movement&, const box_call<rank>&, bool);
+
+  template <class T, class Fill>
+  pending<pooled_tensor<T, rank>> begin_call(bool forward, const element_kind& kind, const strided<const T, rank>& x,
+                                             const target<T, rank>& wanted, const char* direction,
+                                             const local_error& before, Fill fill) {
+    return partita::detail::one_call(state(), [&] {
+      finish_pending();
+      const box_call<rank> call{forward,   forward ? 1U : 2U, direction,     x.data,
+                                x.strides, x.shape,           wanted.given,  wanted.block.shape,
+                                kind,      type_number<T>(),  &type_name<T>, unless_apart(before, x, wanted, name())};
+      return move(agree_on_plan(*this, call, std::is_empty_v<Fill>), call, x, wanted, fill);
+    });
+  }
+
+  /// Starts to move the boxes. A worker that only gives gets zero volume; a worker that takes no part gets a copy.
+  template <class T, class Fill>
+  pending<pooled_tensor<T, rank>> move(structure& s, const box_call<rank>& call, const strided<const T, rank>& x,
+                                       const target<T, rank>& wanted, Fill fill) {
+    const exchange_plan<rank>& plan = s.plan(call.forward);
+    pooled_tensor<T, rank> y;
+    strided<T, rank> to = wanted.block;
+    if (plan.gives && !plan.takes) {
+      y = pooled_tensor<T, rank>(
+          zero_volume<T, rank>(rank == 0 || !planner_.keeps_batch() ? 0 : x.shape[plan.axes[0]]));
+      to = {};
+    } else if (const shape_type& shape = plan.takes ? plan.destination_shape : x.shape;
+               !wanted.given || volume_of(shape) == 0) {
+      y = make_pooled<T, rank>(*memory(), shape);
+      to = block_of(y);
+    }
+    if (!plan.takes && !plan.gives) {
+      fill();
+      copy(to, x);
+      return {std::move(y), nullptr, 0};
+    }
+    const auto strides = in_source_order(to.strides, plan.axes);
+    const std::uint64_t number = begin(find_exchange(*this, s, call.forward, call.kind), x.data, x.strides.data(),
+                                       to.data, strides.data(), fill);
+    if constexpr (requires { planner_.beside(s, call.forward, to, *operation()); })
+      planner_.beside(s, call.forward, to, *operation());
+    return {std::move(y), operation(), number};
+  }
+
+  Planner planner_;
+  plan_cache<structure> structures_;
+};
+
+template <class Planner>
+typename Planner::structure& agree_on_plan(planned_movement<Planner>& movement, const box_call<Planner::rank>& call,
+                                           bool may_send_ahead) {
+  using structure = typename Planner::structure;
+  constexpr std::size_t rank = Planner::rank;
+  speculative_exchange ahead(call.data, call.strides.data(), movement.structures_,
+                             call.forward ? &structure::going : &structure::coming, call.kind);
+  const bool sends_ahead = may_send_ahead && movement.may_send_ahead();
+  structure& s = agreed_structure(
+      movement.state(), movement.structures_,
+      {movement.fingerprint(call.type, call.number), call.before, call.forward || !Planner::checks_itself,
+       sends_ahead ? &ahead : nullptr, true},
+      [&](const structure& known) {  // whether a plan fits the block and the view to fill
+        const exchange_plan<rank>& plan = known.plan(call.forward);
+        if (plan.gives && plan.source_shape != call.shape) return false;
+        if (!call.into || (plan.gives && !plan.takes)) return true;
+        const auto& shape = plan.takes ? plan.destination_shape : call.shape;
+        return volume_of(shape) == 0 || call.view == shape;
+      },
+      [&](local_error& trouble) {
+        structure learnt = movement.planner_.learn(call, movement.ways(), trouble);
+        const exchange_plan<rank>& plan = learnt.plan(call.forward);
+        if (call.into && !trouble.any() && !(plan.gives && !plan.takes))
+          expect_shape(call.view, plan.takes ? plan.destination_shape : call.shape,
+                       (text(movement.name()) << (call.forward ? "" : ".adjoint")).c_str(), trouble);
+        return learnt;
+      },
+      [&] { return movement.planner_.describe(call.direction, call.shape, call.name_of_type()); });
+  ahead.agreed_on(s);
+  return s;
+}
+
+template <class Planner>
+const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planner>& movement,
+                                                   typename Planner::structure& s, bool forward,
+                                                   const element_kind& kind) {
+  return (forward ? s.going : s.coming).find(kind, [&] {
+    return movement.planner().exchange(s, forward, kind, movement.ways());
+  });
+}
+
+#ifdef PARTITA_CORE
+// What the compiled core has of a movement with this planner. EXTERN is `extern` in a header, and nothing in the core.
+#define PARTITA_MOVEMENT_OF(EXTERN, ...)                                                                        \
+  EXTERN template __VA_ARGS__::structure& agree_on_plan<__VA_ARGS__>(planned_movement<__VA_ARGS__>&,            \
+                                                                     const box_call<__VA_ARGS__::rank>&, bool); \
+  EXTERN template const std::shared_ptr<box_exchange>& find_exchange<__VA_ARGS__>(                              \
+      const planned_movement<__VA_ARGS__>&, __VA_ARGS__::structure&, bool, const element_kind&);
+#endif
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/kernel/detail/impl/box_movement.ipp>
+#endif

@@ -1,0 +1,59 @@
+// Defines the functions that kernel/detail/collective_call.hpp declares.
+#pragma once
+
+#include <partita/kernel/detail/collective_call.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF text shape_text(const block_shape& shape, std::size_t rank) {
+  text all("[");
+  for (std::size_t d = 0; d < rank; ++d) all << (d == 0 ? "" : ", ") << shape[d];
+  return all << "]";
+}
+
+PARTITA_DEF structure_key collective_call::key(bool with_block) const {
+  structure_key found;
+  if (with_block) found.block = {x.rank, x.shape};
+  if (view != nullptr) found.view = {view->rank, view->shape};
+  return found;
+}
+
+PARTITA_DEF bool collective_call::has_key(const structure_key& key, bool with_block) const {
+  return key.block.is(with_block ? &x.shape : nullptr, x.rank) &&
+         key.view.is(view != nullptr ? &view->shape : nullptr, x.rank);
+}
+
+PARTITA_DEF std::uint64_t collective_call::fingerprint(std::uint64_t kernel, std::uint64_t number_of_ways) const {
+  const std::uint64_t kind = static_cast<std::uint64_t>(where) + (shares ? 4U : 0U) + (later ? 8U : 0U) +
+                             (how != nullptr && how->exactly != nullptr ? 16U : 0U);
+  return mixed(mixed(kernel, elements->number), 2048 * number_of_ways + 64 * kind + x.rank);
+}
+
+PARTITA_DEF text collective_call::describe(const text& kernel) const {
+  text all = kernel;
+  all << " with a block of shape " << shape_text(x.shape, x.rank) << " and elements of type " << elements->name()
+      << " (" << of->bytes << " bytes)";
+  if (how != nullptr && how->exactly != nullptr) all << ", reproducible";
+  if (shares) all << ", as a shared view";
+  if (later) all << ", by start";
+  return all;
+}
+
+PARTITA_DEF local_error collective_call::own_error(const char* kernel, std::size_t worker) const {
+  if (has_error()) return local_error(*error_message);
+  return {failure::shape,
+          text(kernel) << ".into(x, view): requires a view that has no memory in common with x, got two that overlap "
+                          "on worker "
+                       << worker << "; copy x first, or take the result as a new tensor"};
+}
+
+PARTITA_DEF void collective_call::expect_view_shape(const char* kernel, const block_shape& shape,
+                                                    local_error& trouble) const {
+  if (trouble.any() || view == nullptr || view->shape == shape || elements_in(shape, x.rank) == 0) return;
+  trouble.kind = failure::shape;
+  trouble.sentence << kernel << ".into(x, view): requires a view of the shape of the result "
+                   << shape_text(shape, x.rank) << ", got " << shape_text(view->shape, x.rank)
+                   << "; take a view of that shape";
+}
+
+}  // namespace partita::detail

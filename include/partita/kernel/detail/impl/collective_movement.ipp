@@ -1,0 +1,204 @@
+// Defines the functions that kernel/detail/collective_movement.hpp declares.
+#pragma once
+
+#include <partita/kernel/detail/collective_movement.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF kernel_counts collective_movement::counts() const {
+  if (!ways_) return {plans_made()};
+  const traffic& moved = ways_->moved();
+  return {plans_made(), moved.messages, moved.bytes_by_message, moved.bytes_shared};
+}
+
+PARTITA_DEF block_shape collective_movement::agree(const collective_call& call) {
+  const bool spreads = call.where == group_direction::spread;
+  const auto agreed = [&](const auto& before) {
+    sends_speculatively ahead(*this, call);
+    const structure& agreed_on =
+        spreads ? agree_on_block(call, before, ahead.if_worth_it()) : agree_on_sum(call, before, ahead.if_worth_it());
+    ahead.was_agreed_on();
+    if (call.where == group_direction::to_all) return call.x.shape;
+    return spreads ? result_shape(call.x, agreed_on, plan_.large, plan_.small)
+                   : result_shape(call.x, agreed_on, plan_.small, plan_.large);
+  };
+  operation_->wait();
+  if (call.has_error() || (writes(call.where) && call.overlaps()))
+    return agreed(call.own_error(facts_.name, world_->id()));
+  static const local_error none;
+  return agreed(none);
+}
+
+PARTITA_DEF void collective_movement::carry_out(const collective_call& call, const untyped_block& y) {
+  collective_job job = job_of(call, &y);
+  if (gives(call.where)) make_dense(job);
+  collective_transfer transfer(*world_, *ways_, job, false);
+  transfer.start();
+  transfer.finish();
+}
+
+PARTITA_DEF std::uint64_t collective_movement::begin(const collective_call& call, const untyped_block& y) {
+  if (!started_) started_ = std::make_shared<started_transfer>(world_, ways_);
+  started_->start(job_of(call, &y), gives(call.where));
+  const std::uint64_t number = operation_->start(started_);
+  world_->leave_under_way(operation_);
+  return number;
+}
+
+PARTITA_DEF void collective_movement::fail(const collective_call& call, const untyped_block& y) {
+  begin(call, y);
+  operation_->wait();
+}
+
+PARTITA_DEF lent_header* collective_movement::share(const collective_call& call, std::size_t elements) {
+  lent_header* block = nullptr;
+  ways_->begins_to_move();
+  collective_job job = job_of(call);
+  if (plan_.small) make_dense(job);
+  for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
+    const worker_group& g = plan_.groups[k];
+    const bool root = g.position == 0;
+    const std::size_t n = root ? call.x.size() : elements;
+    if (n == 0) continue;
+    const element_messages messages(*world_, *call.of, tag::block, ways_->moved(), ways_->link());
+    lent_header* const got =
+        ways_->way(k).share(messages, ways_->memory(), root ? job.dense_x : nullptr, n, g.root_is_large);
+    if (got != nullptr) block = got;
+  }
+  if (!plan_.small && !plan_.large && call.x.size() != 0) {  // this worker's own input
+    block = lent_blocks::lend(ways_->memory(), call.x.size() * call.of->bytes, 1);
+    copy(*call.of, call.x.dense_at(lent_blocks::elements(block)), call.x);
+  }
+  ways_->has_moved(false);
+  return block;
+}
+
+collective_movement::sends_speculatively::~sends_speculatively() {
+  if (!began_ || movement_ == nullptr) return;
+  try {
+    movement_->ways_->began_for_nothing();
+  } catch (const communication_error&) {  // an error is already being reported
+  }
+}
+
+PARTITA_DEF speculative_send* collective_movement::sends_speculatively::if_worth_it() {
+  if (!movement_->ways_ || !movement_->gives(call_->where) || call_->later || call_->shares) return nullptr;
+  const bool alone = movement_->ways_->all_on_one_node();  // then other workers read the block themselves
+  if (alone && (call_->where != group_direction::spread || movement_->job_of(*call_).packs())) return nullptr;
+  const measured_link& link = movement_->ways_->link();
+  const std::size_t most = alone                                     ? group_page::small
+                           : call_->where == group_direction::spread ? link.most_at_once()
+                           : link.at_once < group_page::small        ? link.at_once
+                                                                     : group_page::small;
+  const std::size_t bytes = call_->x.size() * call_->of->bytes;
+  return bytes != 0 && bytes <= most ? this : nullptr;
+}
+
+void collective_movement::sends_speculatively::begin_alone() {
+  began_ = true;
+  collective_job job = movement_->job_of(*call_);
+  movement_->make_dense(job);
+  collective_transfer(*movement_->world_, *movement_->ways_, job, false).show_ahead();
+}
+
+void collective_movement::sends_speculatively::begin(std::uint64_t) {
+  began_ = true;
+  collective_job job = movement_->job_of(*call_);
+  movement_->make_dense(job);
+  collective_transfer(*movement_->world_, *movement_->ways_, job, false).begin_ahead();
+}
+
+PARTITA_DEF bool collective_movement::takes(group_direction where) const {
+  return where == group_direction::spread ? plan_.large : where == group_direction::to_root ? plan_.small : plan_.large;
+}
+
+PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_block(const collective_call& call,
+                                                                                      const local_error& before,
+                                                                                      speculative_send* ahead) {
+  const worker_group* joined = plan_.joined();
+  return agreed_structure(
+      *world_, spread_, {fingerprint_of(call), before, true, ahead},
+      [&](const structure& known) { return call.has_key(known.key, plan_.small); },
+      [&](local_error& trouble) {
+        structure fresh{call.key(plan_.small), {}};
+        find_ways();
+        for (const worker_group& g : plan_.groups) {
+          block_shape header = call.x.shape;
+          partita::detail::spread(*world_, g, header.data(), call.x.rank, tag::header);
+          if (&g == joined) fresh.shape = header;
+        }
+        call.expect_view_shape(facts_.name, result_shape(call.x, fresh, plan_.large, plan_.small), trouble);
+        return fresh;
+      },
+      [&] { return call.describe(facts_.call); });
+}
+
+PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_sum(const collective_call& call,
+                                                                                    const local_error& before,
+                                                                                    speculative_send* ahead) {
+  const bool to_all = call.where == group_direction::to_all;
+  const std::size_t rank = call.x.rank;
+  return agreed_structure(
+      *world_, collect_, {fingerprint_of(call), before, facts_.sums_blindly && !to_all, ahead},
+      [&](const structure& known) { return call.has_key(known.key, plan_.large); },
+      [&](local_error& trouble) {
+        structure fresh{call.key(plan_.large), {}};
+        find_ways();
+        for (const worker_group& g : plan_.groups) {
+          const bool contributes = g.position != 0 || g.root_is_large;
+          // One message holds the largest and the smallest extents of the group: the maximum of n and of its
+          // complement.
+          std::array<std::uint64_t, 2 * most_dimensions> mine{}, most{}, incoming{};
+          for (std::size_t d = 0; d < rank; ++d) {
+            mine[d] = call.x.shape[d];
+            mine[rank + d] = ~std::uint64_t{call.x.shape[d]};
+          }
+          partita::detail::collect(*world_, g, contributes ? mine.data() : nullptr, most.data(), incoming.data(),
+                                   2 * rank, tag::header, [](std::uint64_t& a, std::uint64_t b) { a = a > b ? a : b; });
+          if (g.position != 0) continue;
+          block_shape least{};
+          for (std::size_t d = 0; d < rank; ++d) {
+            fresh.shape[d] = most[d];
+            least[d] = ~most[rank + d];
+          }
+          if (fresh.shape == least) continue;
+          trouble.kind = failure::shape;
+          trouble.sentence << facts_.call
+                           << ": requires the blocks that are summed to have one shape, got extents from "
+                           << shape_text(least, rank) << " to " << shape_text(fresh.shape, rank)
+                           << " among the workers " << g.members
+                           << "; give every worker of a sum a block of the same shape";
+        }
+        call.expect_view_shape(facts_.name,
+                               to_all ? call.x.shape : result_shape(call.x, fresh, plan_.small, plan_.large), trouble);
+        return fresh;
+      },
+      [&] { return call.describe(facts_.call); });
+}
+
+PARTITA_DEF block_shape collective_movement::result_shape(const untyped_block& x, const structure& s, bool takes,
+                                                          bool gives) const {
+  if (takes) return s.shape;
+  if (!gives) return x.shape;
+  block_shape none{};
+  if (x.rank >= 2 && facts_.keep_batch) none[0] = x.shape[0];
+  return none;
+}
+
+PARTITA_DEF void collective_movement::find_ways() {
+  if (!ways_) ways_ = std::make_shared<collective_channels>(world_->communicator(), plan_);
+}
+
+PARTITA_DEF collective_job collective_movement::job_of(const collective_call& call, const untyped_block* y) const {
+  collective_job job{call.where, call.of, call.how, call.sums, &call.x, y};
+  if (call.where == group_direction::spread && call.how != nullptr && plan_.small)
+    job.parts = plan_.rooted()->contributors();
+  return job;
+}
+
+PARTITA_DEF void collective_movement::make_dense(collective_job& job) {
+  if (job.packs()) job.pack(world_->buffer_of<char>(0, job.x->size() * job.of->bytes));
+  else job.dense_x = job.x->data;
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,23 @@
+// Defines the functions that kernel/detail/described.hpp declares.
+#pragma once
+
+#include <cstddef>
+#include <partita/kernel/detail/described.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF text named(const workers& all) {
+  text name(all.size() == 1 ? "worker " : "workers ");
+  if (all.empty()) return text("no worker");
+  if (all.is_range()) {
+    name << all[0];
+    if (all.size() > 1) name << "-" << all[all.size() - 1];
+    return name;
+  }
+  constexpr std::size_t shown = 8;
+  for (std::size_t k = 0; k < all.size() && k < shown; ++k) name << (k == 0 ? "" : ", ") << all[k];
+  if (all.size() > shown) name << ", ... (" << all.size() << " in all, the last " << all[all.size() - 1] << ")";
+  return name;
+}
+
+}  // namespace partita::detail

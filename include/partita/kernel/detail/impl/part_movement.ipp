@@ -1,0 +1,10 @@
+// Compiles what kernel/detail/part_movement.hpp defines for the usual ranks.
+#pragma once
+
+#include <partita/kernel/detail/part_movement.hpp>
+
+namespace partita::detail {
+
+PARTITA_PART_MOVEMENTS()
+
+}  // namespace partita::detail

@@ -1,0 +1,46 @@
+// Defines the functions that kernel/detail/pending.hpp declares.
+#pragma once
+
+#include <partita/kernel/detail/pending.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF box_exchange* exchanges_by_kind::made(const element_kind& kind) const {
+  for (const entry& e : entries_)
+    if (e.kind == kind) return e.exchange.get();
+  return nullptr;
+}
+
+PARTITA_DEF std::shared_ptr<box_exchange> lasting_exchange(const std::shared_ptr<transport>& ways,
+                                                           std::shared_ptr<world_state> world, lowered_plan plan,
+                                                           const element_kind& kind,
+                                                           std::vector<lowered_plan> of_node) {
+  return {ways->exchange(std::move(plan), kind, std::move(of_node)).release(),
+          [ways, world = std::move(world)](box_exchange* it) { delete it; }};
+}
+
+PARTITA_DEF std::uint64_t exchange_operation::go_on(const std::shared_ptr<box_exchange>& exchange, const void* x,
+                                                    const std::ptrdiff_t* x_strides) {
+  const std::uint64_t number = start(exchange);
+  exchange->give(x, x_strides);
+  return number;
+}
+
+PARTITA_DEF void speculative_start::begin(box_exchange& exchange, const void* x, const std::ptrdiff_t* x_strides,
+                                          void* y, const std::ptrdiff_t* y_strides) {
+  if (!exchange.sends_speculatively()) return;
+  exchange.begin_ahead(x, x_strides, y, y_strides);
+  exchange_ = &exchange;
+}
+
+PARTITA_DEF bool speculative_start::is_agreed(const box_exchange& exchange) {
+  if (exchange_ != nullptr && exchange_ != &exchange) exchange_->roll_back();
+  return std::exchange(exchange_, nullptr) == &exchange;
+}
+
+PARTITA_DEF void expect_not_moved_from(bool whole, const char* kernel) {
+  if (!whole)
+    throw error(text(kernel) << ": requires a kernel that was not moved from; use the one that it was moved to");
+}
+
+}  // namespace partita::detail

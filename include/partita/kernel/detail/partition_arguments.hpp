@@ -1,0 +1,41 @@
+// Fallbacks for a kernel whose arguments are not the required partitions: they give one readable compile-time error.
+#pragma once
+
+#include <partita/comm/partition.hpp>
+#include <partita/core/rejected_call.hpp>
+#include <partita/plan/worker_groups.hpp>
+#include <partita/rule/kernel_dimensions.hpp>
+
+namespace partita::detail {
+
+/// Placeholder for partitions that were not passed.
+struct no_partitions {};
+
+template <class A>
+inline constexpr bool is_partition = false;
+template <class Extents>
+inline constexpr bool is_partition<partition<Extents>> = true;
+
+/// Whether the arguments begin with two partitions, or with a world and groups; or are a single kernel, to be copied.
+template <class... A>
+inline constexpr bool begins_with_two = false;
+template <class A>
+inline constexpr bool begins_with_two<A> = !is_partition<A>;
+template <class A, class B, class... Rest>
+inline constexpr bool begins_with_two<A, B, Rest...> = is_partition<A> && is_partition<B>;
+template <class... Rest>
+inline constexpr bool begins_with_two<world, worker_groups, Rest...> = true;
+
+/// The same for a reduction, which takes more than two arguments.
+template <class... A>
+inline constexpr bool begins_with_reduction = begins_with_two<A...> && sizeof...(A) != 2;
+
+/// Whether the arguments are a partition and dimensions of it; or a single kernel, to be copied.
+template <class... A>
+inline constexpr bool is_made_of_dimensions = false;
+template <class A>
+inline constexpr bool is_made_of_dimensions<A> = !is_partition<A>;
+template <class A, class B>
+inline constexpr bool is_made_of_dimensions<A, B> = is_partition<A> && !no_dimensions<B>;
+
+}  // namespace partita::detail

@@ -1,0 +1,87 @@
+// Defines the functions that plan/box_overlaps.hpp declares.
+#pragma once
+
+#include <cstdint>
+#include <partita/plan/box_overlaps.hpp>
+#include <utility>
+
+namespace partita {
+
+PARTITA_DEF box_overlaps::box_overlaps(std::vector<worker_box> had, std::vector<worker_box> wanted)
+    : had_(std::move(had)), wanted_(std::move(wanted)), copies_(had_.size()), order_(had_.size()) {
+  // Sort the workers by a hash of their boxes, so that equal boxes are adjacent, in the order of their replicas.
+  std::vector<std::uint64_t> number(had_.size());
+  for (std::size_t k = 0; k < order_.size(); ++k) {
+    order_[k] = k;
+    hasher all(had_[k].summand);
+    for (const interval& one : had_[k].box) all.mix(one.start).mix(one.stop);
+    number[k] = all.mix(had_[k].there).value();
+  }
+  detail::stable_sort(order_, [&](std::size_t worker) { return had_[worker].replica; });
+  detail::stable_sort(order_, [&](std::size_t worker) { return number[worker]; });
+  // Find the ranges of workers with equal boxes: they hold copies.
+  for (std::size_t k = 0; k < order_.size();) {
+    std::size_t end = k + 1;
+    while (end < order_.size() && had_[order_[end]] == had_[order_[k]]) ++end;
+    for (std::size_t i = k; i < end; ++i) copies_[order_[i]] = {k, end};
+    k = end;
+  }
+}
+
+PARTITA_DEF std::vector<box_overlap> box_overlaps::taken(std::size_t worker) const {
+  std::vector<box_overlap> all;
+  for (std::size_t k = 0; k < order_.size(); k = copies_[order_[k]].end) {
+    const worker_box& one = had_[order_[k]];
+    if (const auto both = common(one, wanted_[worker]); both.there)
+      all.push_back({giver(order_[k], worker), both.where});
+  }
+  detail::stable_sort(all, [](const box_overlap& o) { return o.worker; });
+  return all;
+}
+
+PARTITA_DEF std::vector<box_overlap> box_overlaps::given(std::size_t worker) const {
+  std::vector<box_overlap> all;
+  for (std::size_t other = 0; other < wanted_.size() && had_[worker].there; ++other)
+    if (const auto both = common(had_[worker], wanted_[other]); both.there && giver(worker, other) == worker)
+      all.push_back({other, both.where});
+  return all;
+}
+
+PARTITA_DEF std::size_t box_overlaps::most_taken() const {
+  std::size_t most = 0;
+  for (std::size_t worker = 0; worker < wanted_.size(); ++worker) {
+    if (!wanted_[worker].there) continue;
+    const auto own = common(had_[worker], wanted_[worker]);
+    const std::size_t elements = volume(wanted_[worker].box) - (own.there ? volume(own.where) : 0);
+    most = elements > most ? elements : most;
+  }
+  return most;
+}
+
+PARTITA_DEF std::size_t box_overlaps::volume(const short_list<interval>& box) {
+  std::size_t n = 1;
+  for (const interval& one : box) n *= one.size();
+  return n;
+}
+
+PARTITA_DEF box_overlaps::common_box box_overlaps::common(const worker_box& a, const worker_box& b) {
+  common_box both;
+  if (!a.there || !b.there || a.summand != b.summand) return both;
+  both.there = true;
+  for (std::size_t d = 0; d < a.box.size(); ++d) {
+    const interval one{a.box[d].start > b.box[d].start ? a.box[d].start : b.box[d].start,
+                       a.box[d].stop < b.box[d].stop ? a.box[d].stop : b.box[d].stop};
+    both.there = both.there && one.stop > one.start;
+    both.where.push_back(one);
+  }
+  return both;
+}
+
+PARTITA_DEF std::size_t box_overlaps::giver(std::size_t holder, std::size_t receiver) const {
+  if (had_[receiver] == had_[holder]) return receiver;
+  const range all = copies_[holder];
+  const std::size_t number = wanted_[receiver].replica == worker_box::by_worker ? receiver : wanted_[receiver].replica;
+  return order_[all.first + number % (all.end - all.first)];
+}
+
+}  // namespace partita

@@ -1,0 +1,57 @@
+// Defines the functions that plan/plan_boxes.hpp declares.
+#pragma once
+
+#include <partita/plan/plan_boxes.hpp>
+
+namespace partita {
+
+PARTITA_DEF exchange_plan<dynamic> plan_boxes(const box_overlaps& all, std::size_t worker) {
+  using boxes = short_list<interval>;
+  const auto as_box = [](const boxes& from) {
+    box<dynamic> out;
+    for (const interval& one : from) out.start.push_back(one.start), out.stop.push_back(one.stop);
+    if (from.empty()) out.start.push_back(0), out.stop.push_back(1);
+    return out;
+  };
+  const auto corner = [](const box<dynamic>& where, const box<dynamic>& block) {
+    shape_list at;
+    for (std::size_t d = 0; d < where.start.size(); ++d) at.push_back(where.start[d] - block.start[d]);
+    return at;
+  };
+  const worker_box &held = all.had()[worker], &wanted = all.wanted()[worker];
+  const box<dynamic> source = as_box(held.box), destination = as_box(wanted.box);
+  exchange_plan<dynamic> plan;
+  plan.worker = worker;
+  plan.gives = held.there, plan.takes = wanted.there;
+  plan.one_to_one = false;
+  for (const auto* side : {&all.had(), &all.wanted()})
+    for (const worker_box& one : *side) {
+      const box<dynamic> block = as_box(one.box);
+      if (!one.there) continue;
+      if (plan.extents.empty()) plan.extents = shape_list::filled(block.stop.size(), 0);
+      for (std::size_t d = 0; d < block.stop.size(); ++d)
+        if (block.stop[d] > plan.extents[d]) plan.extents[d] = block.stop[d];
+    }
+  const shape_list nothing = shape_list::filled(plan.extents.size(), 0);
+  plan.source_shape = held.there ? source.shape() : nothing;
+  plan.destination_shape = wanted.there ? destination.shape() : nothing;
+  for (const box_overlap& o : all.given(worker)) {
+    if (o.worker == worker) continue;
+    const box<dynamic> where = as_box(o.where), there = as_box(all.wanted()[o.worker].box);
+    plan.sends.push_back(
+        {o.worker, where, corner(where, source), place_in_block<dynamic>::of(corner(where, there), there.shape())});
+  }
+  for (const box_overlap& o : all.taken(worker)) {
+    const box<dynamic> where = as_box(o.where);
+    if (o.worker == worker) {
+      plan.kept.push_back({where, corner(where, source), corner(where, destination)});
+      continue;
+    }
+    const box<dynamic> there = as_box(all.had()[o.worker].box);
+    plan.receives.push_back({o.worker, where, corner(where, destination),
+                             place_in_block<dynamic>::of(corner(where, there), there.shape())});
+  }
+  return plan;
+}
+
+}  // namespace partita

@@ -1,0 +1,73 @@
+// Defines the functions that plan/worker_groups.hpp declares.
+#pragma once
+
+#include <partita/plan/worker_groups.hpp>
+#include <utility>
+
+namespace partita {
+
+PARTITA_DEF worker_groups::worker_groups(std::vector<std::vector<std::size_t>> lists) : members_(std::move(lists)) {
+  for (std::size_t g = 0; g < members_.size(); ++g) {
+    if (members_[g].empty())
+      throw partition_error(text("partita::worker_groups: requires groups that have a worker, group ")
+                            << g << " has none; leave it out");
+    for (std::size_t worker : members_[g]) {
+      if (worker > most_workers)
+        throw partition_error(text("partita::worker_groups: requires ids of workers, got ")
+                              << worker << " in group " << g);
+      if (worker >= group_of_.size()) group_of_.resize(worker + 1, none);
+      if (group_of_[worker] != none)
+        throw partition_error(text("partita::worker_groups: requires each worker in one group at most, worker ")
+                              << worker << " is named in group " << group_of_[worker] << " and again in group " << g);
+      group_of_[worker] = g;
+    }
+  }
+}
+
+PARTITA_DEF worker_groups worker_groups::by_colour(const std::vector<std::size_t>& colours) {
+  std::vector<std::vector<std::size_t>> lists;
+  std::vector<std::size_t> seen;
+  for (std::size_t worker = 0; worker < colours.size(); ++worker) {
+    if (colours[worker] == no_colour) continue;
+    std::size_t g = 0;
+    while (g < seen.size() && seen[g] != colours[worker]) ++g;
+    if (g == seen.size()) {
+      seen.push_back(colours[worker]);
+      lists.emplace_back();
+    }
+    lists[g].push_back(worker);
+  }
+  return worker_groups(std::move(lists));
+}
+
+PARTITA_DEF const std::vector<std::size_t>& worker_groups::members(std::size_t group) const {
+  if (group >= members_.size())
+    throw partition_error(text("partita::worker_groups::members(group): requires a group below the number of groups ")
+                          << members_.size() << ", got " << group);
+  return members_[group];
+}
+
+PARTITA_DEF std::uint64_t worker_groups::fingerprint() const {
+  hasher hash;
+  for (const auto& list : members_) hash.mix(list);
+  return hash.value();
+}
+
+PARTITA_DEF group_plan worker_groups::plan(std::size_t worker, group_plan::kind movement) const {
+  group_plan own;
+  own.movement = movement;
+  own.worker = worker;
+  const std::size_t number = group_of(worker);
+  if (number == size()) return own;
+  worker_group group;
+  group.number = number;
+  group.root_is_large = true;
+  group.members = members_[number];
+  while (group.members[group.position] != worker) ++group.position;
+  own.large = true;
+  own.small = group.position == 0;
+  own.groups.push_back(std::move(group));
+  return own;
+}
+
+}  // namespace partita

@@ -1,0 +1,39 @@
+// The boxes of a tensor that the workers of a mesh hold, and those that they want in a reshard.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/core/config.hpp>
+#include <partita/plan/box_overlaps.hpp>
+#include <partita/plan/placed_mesh.hpp>
+#include <partita/plan/reshard_exchange.hpp>
+#include <vector>
+
+namespace partita {
+
+namespace detail {
+
+/// The number of a place among those that differ only along these axes, in C order.
+constexpr std::size_t number_along(const mesh& m, std::size_t place, std::uint32_t axes) {
+  std::size_t n = 0;
+  for (std::size_t a = 0; a < m.rank(); ++a)
+    if ((axes >> a & 1U) != 0) n = n * m.size(a) + coordinate_of(m, place, a);
+  return n;
+}
+
+}  // namespace detail
+
+/// The boxes that the workers of a mesh hold of a tensor. In a partial tensor each belongs to a summand.
+PARTITA_DECL std::vector<worker_box> boxes_on_mesh(const placed_mesh& where, std::size_t workers, const sharding& s,
+                                                   const shape_list& shape);
+
+/// The boxes of an exchange. If summands are gathered, every box has a leading dimension that numbers them. Of several
+/// replicas a worker receives from the one that differs from it only along axes that shard the source.
+PARTITA_DECL box_overlaps overlaps_of(const reshard_exchange& e, const shape_list& shape, const placed_mesh& where,
+                                      std::size_t workers);
+
+}  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/plan/impl/mesh_boxes.ipp>
+#endif

@@ -1,0 +1,33 @@
+// The speed of messages along the axes of a mesh.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <partita/rule/sharding/mesh.hpp>
+
+namespace partita {
+
+/// The cost of a message along one mesh axis: its latency, and seconds for each byte.
+struct mesh_link {
+  double latency = 1e-6;
+  double seconds_per_byte = 1e-10;
+  friend constexpr bool operator==(const mesh_link&, const mesh_link&) = default;
+};
+
+/// The links of a mesh, one for each axis, and the overhead of a step that sends nothing.
+struct mesh_links {
+  std::array<mesh_link, most_axes> along{};
+  double step = 1e-9;
+
+  constexpr mesh_links() = default;
+  /// In the order of the axes; axes that are not listed have the default.
+  constexpr mesh_links(std::initializer_list<mesh_link> all) {
+    std::size_t a = 0;
+    for (const mesh_link& one : all)
+      if (a < most_axes) along[a++] = one;
+  }
+  friend constexpr bool operator==(const mesh_links&, const mesh_links&) = default;
+};
+
+}  // namespace partita

@@ -1,0 +1,131 @@
+// Operations whose dimensions may be sharded although they are not independent of each other: each worker receives what
+// its block reads of other blocks, a window of an operand or the sums of the blocks before it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/plan/mesh_block.hpp>
+#include <partita/plan/mesh_links.hpp>
+#include <partita/plan/reshard_exchange.hpp>
+#include <partita/rule/sharding/rule.hpp>
+
+namespace partita {
+
+/// The rule in which these dimensions need not be whole. In the tensors `of` (operands first), each of these dimensions
+/// has one factor, so it is sharded by the same axes in all of them; its extents may differ, and the size of the factor
+/// is that of the last tensor.
+constexpr rule with_windows(rule r, tensor_set of, std::uint32_t dimensions) {
+  const auto is_free = [&](char letter) {
+    for (std::size_t f = 0; f < r.factor_count; ++f)
+      if (r.factors[f].letter == letter) return false;
+    return true;
+  };
+  for (std::size_t d = 0; d < most_dimensions; ++d) {
+    if ((dimensions >> d & 1U) == 0) continue;
+    std::size_t shared = most_factors, size = dynamic;
+    for (std::size_t t = 0; t < r.tensor_count(); ++t) {
+      if (!contains(of, t) || d >= r.rank(t) || r.at(t, d).count != 1) continue;
+      std::uint8_t& term = r.terms[r.at(t, d).first];
+      size = r.factors[term].size;
+      if (shared == most_factors) {
+        shared = term;
+        factor& one = r.factors[shared];
+        one.kind = factor_kind::pass, one.loose = true;
+        for (char letter = 'h'; one.letter == '_' && letter <= 'z'; ++letter)
+          if (is_free(letter)) one.letter = letter;
+      }
+      term = static_cast<std::uint8_t>(shared);
+    }
+    if (shared != most_factors) r.factors[shared].size = size;
+  }
+  return r.complete();
+}
+
+/// What an operation of a program moves while it runs, if dimensions that it works along are sharded.
+struct operation_window {
+  tensor_set of = 0;             ///< the tensors whose dimensions are sharded together, operands first
+  std::uint32_t dimensions = 0;  ///< these dimensions, as bits
+
+  operation_window(tensor_set tensors, std::uint32_t along) : of(tensors), dimensions(along) {}
+  virtual ~operation_window() = default;
+
+  /// What the worker at this place of the mesh receives of an operand when operands and result have these shardings and
+  /// shapes.
+  virtual received_share received(std::size_t operand, std::size_t place, const sharding* lies,
+                                  const shape_list* shapes) const = 0;
+
+  /// Whether one of these dimensions is sharded, so that the operation moves something itself.
+  bool is_needed(std::size_t t, const sharding& lies) const {
+    for (std::size_t d = 0; contains(of, t) && d < lies.rank(); ++d)
+      if ((dimensions >> d & 1U) != 0 && !lies.cuts[d].empty()) return true;
+    return false;
+  }
+};
+
+namespace detail {
+
+/// The parts of a dimension that overlap an interval.
+constexpr std::size_t parts_over(const mesh& m, axis_list cut, std::size_t n, interval wanted) {
+  std::size_t count = 0;
+  for (std::size_t p = 0; p < m.size(cut); ++p) {
+    count += overlap_of(part_of_dimension(m, cut, n, p), wanted) != 0;
+  }
+  return count;
+}
+
+/// What a worker receives of a tensor to hold these indices, of which it has its own block.
+constexpr received_share window_share(const short_list<interval>& wanted, const sharding& lies, const shape_list& shape,
+                                      std::size_t place) {
+  std::size_t all = 1, own = 1, parts = 1;
+  const short_list<interval> block = mesh_block(lies, shape, place);
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    all *= wanted[d].size();
+    own *= overlap_of(wanted[d], block[d]);
+    parts *= parts_over(lies.on, lies.cuts[d], shape[d], wanted[d]);
+  }
+  received_share share;
+  share.elements = all - own;
+  share.messages = share.elements == 0 ? 0 : parts - (own != 0 ? 1U : 0U);
+  return share;
+}
+
+}  // namespace detail
+
+/// The figures of the windows of an operation with one result, over all workers. A message takes the slowest axis that
+/// shards one of its dimensions. Cost: O(workers that differ along an axis in use).
+inline exchange_figures figures_of(const operation_window& window, const sharding* lies, const shape_list* shapes,
+                                   std::size_t operands, const mesh_links& over, std::size_t element_bytes) {
+  const mesh& m = lies[0].on;
+  std::uint32_t used = 0;
+  mesh_link slowest{0, 0};
+  for (std::size_t t = 0; t <= operands; ++t) used |= lies[t].cutting();
+  for (std::size_t a = 0; a < m.rank(); ++a) {
+    if ((used >> a & 1U) == 0) continue;
+    if (over.along[a].latency > slowest.latency) slowest.latency = over.along[a].latency;
+    if (over.along[a].seconds_per_byte > slowest.seconds_per_byte)
+      slowest.seconds_per_byte = over.along[a].seconds_per_byte;
+  }
+  exchange_figures all;
+  std::size_t workers = 0;
+  for (std::size_t place = 0; place < m.size(); ++place) {
+    bool repeats = false;  // another worker, with the same blocks, was counted
+    for (std::size_t a = 0; a < m.rank(); ++a)
+      repeats = repeats || ((used >> a & 1U) == 0 && coordinate_of(m, place, a) != 0);
+    if (repeats) continue;
+    received_share one;
+    for (std::size_t i = 0; i < operands; ++i) {
+      const received_share share = window.received(i, place, lies, shapes);
+      one.elements += share.elements, one.messages += share.messages;
+    }
+    const double starting = static_cast<double>(one.messages) * slowest.latency,
+                 seconds = starting + static_cast<double>(one.elements * element_bytes) * slowest.seconds_per_byte;
+    ++workers, all.mean += static_cast<double>(one.elements);
+    if (one.elements > all.elements) all.elements = one.elements;
+    if (one.messages > all.messages) all.messages = one.messages;
+    if (seconds > all.seconds) all.seconds = seconds, all.starting = starting;
+  }
+  all.mean /= static_cast<double>(workers);
+  return all;
+}
+
+}  // namespace partita

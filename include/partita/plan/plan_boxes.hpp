@@ -1,0 +1,23 @@
+// The planner of exchanges of boxes: from the boxes that workers hold to the boxes that they want.
+#pragma once
+
+#include <cstddef>
+#include <partita/core/config.hpp>
+#include <partita/plan/box_overlaps.hpp>
+#include <partita/plan/exchange_plan.hpp>
+
+namespace partita {
+
+/// The plan of one worker: it receives each index of its wanted box from one worker that holds it, from itself if
+/// possible. Blocks are dense. A box of rank 0 has one dimension of extent 1, because exchanges need one.
+/// Shapes:   boxes of one rank.
+/// Requires: held boxes that cover the wanted ones; boxes that are held are equal or disjoint.
+/// Cost:     O(workers).
+/// Adjoint:  `reversed` of the plan, which sums, because several workers may want an index.
+PARTITA_DECL exchange_plan<dynamic> plan_boxes(const box_overlaps& all, std::size_t worker);
+
+}  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/plan/impl/plan_boxes.ipp>
+#endif

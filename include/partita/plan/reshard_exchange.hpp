@@ -1,0 +1,237 @@
+// What a reshard's exchange costs each worker, computed from the boxes without listing them: elements, messages, time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/plan/mesh_block.hpp>
+#include <partita/plan/mesh_links.hpp>
+#include <vector>
+
+namespace partita {
+
+/// The exchange: both shardings of one mesh, and the axes (as bits) whose summands are gathered.
+struct reshard_exchange {
+  sharding from{}, to{};
+  std::uint32_t reduced = 0;
+
+  constexpr std::size_t summands() const {
+    std::size_t n = 1;
+    for (std::size_t a = 0; a < from.on.rank(); ++a)
+      if ((reduced >> a & 1U) != 0) n *= from.on.size(a);
+    return n;
+  }
+};
+
+/// What one worker receives from others. A message takes the slowest of the axes along which its two workers differ.
+struct received_share {
+  std::size_t elements = 0, messages = 0;
+  double seconds = 0, starting = 0;  ///< `starting`: the part for the latencies of the messages
+};
+
+/// What all workers of a mesh receive: the most of any worker, and the mean of the elements.
+struct exchange_figures {
+  std::size_t elements = 0, messages = 0;
+  double mean = 0, seconds = 0, starting = 0;
+};
+
+namespace detail {
+
+/// How many indices two intervals have in common.
+constexpr std::size_t overlap_of(const interval& a, const interval& b) {
+  const std::size_t start = a.start > b.start ? a.start : b.start, stop = a.stop < b.stop ? a.stop : b.stop;
+  return stop > start ? stop - start : 0;
+}
+
+/// The axes with a pending reduction, as bits.
+constexpr std::uint32_t partial_axes(const sharding& s) {
+  std::uint32_t bits = 0;
+  for (std::size_t a = 0; a < s.on.rank(); ++a)
+    if (s.pending[a] != pending_reduction::none) bits |= std::uint32_t{1} << a;
+  return bits;
+}
+
+/// The parts of each dimension under both shardings. A part is found by its number, to which every axis adds its
+/// coordinate times a stride. Links of equal speed form a class; classes are in order, the slowest first.
+class exchange_counter {
+ public:
+  constexpr exchange_counter(const reshard_exchange& e, const shape_list& shape, const mesh_links& over,
+                             std::size_t element_bytes)
+      : m_(e.from.on),
+        reduced_(e.reduced),
+        element_bytes_(static_cast<double>(element_bytes)),
+        summands_(e.summands()) {
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      dimensions_.push_back({});
+      dimension& one = dimensions_.back();
+      split(e.from.cuts[d], shape[d], one.from, d, &axis_steps::from_dimension, &axis_steps::from);
+      split(e.to.cuts[d], shape[d], one.to, d, &axis_steps::to_dimension, &axis_steps::to);
+      find_overlaps(one);
+    }
+    for (std::size_t a = 0; a < m_.rank(); ++a)
+      if (m_.size(a) > 1 && ((e.from.cutting() | e.to.cutting() | e.reduced) >> a & 1U) != 0) used_.push_back(a);
+    find_classes(over);
+  }
+
+  /// What the worker at a place of the mesh receives.
+  constexpr received_share at(std::size_t place) const {
+    std::size_t from[most_dimensions] = {}, to[most_dimensions] = {};
+    for (const std::size_t a : used_) add(a, coordinate_of(m_, place, a), from, to);
+    return share(from, to);
+  }
+  /// The figures of all workers. Cost: O(workers that differ along an axis in use, times rank).
+  constexpr exchange_figures all() const {
+    exchange_figures out;
+    std::size_t from[most_dimensions] = {}, to[most_dimensions] = {}, coordinate[most_axes] = {};
+    std::size_t workers = 0;
+    for (double total = 0;;) {
+      const received_share one = share(from, to);
+      ++workers, total += static_cast<double>(one.elements);
+      if (one.elements > out.elements) out.elements = one.elements;
+      if (one.messages > out.messages) out.messages = one.messages;
+      if (one.seconds > out.seconds) out.seconds = one.seconds, out.starting = one.starting;
+      std::size_t k = 0;  // the next coordinates
+      for (; k < used_.size(); ++k) {
+        const std::size_t a = used_[k];
+        add(a, 1, from, to);
+        if (++coordinate[a] < m_.size(a)) break;
+        add(a, std::size_t{0} - coordinate[a], from, to);
+        coordinate[a] = 0;
+      }
+      if (k < used_.size()) continue;
+      out.mean = total / static_cast<double>(workers);
+      return out;
+    }
+  }
+
+ private:
+  /// A range of the source's parts; how many of them overlap a part of the target.
+  struct overlapping {
+    std::size_t first = 0, end = 0, count = 0;
+  };
+  struct dimension {
+    std::vector<interval> from{}, to{};
+    std::vector<overlapping> of{};                 ///< for each part of the target
+    std::vector<std::vector<std::size_t>> code{};  ///< for each class but the last: a number for each source part; it
+                                                   ///< is equal for parts with equal coordinates in the classes so far
+  };
+  struct axis_steps {
+    std::size_t from_dimension = 0, from = 0, to_dimension = 0, to = 0;
+  };
+  struct link_class {
+    mesh_link link{};
+    std::uint32_t axes = 0;    ///< those of this class and of all slower ones
+    std::size_t summands = 1;  ///< the summands that are held by workers with equal coordinates along these axes
+  };
+
+  constexpr void split(axis_list cuts, std::size_t extent, std::vector<interval>& parts, std::size_t d,
+                       std::size_t axis_steps::*where, std::size_t axis_steps::*stride) {
+    parts.push_back({0, extent});
+    std::size_t step = m_.size(cuts);
+    for (std::size_t k = 0; k < cuts.size(); ++k) {
+      const std::size_t p = m_.size(cuts[k]);
+      step /= p;
+      axes_[cuts[k]].*where = d, axes_[cuts[k]].*stride = step;
+      std::vector<interval> finer;
+      finer.reserve(parts.size() * p);
+      for (const interval& one : parts)
+        for (std::size_t c = 0; c < p; ++c) {
+          const interval own = balanced_part(one.size(), p, c);
+          finer.push_back({one.start + own.start, one.start + own.stop});
+        }
+      parts = static_cast<std::vector<interval>&&>(finer);
+    }
+  }
+  constexpr static void find_overlaps(dimension& one) {
+    one.of.reserve(one.to.size());
+    std::size_t first = 0;
+    for (const interval& wanted : one.to) {
+      while (first < one.from.size() && one.from[first].stop <= wanted.start) ++first;
+      overlapping here{first, first, 0};
+      for (; here.end < one.from.size() && one.from[here.end].start < wanted.stop; ++here.end)
+        here.count += overlap_of(one.from[here.end], wanted) != 0;
+      one.of.push_back(here);
+    }
+  }
+  constexpr void find_classes(const mesh_links& over) {
+    std::uint32_t left = 0, done = 0;
+    for (const std::size_t a : used_) left |= std::uint32_t{1} << a;
+    while (left != 0) {
+      link_class next;
+      bool any = false;
+      for (const std::size_t a : used_)
+        if (const mesh_link& one = over.along[a]; (left >> a & 1U) != 0 && (!any || slower(one, next.link)))
+          next.link = one, any = true;
+      for (const std::size_t a : used_)
+        if (over.along[a] == next.link) left &= ~(std::uint32_t{1} << a), done |= std::uint32_t{1} << a;
+      next.axes = done;
+      for (const std::size_t a : used_)
+        if ((reduced_ >> a & 1U) != 0 && (done >> a & 1U) == 0) next.summands *= m_.size(a);
+      classes_.push_back(next);
+    }
+    for (std::size_t c = 0; c + 1 < classes_.size(); ++c)
+      for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+        std::vector<std::size_t> number_of(dimensions_[d].from.size(), 0);
+        for (std::size_t p = 0; p < number_of.size(); ++p)
+          for (const std::size_t a : used_)
+            if ((classes_[c].axes >> a & 1U) != 0 && axes_[a].from != 0 && axes_[a].from_dimension == d)
+              number_of[p] = number_of[p] * m_.size(a) + p / axes_[a].from % m_.size(a);
+        dimensions_[d].code.push_back(static_cast<std::vector<std::size_t>&&>(number_of));
+      }
+  }
+  constexpr static bool slower(const mesh_link& a, const mesh_link& b) {
+    return a.seconds_per_byte != b.seconds_per_byte ? a.seconds_per_byte > b.seconds_per_byte : a.latency > b.latency;
+  }
+  constexpr void add(std::size_t a, std::size_t coordinates, std::size_t* from, std::size_t* to) const {
+    const axis_steps& one = axes_[a];
+    from[one.from_dimension] += coordinates * one.from;
+    to[one.to_dimension] += coordinates * one.to;
+  }
+
+  /// Counts what comes from the workers with equal coordinates along the axes of the slowest classes: of no class at
+  /// first, which is everything; then of one class more at a time; at last of all, which is what the worker has itself.
+  constexpr received_share share(const std::size_t* from, const std::size_t* to) const {
+    received_share out;
+    std::size_t elements = summands_, messages = summands_;
+    for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+      elements *= dimensions_[d].to[to[d]].size();
+      messages *= dimensions_[d].of[to[d]].count;
+    }
+    for (std::size_t c = 0; c < classes_.size() && elements != 0; ++c) {
+      std::size_t nearer = classes_[c].summands, boxes = nearer;
+      for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+        const dimension& one = dimensions_[d];
+        const interval& wanted = one.to[to[d]];
+        std::size_t length = 0, count = 0;
+        if (c + 1 == classes_.size()) {
+          length = overlap_of(one.from[from[d]], wanted), count = length != 0;
+        } else {
+          for (std::size_t p = one.of[to[d]].first; p < one.of[to[d]].end; ++p) {
+            if (one.code[c][p] != one.code[c][from[d]]) continue;
+            const std::size_t both = overlap_of(one.from[p], wanted);
+            length += both, count += both != 0;
+          }
+        }
+        nearer *= length, boxes *= count;
+      }
+      const mesh_link& link = classes_[c].link;
+      out.elements += elements - nearer, out.messages += messages - boxes;
+      out.starting += static_cast<double>(messages - boxes) * link.latency;
+      out.seconds += static_cast<double>(elements - nearer) * element_bytes_ * link.seconds_per_byte;
+      elements = nearer, messages = boxes;
+    }
+    out.seconds += out.starting;
+    return out;
+  }
+
+  const mesh& m_;
+  std::uint32_t reduced_;
+  double element_bytes_;
+  std::size_t summands_;
+  std::vector<dimension> dimensions_{};
+  axis_steps axes_[most_axes]{};
+  std::vector<std::size_t> used_{};
+  std::vector<link_class> classes_{};
+};
+
+}  // namespace detail
+}  // namespace partita

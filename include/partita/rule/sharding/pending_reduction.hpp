@@ -1,0 +1,58 @@
+// The pending reduction of a partial value: the reduction over a mesh axis that completes it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/rule/reduction.hpp>
+
+namespace partita {
+
+constexpr const char* name_of(pending_reduction kind) {
+  const char* name = "none";
+  detail::pending_reductions::with(kind, [&](auto r) { name = decltype(r)::short_name; });
+  return name;
+}
+
+/// How an operation treats values that are still partial.
+enum class linearity : std::uint8_t {
+  none,         ///< not known: operands must be complete
+  movement,     ///< values are only moved or copied: any kind, if all data operands have the same pending reduction
+  additive,     ///< linear in all operands together: sum and avg, if every data operand has the same pending reduction
+  multilinear,  ///< linear in each operand: sum and avg, if one operand is partial and the others are complete
+  monotone,     ///< a non-decreasing function of its one operand: max and min
+};
+
+constexpr bool is_linear(pending_reduction kind) {
+  bool is = false;
+  detail::pending_reductions::with(kind, [&](auto r) { is = detail::is_linear_reduction<decltype(r)>; });
+  return is;
+}
+/// Whether the reduction chooses the largest or the smallest element.
+constexpr bool is_extreme(pending_reduction kind) {
+  bool is = false;
+  detail::pending_reductions::with(kind, [&](auto r) { is = detail::is_extreme_reduction<decltype(r)>; });
+  return is;
+}
+
+/// Whether the operation can be applied before a pending reduction of this kind, with the same result.
+constexpr bool commutes(linearity how, pending_reduction kind) {
+  switch (how) {
+    case linearity::movement:
+      return kind != pending_reduction::none;
+    case linearity::additive:
+    case linearity::multilinear:
+      return is_linear(kind);
+    case linearity::monotone:
+      return is_extreme(kind);
+    case linearity::none:
+      break;
+  }
+  return false;
+}
+
+/// Whether a value with the pending reduction `pending` may be reduced by `by` first, with the same result.
+constexpr bool commutes(pending_reduction by, pending_reduction pending) {
+  return by == pending || (is_linear(by) && is_linear(pending));
+}
+
+}  // namespace partita

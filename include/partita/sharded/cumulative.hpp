@@ -1,0 +1,159 @@
+// Cumulative sums, products, maxima and minima along a dimension, which may be sharded: the totals of the blocks are
+// carried from block to block.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/rule/kernel_dimensions.hpp>
+#include <partita/rule/sharding/rules/reduction.hpp>
+#include <partita/sharded/rearrange.hpp>
+
+namespace partita {
+namespace detail {
+
+/// What the operations along dimension D share that combine each element with those before it by R.
+template <class R, std::size_t D>
+struct cumulative {
+  using carried = R;
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t along = std::uint32_t{1} << D;
+  static constexpr std::size_t parameters = 1;
+  bool backwards = false;  ///< combine each element with those after it
+
+  explicit cumulative(bool from_the_end = false) : backwards(from_the_end) {}
+  bool carries_backwards() const { return backwards; }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    carried_lines(x.shape, D, numbers_carried<R>(), backwards).combine<R>(x.memory, y.memory);
+  }
+};
+
+/// h[k] = b[k] + a[k] h[k - 1], where x has a at index 0 of its first dimension and b at index 1. There the result has
+/// the products of a, and h. A factor of 0 begins anew, also after an infinity.
+struct recurrence {
+  static constexpr std::size_t numbers = 2;
+  template <class T>
+  static constexpr std::array<T, 2> identity() {
+    return {T(1), T(0)};
+  }
+  template <class T>
+  constexpr std::array<T, 2> operator()(const std::array<T, 2>& before, const std::array<T, 2>& here) const {
+    if (here[0] == T(0)) return here;
+    return {static_cast<T>(here[0] * before[0]), static_cast<T>(here[0] * before[1] + here[1])};
+  }
+};
+template <std::size_t D>
+struct recurrence_operation : cumulative<recurrence, D> {
+  static constexpr bool is_linear = false;
+  using cumulative<recurrence, D>::cumulative;
+  static constexpr partita::rule rule(const shape_span& x) {
+    return rules::along({0, static_cast<std::ptrdiff_t>(D)}).named("recurrence")(x);
+  }
+};
+
+/// 1 where an element is not the cumulative extreme up to it, so that this comes from before; 0 where it is, or is NaN.
+inline constexpr element_function comes_from_before{"comes from before", number_function,
+                                                    [](auto x, auto y) { return x == x && x != y; }, no_derivative(),
+                                                    no_derivative()};
+
+template <class R, std::size_t D>
+struct cumulative_operation : cumulative<R, D> {
+  static constexpr bool is_linear = is_linear_reduction<R>;
+  static constexpr std::uint32_t adjoint_reads = is_linear ? 0 : 3;
+  using cumulative<R, D>::cumulative;
+
+  static constexpr partita::rule rule(const shape_span& x) {
+    return rules::along({static_cast<std::ptrdiff_t>(D)}, 1, is_linear).named(name())(x);
+  }
+  /// Sums: dx[k] is the sum of dy from k on. Otherwise element k reaches y[k] with some factor and each later y through
+  /// the one before it: dx[k] = factor (dy[k] + passed[k + 1] (dy[k + 1] + passed[k + 2] (…))). Nothing is divided, so
+  /// elements may be 0.
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X& x, const X& y) const {
+    using T = typename X::value_type;
+    const std::size_t n = dy.extents()[D];
+    if constexpr (is_linear) {
+      return operate(cumulative_operation(!this->backwards), dy);
+    } else if (n == 0) {
+      return dy;
+    } else if constexpr (std::is_same_v<R, product_t>) {  // passed is x, and the factor is y[k - 1]
+      const X before =
+          operate(pad_operation<false, D>{{margin{1, 0}}, 1}, operate(slice_operation<D>{{interval{0, n - 1}}}, y));
+      return run_elements<T>(elements_op<element_functions::multiply>{}, {before, later(x, dy, n)});
+    } else {  // passed is 0 and the factor is 1 where x is the extreme, and 1 and 0 elsewhere
+      const X passed = run_elements<T>(elements_op<comes_from_before>{}, {x, y});
+      return run_elements<T>(elements_op<element_functions::unless_number>{{0}}, {passed, later(passed, dy, n)});
+    }
+  }
+
+ private:
+  static constexpr const char* name() {
+    return is_linear                      ? "cumsum"
+           : std::is_same_v<R, product_t> ? "cumprod"
+           : std::is_same_v<R, maximum_t> ? "cummax"
+                                          : "cummin";
+  }
+  /// h[k] = dy[k] + passed[k + 1] h[k + 1].
+  template <class X>
+  static X later(const X& passed, const X& dy, std::size_t n) {
+    const X next =
+        operate(pad_operation<true, D>{{margin{0, 1}}, 0}, operate(slice_operation<D>{{interval{1, n}}}, passed));
+    const X both = operate(recurrence_operation<D + 1>(true), stack(dimensions<0>, next, dy));
+    return squeeze(operate(slice_operation<0>{{interval{1, 2}}}, both), dimensions<0>);
+  }
+};
+template <std::size_t D>
+using cumsum_operation = cumulative_operation<sum_t, D>;
+
+template <class R, class X, std::size_t D>
+auto cumulated(const X& x) {
+  constexpr bool takes = tensor_kind<X> == 3 || combines<R, element_of_tensor<X>>;
+  static_assert(takes,
+                "partita::cumprod, cummax and cummin(x, dimensions<d>): require elements that have products, or "
+                "an order; cast x");
+  if constexpr (has_dimensions<X, D> && takes) return operate(cumulative_operation<R, D>(), x);
+  else return rejected_call{};
+}
+
+}  // namespace detail
+
+/// The cumulative sum along a dimension: each element is the sum of all elements up to and including it. `cumprod`
+/// gives products, `cummax` and `cummin` the largest and the smallest elements so far; a NaN stays from its first on.
+/// Shapes:   those of x.
+/// Requires: a dimension that x has [compile time].
+/// Cost:     one pass. Where this dimension is sharded, the totals of the blocks are exchanged and the result stays
+///           sharded.
+/// Adjoint:  of cumsum the cumulative sum from the end. Of cumprod the products of the other elements, also where some
+///           are 0. Of cummax and cummin dy to the last of the equal elements that are the extreme there, to the last
+///           NaN if it is NaN.
+template <class X, std::size_t D>
+  requires detail::any_tensor<X>
+auto cumsum(const X& x, dimensions_t<D>) {
+  static_assert(detail::has_dimensions<X, D>,
+                "partita::cumsum(x, dimensions<d>): requires a dimension that x has; count from 0");
+  return detail::cumulated<sum_t, X, D>(x);
+}
+template <class X, std::size_t D>
+  requires detail::any_tensor<X>
+auto cumprod(const X& x, dimensions_t<D>) {
+  static_assert(detail::has_dimensions<X, D>,
+                "partita::cumprod(x, dimensions<d>): requires a dimension that x has; count from 0");
+  return detail::cumulated<product_t, X, D>(x);
+}
+template <class X, std::size_t D>
+  requires detail::any_tensor<X>
+auto cummax(const X& x, dimensions_t<D>) {
+  static_assert(detail::has_dimensions<X, D>,
+                "partita::cummax(x, dimensions<d>): requires a dimension that x has; count from 0");
+  return detail::cumulated<maximum_t, X, D>(x);
+}
+template <class X, std::size_t D>
+  requires detail::any_tensor<X>
+auto cummin(const X& x, dimensions_t<D>) {
+  static_assert(detail::has_dimensions<X, D>,
+                "partita::cummin(x, dimensions<d>): requires a dimension that x has; count from 0");
+  return detail::cumulated<minimum_t, X, D>(x);
+}
+
+}  // namespace partita

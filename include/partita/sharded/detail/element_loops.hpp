@@ -1,0 +1,139 @@
+// The loops of element functions over blocks, one row of elements at a time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <partita/sharded/detail/custom_op.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// The parameters of one call of an element function; unused ones are 0.
+using element_parameters = std::array<double, 4>;
+
+/// Whether a number is a value of T.
+template <class T>
+constexpr bool is_value_of(double number) {
+  if constexpr (!std::is_integral_v<T>) return true;
+  else
+    return number >= static_cast<double>(std::numeric_limits<T>::lowest()) &&
+           number < static_cast<double>(std::numeric_limits<T>::max()) &&
+           static_cast<double>(static_cast<T>(number)) == number;
+}
+
+/// A number as an element of T, for integers the nearest to zero, or the greatest or lowest.
+template <class T>
+constexpr T saturated(double number) {
+  if constexpr (std::is_integral_v<T>) {
+    if (number != number) return T(0);
+    if (number >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+    if (number <= static_cast<double>(std::numeric_limits<T>::lowest())) return std::numeric_limits<T>::lowest();
+  }
+  return static_cast<T>(number);
+}
+
+/// y[k] = f(x[0][k], …, parameters…) for a row of n elements; each array has its own stride. Integers with parameters
+/// that are no integers are computed in floating point, and the result is truncated.
+template <class Value, std::size_t Operands, std::size_t Parameters, bool Kept, class T>
+struct element_row {
+  static void run(const double* parameters, std::size_t n, T* y, std::ptrdiff_t sy, const T* const* x,
+                  const std::ptrdiff_t* sx) {
+    constexpr std::make_index_sequence<Operands> operands;
+    constexpr std::make_index_sequence<Parameters> numbers;
+    if constexpr (std::is_integral_v<T> && Parameters > 0 && !Kept)
+      for (std::size_t p = 0; p < Parameters; ++p)
+        if (!is_value_of<T>(parameters[p])) return loop<double, double>(parameters, n, y, sy, x, sx, operands, numbers);
+    loop<T, T>(parameters, n, y, sy, x, sx, operands, numbers);
+  }
+
+ private:
+  template <class Element, class Number, std::size_t... I, std::size_t... P>
+  static void loop([[maybe_unused]] const double* parameters, std::size_t n, T* y, std::ptrdiff_t sy, const T* const* x,
+                   const std::ptrdiff_t* sx, std::index_sequence<I...>, std::index_sequence<P...>) {
+    const Value f{};
+    [[maybe_unused]] const Number number[] = {saturated<Number>(parameters[P])..., Number()};
+    const T* const from[] = {x[I]...};
+    if (sy == 1 && ((sx[I] == 1) && ...)) {  // a loop that compilers vectorise
+      for (std::size_t k = 0; k < n; ++k) y[k] = static_cast<T>(f(static_cast<Element>(from[I][k])..., number[P]...));
+      return;
+    }
+    for (std::size_t k = 0; k < n; ++k) {
+      const auto i = static_cast<std::ptrdiff_t>(k);
+      y[i * sy] = static_cast<T>(f(static_cast<Element>(from[I][i * sx[I]])..., number[P]...));
+    }
+  }
+};
+template <class T>
+using row_function = void (*)(const double*, std::size_t, T*, std::ptrdiff_t, const T* const*, const std::ptrdiff_t*);
+
+/// A loop over rows with the parameters of a call.
+template <class T>
+struct element_work {
+  row_function<T> row;
+  element_parameters parameters;
+};
+
+/// The loops over blocks of these shapes. A smaller operand is placed at the dimensions `placed` of the result, or at
+/// its last ones; an operand of extent 1 is repeated.
+template <class T>
+class element_loops {
+ public:
+  element_loops(const element_work<T>& work, const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y,
+                const short_list<std::size_t>& placed)
+      : work_(work), operands_(x.size()), shape_(y.shape) {
+    const std::size_t rank = shape_.size();
+    steps_[0] = steps_in(shape_);
+    for (std::size_t i = 0; i < operands_; ++i) {
+      const shape_list& shape = x[i].shape;
+      const auto own = steps_in(shape);
+      auto& steps = steps_[i + 1] = short_list<std::ptrdiff_t>::filled(rank, 0);
+      for (std::size_t k = 0; k < shape.size(); ++k) {
+        const std::size_t d =
+            placed.size() == shape.size() && shape.size() < rank ? placed[k] : rank - shape.size() + k;
+        if (shape[k] == shape_[d]) steps[d] = own[k];
+      }
+    }
+    for (std::size_t i = operands_ + 1; i < 5; ++i) steps_[i] = short_list<std::ptrdiff_t>::filled(rank, 0);
+  }
+  void operator()(const T* const* x, T* y) const {
+    const std::size_t last = shape_.size();
+    std::ptrdiff_t s[5] = {};
+    for (std::size_t k = 0; k < 5 && last > 0; ++k) s[k] = steps_[k][last - 1];
+    for_each_row(shape_, steps_, [&](const std::ptrdiff_t* at, std::size_t n) {
+      const T* row[4] = {};
+      for (std::size_t i = 0; i < operands_; ++i) row[i] = x[i] + at[i + 1];
+      work_.row(work_.parameters.data(), n, y + at[0], s[0], row, s + 1);
+    });
+  }
+
+ private:
+  element_work<T> work_;
+  std::size_t operands_;
+  shape_list shape_;
+  std::array<short_list<std::ptrdiff_t>, 5> steps_;
+};
+
+/// The work of an element function on blocks of T.
+template <class T>
+struct element_work_on : custom_op_on<T> {
+  element_work<T> work;
+  short_list<std::size_t> placed;
+  element_work_on(const element_work<T>& done, const short_list<std::size_t>& at) : work(done), placed(at) {}
+
+  void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const override {
+    const T* memory[4] = {};
+    for (std::size_t i = 0; i < x.size(); ++i) memory[i] = x[i].memory;
+    element_loops<T>(work, x, y, placed)(memory, y.memory);
+  }
+  std::function<void(const T* const*, T*)> prepared(const std::vector<tensor_part<const T>>& x,
+                                                    const tensor_part<T>& y) const override {
+    return element_loops<T>(work, x, y, placed);
+  }
+  pull_back<T> adjoint(const std::vector<sharded_tensor<T>>&, const sharded_tensor<T>&) const override { return {}; }
+};
+
+}  // namespace partita::detail

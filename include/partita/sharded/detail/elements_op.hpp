@@ -1,0 +1,155 @@
+// An element function as an operation on tensors: its rule, its loops on blocks, and its adjoint, all made from the
+// row.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/rule/sharding/tensors_of_rule.hpp>
+#include <partita/sharded/detail/apply.hpp>
+#include <partita/sharded/detail/element_loops.hpp>
+#include <partita/sharded/element_function.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// Reduces a cotangent of the result to the extents of operand i: sums over the dimensions along which the operand was
+/// repeated.
+template <class T>
+sharded_tensor<T> summed_to(const rule& how, std::size_t i, const sharded_tensor<T>& dy) {
+  return run_operation<T>({rule_of_tensors(how, {how.operand_count}, i, "sum over what was repeated"), block_work::map},
+                          {dy});
+}
+
+template <class Op, class... T>
+struct element_works;
+
+/// The element function F. Operands have one rank, or are scalars; if `Aligned` or at dimensions Dims, a smaller
+/// operand is placed at the last dimensions of the larger one, or at these.
+template <const auto& F, bool Aligned = false, std::ptrdiff_t... Dims>
+struct elements_op {
+  using row = std::remove_cvref_t<decltype(F)>;
+  static constexpr bool of_elements = true, on_integers = F.properties.integers != integers::rejected;
+  static constexpr std::size_t operands = row::operands;
+  static constexpr std::uint64_t number =
+      hasher().mix(F.name).mix(operands).mix(row::parameters).mix(short_list<std::ptrdiff_t>{Dims...}).value();
+
+  std::array<double, row::parameters> parameters{};
+
+  static constexpr const char* name() { return F.name; }
+  static short_list<std::size_t> placed() { return {static_cast<std::size_t>(Dims)...}; }
+  static constexpr partita::rule rule(const shape_span& shapes) {
+    operation o{F.name, F.properties.rule, {}};
+    if constexpr (sizeof...(Dims) > 0) o.with.axes = {Dims...};
+    else if constexpr (!Aligned) require_equal_ranks(shapes);
+    return o(shapes);
+  }
+  std::uint64_t fingerprint() const { return hasher(number).mix(parameters).value(); }
+  /// Whether results for integers are truncated.
+  bool truncates() const {
+    bool all = F.properties.integers == integers::truncated;
+    for (const double one : parameters) all = all || one != std::trunc(one);
+    return all;
+  }
+  /// One bit for each operand that the cotangents of the operands `asked` read, and the next bit for the result.
+  static std::uint32_t reads(std::uint32_t asked) {
+    std::uint32_t all = (asked & 1U) != 0 ? derivative_of<F, 0>::reads : 0U;
+    if constexpr (operands > 1) all |= (asked & 2U) != 0 ? derivative_of<F, 1>::reads : 0U;
+    if constexpr (operands > 2) all |= (asked & 4U) != 0 ? derivative_of<F, 2>::reads : 0U;
+    return (all & 7U) | ((all & 8U) != 0 ? std::uint32_t{1} << operands : 0U);
+  }
+  template <class... T>
+  std::shared_ptr<const custom_op> work() const {
+    return std::make_shared<const element_works<elements_op, T...>>(*this);
+  }
+
+  template <class T>
+  static constexpr row_function<T> loop =
+      &element_row<typename row::value, operands, row::parameters, F.properties.integers == integers::kept, T>::run;
+  /// The work on rows with the parameters of this call.
+  template <class T>
+  element_work<T> rows() const {
+    element_parameters all{};
+    for (std::size_t p = 0; p < row::parameters; ++p) all[p] = parameters[p];
+    return {loop<T>, all};
+  }
+  template <class T>
+  sharded_tensor<T> cotangent(std::size_t i, const sharded_tensor<T>& dy, const std::vector<sharded_tensor<T>>& x,
+                              const sharded_tensor<T>& y) const {
+    sharded_tensor<T> dx;
+    if (i == 0) dx = cotangent_of<0>(dy, x, y);
+    if constexpr (operands > 1)
+      if (i == 1) dx = cotangent_of<1>(dy, x, y);
+    if constexpr (operands > 2)
+      if (i == 2) dx = cotangent_of<2>(dy, x, y);
+    if (dx.state() == nullptr || dx.extents() == x[i].extents()) return dx;
+    std::vector<shape_list> shapes;
+    for (const auto& one : x) shapes.push_back(one.extents());
+    const shape_span span(shapes.data(), shapes.size());
+    return summed_to(bound(rule(span), span), i, dx);
+  }
+
+ private:
+  template <std::size_t I, class T>
+  sharded_tensor<T> cotangent_of(const sharded_tensor<T>& dy, const std::vector<sharded_tensor<T>>& x,
+                                 const sharded_tensor<T>& y) const {
+    using derivative = derivative_of<F, I>;
+    if constexpr (std::is_same_v<derivative, no_derivative>) return {};
+    else if constexpr (std::is_same_v<derivative, passed_on>) return dy;
+    else {
+      std::vector<sharded_tensor<T>> read{dy};
+      for (std::size_t k = 0; k < operands; ++k)
+        if ((derivative::reads >> k & 1U) != 0) read.push_back(x[k]);
+      if constexpr ((derivative::reads & 8U) != 0) read.push_back(y);
+      return run_elements(elements_op<gradient_by<F, I>, true, Dims...>{parameters_of_gradient<I>()}, read);
+    }
+  }
+  /// A derivative that does not depend on the parameters need not take them.
+  template <std::size_t I>
+  auto parameters_of_gradient() const {
+    if constexpr (std::remove_cvref_t<decltype(gradient_by<F, I>)>::parameters == 0) return std::array<double, 0>{};
+    else return parameters;
+  }
+  static constexpr void require_equal_ranks(const shape_span& shapes) {
+    for (std::size_t i = 1; i < shapes.size(); ++i)
+      if (shapes[i].size() != shapes[0].size() && !shapes[i].empty() && !shapes[0].empty())
+        throw shape_error(text("partita::")
+                          << F.name << ": requires operands of one rank, or a scalar, got " << shapes[0] << " and "
+                          << shapes[i] << "; say by broadcast_dimensions<...> where the smaller one stands");
+  }
+};
+
+/// The work of an element function for elements of T, which is one of `Types` types: of the several types of a traced
+/// program, integers have no gradients.
+template <class Op, std::size_t Types, class T>
+struct element_work_of : element_work_on<T> {
+  Op op;
+  explicit element_work_of(const Op& one) : element_work_on<T>(one.template rows<T>(), Op::placed()), op(one) {}
+
+  sharded_tensor<T> cotangent(std::size_t i, const sharded_tensor<T>& dy, const std::vector<sharded_tensor<T>>& x,
+                              const sharded_tensor<T>& y) const override {
+    if constexpr (Types > 1 && std::is_integral_v<T>) return {};
+    else return op.cotangent(i, dy, x, y);
+  }
+};
+template <class Op, class... T>
+struct element_works final : custom_op, element_work_of<Op, sizeof...(T), T>... {
+  explicit element_works(const Op& one)
+      : element_work_of<Op, sizeof...(T), T>(one)..., fingerprint_(one.fingerprint()) {}
+  std::uint64_t fingerprint() const override { return fingerprint_; }
+
+ private:
+  std::uint64_t fingerprint_;
+};
+
+/// An element function of tensors whose number is that of its operands.
+template <class T, class Op>
+sharded_tensor<T> run_elements(const Op& op, const std::vector<sharded_tensor<T>>& x) {
+  return run_operation<T>(bound_operation<Op::operands>(op, x), x);
+}
+
+}  // namespace partita::detail

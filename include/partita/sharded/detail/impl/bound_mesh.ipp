@@ -1,0 +1,53 @@
+// Defines the functions that sharded/detail/bound_mesh.hpp declares.
+#pragma once
+
+#include <partita/sharded/detail/bound_mesh.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF planned_reshard::planned_reshard(const sharding& from, const sharding& to, const shape_list& shape,
+                                             std::size_t place, std::size_t element_bytes) {
+  const reshard_plan plan = plan_reshard(from.on, from, to, shape, {}, element_bytes);
+  steps.assign(plan.begin(), plan.end());
+  most_bytes = plan.bytes();
+  for (const reshard_step& one : steps) moves = moves || one.rounds > 0;
+  if (place < from.on.size()) bytes = received_in(plan, from, shape, place).elements * element_bytes;
+}
+
+PARTITA_DEF bound_mesh::bound_mesh(world everyone, placed_mesh where)
+    : world_(std::move(everyone)), where_(std::move(where)), place_(where_.place(world_.id())) {
+  if (where_.workers().bound() > world_.size())
+    throw partition_error(text("partita::shard: requires workers of a world of ")
+                          << world_.size() << ", but the mesh " << where_.mesh() << " reaches worker "
+                          << where_.workers().bound() - 1 << "; start more workers, or make a smaller mesh");
+  hasher all;
+  for (std::size_t a = 0; a < mesh().rank(); ++a) all.mix(mesh().axes[a].name()).mix(mesh().size(a));
+  for (std::size_t k = 0; k < where_.size(); ++k) all.mix(where_.worker(k));
+  fingerprint_ = all.value();
+}
+
+PARTITA_DEF std::shared_ptr<bound_mesh> bound_mesh::of(const world& everyone, const placed_mesh& where) {
+  thread_local std::vector<std::weak_ptr<bound_mesh>> known;
+  for (std::size_t k = known.size(); k-- > 0;) {
+    const auto one = known[k].lock();
+    if (!one) known.erase(known.begin() + static_cast<std::ptrdiff_t>(k));
+    else if (one->world_ == everyone && one->where_ == where) return one;
+  }
+  auto made = std::make_shared<bound_mesh>(everyone, where);
+  known.push_back(made);
+  return made;
+}
+
+PARTITA_DEF std::uint64_t bound_mesh::note(std::uint64_t operation, const char* name, const shape_list& extents) {
+  if (is_dry_run() || world_.state() == nullptr) return 0;
+  return world_.state()->note_local(hasher(fingerprint_).mix(operation).value(), name, extents);
+}
+
+PARTITA_DEF bool bound_mesh::open(planned_exchange& move) {
+  return amid_call([&] {
+    if (!ways_) ways_ = std::make_shared<transport>(world_.state()->communicator());
+    return move.open(*ways_);
+  });
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,59 @@
+// Defines the functions that sharded/detail/element_access.hpp declares.
+#pragma once
+
+#include <partita/sharded/detail/element_access.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF std::vector<std::uint64_t> said_by_all(bound_mesh& on, std::uint64_t mine) {
+  std::vector<std::uint64_t> all;
+  for (const facts<1>& one : gathered<1>(*on.everyone().state(), {mine})) all.push_back(one[0]);
+  return all;
+}
+
+PARTITA_DEF void element_places::one_holder(const shape_list& index, std::size_t& worker, std::size_t& offset) const {
+  std::size_t n = 0;
+  for_each_holder(index, [&](std::size_t, std::size_t) { ++n; });
+  std::size_t wanted = n == 0 ? 0 : me_ % n;
+  bool own = false;
+  for_each_holder(index, [&](std::size_t w, std::size_t at) {
+    if (w == me_ || (!own && wanted-- == 0)) worker = w, offset = at, own = w == me_;
+  });
+}
+
+PARTITA_DEF std::size_t offset_in(const shape_list& extents, const shape_list& index) {
+  std::size_t at = 0;
+  for (std::size_t d = 0; d < extents.size(); ++d) at = at * extents[d] + index[d];
+  return at;
+}
+
+PARTITA_DEF text wrong_index(const char* call, const shape_list& extents, const std::vector<shape_list>& indices) {
+  text wrong;
+  for (const shape_list& one : indices) {
+    bool inside = one.size() == extents.size();
+    for (std::size_t d = 0; inside && d < one.size(); ++d) inside = one[d] < extents[d];
+    if (!inside && wrong.empty())
+      wrong << "partita::sharded_tensor::" << call << ": requires indices of the tensor of extents " << extents
+            << ", got " << one;
+  }
+  return wrong;
+}
+
+PARTITA_DEF std::size_t agreed_room(bound_mesh& on, const std::vector<std::vector<std::uint64_t>>& lists) {
+  std::size_t longest = 0, room = 1;
+  for (const auto& one : lists) longest = one.size() > longest ? one.size() : longest;
+  for (const std::uint64_t n : said_by_all(on, longest)) longest = n > longest ? n : longest;
+  while (room < longest + 1) room *= 2;
+  return room;
+}
+
+PARTITA_DEF std::vector<std::uint64_t> in_rows(const std::vector<std::vector<std::uint64_t>>& lists, std::size_t room) {
+  std::vector<std::uint64_t> rows(lists.size() * room + 1, 0);
+  for (std::size_t w = 0; w < lists.size(); ++w) {
+    rows[w * room] = lists[w].size();
+    for (std::size_t k = 0; k < lists[w].size(); ++k) rows[w * room + 1 + k] = lists[w][k];
+  }
+  return rows;
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,30 @@
+// Defines the functions that sharded/detail/planned_exchange.hpp declares.
+#pragma once
+
+#include <partita/sharded/detail/planned_exchange.hpp>
+#include <utility>
+
+namespace partita::detail {
+
+PARTITA_DEF movement_counts& movement_counts::operator+=(const movement_counts& more) {
+  exchanges += more.exchanges, bytes += more.bytes, messages += more.messages;
+  return *this;
+}
+
+PARTITA_DEF bool planned_exchange::open(transport& ways) {
+  if (!plan_.gives && !plan_.takes) return false;
+  if (exchange_) return true;
+  const auto dense = [](const shape_list& shape) { return place_in_block<dynamic>::of({}, shape).strides(); };
+  x_steps_ = dense(plan_.source_shape), y_steps_ = dense(plan_.destination_shape);
+  counts_ = counts();
+  exchange_ = ways.exchange(lowered(plan_), kind_);
+  return true;
+}
+
+PARTITA_DEF void planned_exchange::operator()(const void* x, void* y) const {
+  movements += counts_;
+  exchange_->start(x, x_steps_.data(), y, y_steps_.data());
+  exchange_->finish();
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,54 @@
+// A planned movement of boxes that can be executed repeatedly; and the totals of all movements.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <partita/comm/transport.hpp>
+#include <partita/core/config.hpp>
+#include <partita/plan/plan_boxes.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// The totals of all movements so far, as this worker saw them.
+struct movement_counts {
+  std::size_t exchanges = 0;  ///< rounds of messages
+  std::size_t bytes = 0;      ///< received from other workers
+  std::size_t messages = 0;   ///< boxes received from other workers
+
+  PARTITA_DECL movement_counts& operator+=(const movement_counts& more);
+};
+inline thread_local movement_counts movements;
+
+/// This worker's part of a movement between dense blocks.
+class planned_exchange {
+ public:
+  planned_exchange(const box_overlaps& boxes, std::size_t worker, const element_kind& kind)
+      : plan_(plan_boxes(boxes, worker)), kind_(kind), most_taken_(boxes.most_taken()) {}
+
+  const exchange_plan<dynamic>& plan() const { return plan_; }
+  const element_kind& kind() const { return kind_; }
+  /// The largest number of elements that any worker receives from others; 0 if nothing moves.
+  std::size_t most_taken() const { return most_taken_; }
+  /// What this worker receives from others in one execution.
+  movement_counts counts() const { return {1, plan_.elements_received() * kind_.bytes, plan_.receives.size()}; }
+
+  /// Opens the exchange, if this worker has a part in the movement. Returns whether it has.
+  PARTITA_DECL bool open(transport& ways);
+  /// Executes the movement. Requires that it is open.
+  PARTITA_DECL void operator()(const void* x, void* y) const;
+
+ private:
+  exchange_plan<dynamic> plan_;
+  element_kind kind_;
+  std::size_t most_taken_;
+  movement_counts counts_{};
+  std::unique_ptr<box_exchange> exchange_{};
+  short_list<std::ptrdiff_t> x_steps_{}, y_steps_{};
+};
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/sharded/detail/impl/planned_exchange.ipp>
+#endif

@@ -1,0 +1,59 @@
+// Accounts for the memory that the tape keeps: the blocks of values that the backward pass reads, each counted once.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <partita/core/config.hpp>
+#include <unordered_map>
+#include <vector>
+
+namespace partita {
+
+/// What this worker keeps for the backward pass: records of operations, and the memory of the blocks that they read. A
+/// block that several records read counts once; a block that the program also holds counts, too.
+struct tape_contents {
+  std::size_t records = 0;
+  std::size_t bytes = 0;
+  std::size_t most_bytes = 0;  ///< maximum since the last value_and_gradient began, on this thread
+};
+
+namespace detail {
+
+struct tape_block {
+  std::size_t times = 0, bytes = 0;
+};
+struct tape_ledger {
+  tape_contents now{};
+  std::unordered_map<const void*, tape_block> blocks{};
+};
+/// The ledger of this thread. Records that outlive the thread keep it alive.
+PARTITA_DECL const std::shared_ptr<tape_ledger>& on_tape();
+
+/// The blocks that one record keeps alive during its lifetime.
+class tape_blocks {
+ public:
+  tape_blocks() = default;
+  tape_blocks(const tape_blocks&) = delete;
+  tape_blocks& operator=(const tape_blocks&) = delete;
+  ~tape_blocks() { release(); }
+
+  PARTITA_DECL void record();
+  /// To be called after record().
+  PARTITA_DECL void hold(const void* memory, std::size_t bytes);
+  PARTITA_DECL void release();
+
+ private:
+  std::shared_ptr<tape_ledger> ledger_;  // set by record()
+  std::vector<const void*> mine_;
+};
+
+}  // namespace detail
+
+/// What the tape keeps now, and the maximum since the last value_and_gradient began.
+inline tape_contents tape_holds() { return detail::on_tape()->now; }
+
+}  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/sharded/detail/impl/tape_blocks.ipp>
+#endif

@@ -1,0 +1,95 @@
+// Operations of a traced program along sharded dimensions: what they move, for the costs of the program, and how they
+// run on tensors.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/plan/operation_window.hpp>
+#include <partita/sharded/detail/along_cuts.hpp>
+#include <partita/sharded/detail/in_windows.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// The operation may run while dimensions that it works along are sharded.
+template <class Op, std::size_t Operands>
+inline constexpr bool may_read_windows =
+    (works_along_cuts<Op> && Operands == 1) || (reads_features<Op> && Operands <= most_windowed_operands);
+
+/// An operation that reads windows, on elements of type T.
+template <class T>
+struct runs_in_windows {
+  virtual ~runs_in_windows() = default;
+  virtual sharded_tensor<T> run_in_windows(const applied_operation& work, const std::vector<sharded_tensor<T>>& x,
+                                           const sharding* operands, const sharding& result) const = 0;
+};
+template <class Op, class Window, class T>
+struct window_step : runs_in_windows<T> {
+  sharded_tensor<T> run_in_windows(const applied_operation& work, const std::vector<sharded_tensor<T>>& x,
+                                   const sharding* operands, const sharding& result) const override {
+    const Op& op = static_cast<const Window&>(*this).op;
+    if constexpr (reads_features<Op>) {
+      layouts_over_features settled;
+      for (std::size_t i = 0; i < x.size(); ++i) settled.operands[i] = operands[i];
+      settled.result = result;
+      return run_over_features(op, work, x, &settled);
+    } else {
+      return run_along_cuts(op, x[0], operands);
+    }
+  }
+};
+
+/// An operation on `Operands` operands that may work along sharded dimensions, for elements of the types T.
+template <class Op, std::size_t Operands, class... T>
+struct traced_window final : operation_window, window_step<Op, traced_window<Op, Operands, T...>, T>... {
+  Op op;
+
+  explicit traced_window(const Op& declared, std::size_t rank)
+      : operation_window(tensors(), dimensions_of_rank(rank)), op(declared) {}
+
+  received_share received(std::size_t i, std::size_t place, const sharding* lies,
+                          const shape_list* shapes) const override {
+    if constexpr (reads_features<Op>) {
+      if ((Op::windowed >> i & 1U) == 0) return {};
+      const auto read = op.window(i, mesh_block(lies[Op::anchor], shapes[Op::anchor], place), {shapes, Operands});
+      return window_share(with_window<Op>(mesh_block(lies[i], shapes[i], place), read), lies[i], shapes[i], place);
+    } else if constexpr (reads_windows<Op>) {
+      return window_share(op.window(mesh_block(lies[1], shapes[1], place), shapes[0]), lies[i], shapes[i], place);
+    } else {  // the sums of the blocks before this one, or after it
+      const mesh& m = lies[0].on;
+      std::size_t along = 0;
+      while ((dimensions >> along & 1U) == 0) ++along;
+      const axis_list axes = lies[0].cuts[along];
+      const std::size_t number = part_number(m, axes, place);
+      const std::size_t blocks = op.carries_backwards() ? m.size(axes) - 1 - number : number;
+      std::size_t each = 1;
+      const auto block = mesh_block(lies[0], shapes[0], place);
+      for (std::size_t d = 0; d < block.size(); ++d) each *= d == along ? 1 : block[d].size();
+      return {blocks * each, each == 0 ? 0 : blocks};
+    }
+  }
+
+ private:
+  static constexpr tensor_set tensors() {
+    if constexpr (reads_features<Op>) {
+      tensor_set all = 0;
+      for (std::size_t t = 0; t <= Operands; ++t)
+        if (has_features<Op>(t)) all |= one_tensor(t);
+      return all;
+    } else {
+      return first_tensors(2);
+    }
+  }
+  static std::uint32_t dimensions_of_rank(std::size_t rank) {
+    std::uint32_t all = 0;
+    if constexpr (reads_features<Op>) {
+      for (std::size_t d = 0; d < rank; ++d) all |= is_feature<Op>(d) ? std::uint32_t{1} << d : 0U;
+      return all;
+    } else {
+      return Op::along;
+    }
+  }
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,227 @@
+// The element functions of one tensor, one row each: exponentials, trigonometry, rounding, and activations of networks.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <partita/sharded/element_operations.hpp>
+#include <type_traits>
+
+/// `PARTITA_ELEMENT_FUNCTION(sin, row…)` defines the row element_functions::sin and the function sin(x) of tensors. For
+/// plain arrays xtensor defines the function, and argument-dependent lookup finds it there.
+#define PARTITA_ELEMENT_FUNCTION(operation, ...) PARTITA_ELEMENT_FUNCTION_OF(tensor_value, operation, __VA_ARGS__)
+/// The same for a function that xtensor does not have, or has with other values: also of plain arrays.
+#define PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(operation, ...) \
+  PARTITA_ELEMENT_FUNCTION_OF(any_tensor, operation, __VA_ARGS__)
+#define PARTITA_ELEMENT_FUNCTION_OF(accepted, operation, ...)                    \
+  PARTITA_ELEMENT_FUNCTION_ROW(operation, __VA_ARGS__)                           \
+  template <class X>                                                             \
+    requires detail::accepted<X>                                                 \
+  auto operation(X&& x) {                                                        \
+    return detail::call(detail::elements_op<element_functions::operation>{}, x); \
+  }
+/// The same for a function with parameters, whose last ones may be left out: `elu(x)`, `elu(x, 0.5)`.
+#define PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(operation, ...)                                                    \
+  PARTITA_ELEMENT_FUNCTION_ROW(operation, __VA_ARGS__)                                                              \
+  template <class X, class... Number>                                                                               \
+    requires(detail::any_tensor<X> && (std::is_arithmetic_v<Number> && ...))                                        \
+  auto operation(X&& x, Number... numbers) {                                                                        \
+    namespace f = element_functions;                                                                                \
+    return detail::call(                                                                                            \
+        detail::elements_op<f::operation>{detail::parameters_given<f::operation>(static_cast<double>(numbers)...)}, \
+        x);                                                                                                         \
+  }
+#define PARTITA_ELEMENT_FUNCTION_ROW(operation, ...)                    \
+  namespace element_functions {                                         \
+  inline constexpr element_function operation{#operation, __VA_ARGS__}; \
+  }
+
+namespace partita {
+
+PARTITA_ELEMENT_FUNCTION(
+    exp, rising_real_function, [](auto x) { return std::exp(x); }, reading_y([](auto dy, auto y) { return dy * y; }))
+PARTITA_ELEMENT_FUNCTION(
+    log, real_function, [](auto x) { return std::log(x); }, reading_x([](auto dy, auto x) { return dy / x; }))
+PARTITA_ELEMENT_FUNCTION(
+    tanh, rising_real_function, [](auto x) { return std::tanh(x); },
+    reading_y([](auto dy, auto y) { return dy * (1 - y * y); }))
+PARTITA_ELEMENT_FUNCTION(
+    sqrt, real_function, [](auto x) { return std::sqrt(x); }, reading_y([](auto dy, auto y) { return dy / (y + y); }))
+PARTITA_ELEMENT_FUNCTION(
+    square, number_function, [](auto x) { return x * x; }, reading_x([](auto dy, auto x) { return dy * x * 2; }))
+// abs(-0) is 0
+PARTITA_ELEMENT_FUNCTION(
+    abs, number_function,
+    [](auto x) {
+      if constexpr (std::is_floating_point_v<decltype(x)>) return std::abs(x);
+      else return x < 0 ? -x : x;
+    },
+    reading_x([](auto dy, auto x) { return x < 0   ? -dy
+                                           : x > 0 ? dy
+                                                   : decltype(dy)(0); }))
+
+// --- trigonometry and exponentials ---
+
+// [sin]
+PARTITA_ELEMENT_FUNCTION(
+    sin, real_function, [](auto x) { return std::sin(x); }, reading_x([](auto dy, auto x) { return dy * std::cos(x); }))
+// [/sin]
+PARTITA_ELEMENT_FUNCTION(
+    cos, real_function, [](auto x) { return std::cos(x); },
+    reading_x([](auto dy, auto x) { return -dy * std::sin(x); }))
+PARTITA_ELEMENT_FUNCTION(
+    tan, real_function, [](auto x) { return std::tan(x); }, reading_y([](auto dy, auto y) { return dy * (1 + y * y); }))
+PARTITA_ELEMENT_FUNCTION(
+    erf, real_function, [](auto x) { return std::erf(x); },
+    reading_x([](auto dy, auto x) { return dy * decltype(x)(1.12837916709551257390) * std::exp(-x * x); }))
+PARTITA_ELEMENT_FUNCTION(
+    expm1, rising_real_function, [](auto x) { return std::expm1(x); },
+    reading_y([](auto dy, auto y) { return dy * (y + 1); }))
+PARTITA_ELEMENT_FUNCTION(
+    log1p, real_function, [](auto x) { return std::log1p(x); }, reading_x([](auto dy, auto x) { return dy / (x + 1); }))
+PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
+    rsqrt, real_function, [](auto x) { return 1 / std::sqrt(x); },
+    reading_y([](auto dy, auto y) { return dy * (y * y * y) / -2; }))
+PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
+    reciprocal, real_function, [](auto x) { return 1 / x; }, reading_y([](auto dy, auto y) { return -dy * (y * y); }))
+
+namespace element_functions {
+
+/// The function of real numbers f; integers stay what they are.
+template <class Function>
+constexpr auto of_real(Function) {
+  return [](auto x) {
+    if constexpr (std::is_integral_v<decltype(x)>) return x;
+    else return Function()(x);
+  };
+}
+
+}  // namespace element_functions
+
+// --- rounding: an integer is its own floor; the derivative is 0 ---
+
+PARTITA_ELEMENT_FUNCTION(floor, rising_function, element_functions::of_real([](auto x) { return std::floor(x); }),
+                         no_derivative())
+PARTITA_ELEMENT_FUNCTION(ceil, rising_function, element_functions::of_real([](auto x) { return std::ceil(x); }),
+                         no_derivative())
+/// To the nearest integer, halves to the even one.
+PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(round, rising_function,
+                                   element_functions::of_real([](auto x) { return std::nearbyint(x); }),
+                                   no_derivative())
+/// 1, 0 or -1; 0 for a NaN.
+PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
+    sign, number_function, [](auto x) { return (x > 0 ? 1 : 0) - (x < 0 ? 1 : 0); }, no_derivative())
+
+// --- activations ---
+
+namespace element_functions {
+
+// relu and sigmoid are class templates; a NaN is passed on
+inline constexpr element_function relu{"relu", rising_function, [](auto x) { return x < 0 ? decltype(x)(0) : x; },
+                                       reading_x([](auto dy, auto x) { return x <= 0 ? decltype(dy)(0) : dy; })};
+inline constexpr element_function sigmoid{"sigmoid", rising_real_function,
+                                          [](auto x) { return 1 / (1 + std::exp(-x)); },
+                                          reading_y([](auto dy, auto y) { return dy * y * (1 - y); })};
+
+/// Φ(x), where Φ is the cumulative distribution function of the standard normal distribution.
+inline double gaussian_share(double x) { return 0.5 * std::erfc(-x / 1.41421356237309504880); }
+
+}  // namespace element_functions
+
+/// x Φ(x).
+PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
+    gelu, real_function,
+    [](auto x) { return x * static_cast<decltype(x)>(element_functions::gaussian_share(static_cast<double>(x))); },
+    reading_x([](auto dy, auto given) {
+      const double x = static_cast<double>(given), density = std::exp(-0.5 * x * x) / 2.50662827463100050242;
+      return static_cast<double>(dy) * (element_functions::gaussian_share(x) + x * density);
+    }))
+
+/// x sigmoid(x).
+PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
+    silu, real_function, [](auto x) { return x / (1 + std::exp(-x)); }, reading_x([](auto dy, auto x) {
+      const auto s = 1 / (1 + std::exp(-x));
+      return dy * (s * (1 + x * (1 - s)));
+    }))
+/// x tanh(log(1 + exp(x))).
+PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
+    mish, real_function, [](auto x) { return x * std::tanh(std::log1p(std::exp(x))); }, reading_x([](auto dy, auto x) {
+      const auto t = std::tanh(std::log1p(std::exp(x)));
+      return dy * (t + x * (1 - t * t) / (1 + std::exp(-x)));
+    }))
+/// log(1 + exp(beta x)) / beta; x itself where beta x is above the threshold. beta is 1 and the threshold 20 if they
+/// are left out.
+PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(
+    softplus, with_defaults(real_function, 1, 20),
+    [](auto x, auto beta, auto threshold) { return x * beta > threshold ? x : std::log1p(std::exp(x * beta)) / beta; },
+    reading_x([](auto dy, auto x, auto beta, auto threshold) {
+      const auto e = std::exp(x * beta);
+      return x * beta > threshold ? dy : dy * e / (e + 1);
+    }))
+/// x where it is positive, alpha (exp(x) - 1) elsewhere; alpha is 1 if it is left out.
+PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(
+    elu, with_defaults(real_function, 1), [](auto x, auto alpha) { return x <= 0 ? std::expm1(x) * alpha : x; },
+    reading_x([](auto dy, auto x, auto alpha) { return x <= 0 ? dy * alpha * std::exp(x) : dy; }))
+/// The elu whose values keep mean 0 and variance 1 (Klambauer and others, 2017).
+PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
+    selu, real_function,
+    [](auto x) {
+      using T = decltype(x);
+      return T(1.0507009873554804934) * (x <= 0 ? std::expm1(x) * T(1.6732632423543772848) : x);
+    },
+    reading_x([](auto dy, auto x) {
+      using T = decltype(x);
+      return T(1.0507009873554804934) * (x <= 0 ? dy * T(1.6732632423543772848) * std::exp(x) : dy);
+    }))
+/// x where it is positive, slope x elsewhere; the slope is 0.01 if it is left out.
+PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(
+    leaky_relu, with_defaults(real_function, 0.01), [](auto x, auto slope) { return x > 0 ? x : x * slope; },
+    reading_x([](auto dy, auto x, auto slope) { return x > 0 ? dy : dy * slope; }))
+/// (x + 3) / 6, limited to [0, 1].
+PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
+    hardsigmoid, rising_real_function,
+    [](auto x) {
+      return (x < -3 ? 0 : x > 3 ? 6 : x + 3) / 6;
+    },
+    reading_x([](auto dy, auto x) { return x > -3 && x < 3 ? dy / 6 : 0; }))
+/// x hardsigmoid(x).
+PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
+    hardswish, real_function,
+    [](auto x) {
+      return x * (x < -3 ? 0 : x > 3 ? 6 : x + 3) / 6;
+    },
+    reading_x([](auto dy, auto x) { return x <= -3 ? 0
+                                           : x < 3 ? dy * (x / 3 + decltype(x)(0.5))
+                                                   : dy; }))
+/// x / (1 + |x|).
+PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
+    softsign, real_function, [](auto x) { return x / (1 + std::abs(x)); },
+    reading_x([](auto dy, auto x) { return dy / ((1 + std::abs(x)) * (1 + std::abs(x))); }))
+
+namespace element_functions {
+
+inline constexpr element_function clip{
+    "clip",
+    {&detail::monotone_rule, detail::integers::kept},
+    [](auto x, auto low, auto high) { return x < low    ? low
+                                             : x > high ? high
+                                                        : x; },
+    reading_x([](auto dy, auto x, auto low, auto high) { return x >= low && x <= high ? dy : decltype(dy)(0); })};
+
+inline constexpr element_function pow{
+    "pow", real_function, [](auto x, auto z) { return std::pow(x, z); },
+    reading<3>([](auto dy, auto x, auto z) { return z == 0 ? z : dy * (z * std::pow(x, z - 1)); }),
+    reading<3 + 8>([](auto dy, auto x, auto z, auto y) { return dy * (x == 0 && z >= 0 ? 0 : y * std::log(x)); })};
+inline constexpr element_function pow_number{
+    "pow", real_function, [](auto x, auto c) { return std::pow(x, c); },
+    reading_x([](auto dy, auto x, auto c) { return c == 0 ? c : dy * (c * std::pow(x, c - 1)); })};
+inline constexpr element_function number_pow{
+    "pow", real_function, [](auto z, auto c) { return std::pow(c, z); },
+    reading<1 + 8>([](auto dy, auto z, auto y, auto c) { return dy * (c == 0 && z >= 0 ? 0 : y * std::log(c)); })};
+
+}  // namespace element_functions
+
+/// x to the power z, of tensors or of a tensor and a number.
+/// Adjoint:  0 by x where z is 0, and 0 by z where x is 0 and z is not negative.
+PARTITA_ELEMENT_FUNCTION_OF_TWO(pow, pow_number, number_pow)
+
+}  // namespace partita

@@ -1,0 +1,199 @@
+// Losses of labels: the cross entropy of scores with classes along any dimension, with labels that are ignored, weights
+// of classes and label smoothing.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <partita/rule/sharding/rules/reduction.hpp>
+#include <partita/sharded/indexed.hpp>
+#include <partita/sharded/tensor_functions.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// How a label says what the scores of its place shall be.
+struct cross_entropy_form {
+  std::optional<std::int64_t> ignore_index{};  ///< places with this label do not count
+  std::vector<double> class_weights{};         ///< one for each class, or none: all count 1
+  double label_smoothing = 0;                  ///< this share of each label is spread over all classes
+};
+
+namespace detail {
+
+/// What each class counts at each place: `weight of class` times the share of the label that it has.
+struct class_targets {
+  static constexpr std::size_t ignored = ~std::size_t{0};
+  std::shared_ptr<const std::vector<std::size_t>> labels;  ///< of all places, in C order
+  std::shared_ptr<const std::vector<double>> weights;
+  double smoothing = 0;
+  shape_list places{};
+
+  double at(std::size_t label, std::size_t c) const {
+    const double share = smoothing / static_cast<double>(weights->size());
+    return label == ignored ? 0 : (*weights)[c] * ((label == c ? 1 - smoothing : 0) + share);
+  }
+  /// The sum of the weights of all labels.
+  double total() const {
+    double sum = 0;
+    for (const std::size_t label : *labels) sum += label == ignored ? 0 : (*weights)[label];
+    return sum;
+  }
+  std::uint64_t fingerprint() const { return hasher().mix(*labels).mix(*weights).mix(smoothing).mix(places).value(); }
+};
+
+/// Calls f(k, j, target) for each element k of a block with classes along dimension D, at place j without classes.
+template <std::size_t D, class T, class F>
+void for_each_target(const class_targets& targets, const tensor_part<T>& block, F f) {
+  short_list<interval> places;
+  for (std::size_t d = 0; d < block.box.size(); ++d)
+    if (d != D) places.push_back(block.box[d]);
+  const dimension_loops n(block.shape, D);
+  const std::size_t first = block.box[D].start;
+  for_each_label(*targets.labels, places, targets.places, [&](std::size_t j, std::size_t label) {
+    for (std::size_t c = 0; c < n.along; ++c)
+      f((j / n.inner * n.along + c) * n.inner + j % n.inner, j, targets.at(label, first + c));
+  });
+}
+
+/// The adjoint of weigh_classes_operation: each place times the targets of its classes.
+template <std::size_t D>
+struct spread_over_classes_operation {
+  static constexpr std::uint32_t adjoint_reads = 0;
+  static constexpr std::size_t parameters = 1;
+  class_targets targets;
+
+  static constexpr partita::rule rule(const shape_span& dy) {
+    partita::rule r;
+    const own_factors f(r, dy[0]);
+    r.begin_operand();
+    f.write(r);
+    r.begin_result();
+    for (std::size_t d = 0; d < dy[0].size(); ++d) {
+      if (d == D) r.add_dimension(r.add_factor(dynamic, nth_letter(r.factor_count)));
+      r.add_dimension(f[d]);
+    }
+    if (dy[0].size() == D) r.add_dimension(r.add_factor(dynamic, nth_letter(r.factor_count)));
+    return r.complete().named("gradient of cross_entropy");
+  }
+  shape_list result_extents(const shape_span& dy) const {
+    shape_list x;
+    for (std::size_t d = 0; d <= dy[0].size(); ++d)
+      x.push_back(d == D ? targets.weights->size() : dy[0][d < D ? d : d - 1]);
+    return x;
+  }
+  template <class T>
+  void local(const tensor_part<const T>& dy, const tensor_part<T>& x) const {
+    for_each_target<D>(targets, x, [&](std::size_t k, std::size_t j, double target) {
+      x[k] = target == 0 ? T(0) : static_cast<T>(static_cast<T>(target) * dy[j]);
+    });
+  }
+};
+/// The sum of x over the classes at each place, each times its target. A target of 0 does not read x, which may be
+/// infinite there.
+template <std::size_t D>
+struct weigh_classes_operation {
+  static constexpr std::uint32_t adjoint_reads = 0;
+  static constexpr std::size_t parameters = 1;
+  class_targets targets;
+
+  static constexpr partita::rule rule(const shape_span& x) {
+    return rules::sum({static_cast<std::ptrdiff_t>(D)}).named("cross_entropy")(x);
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    for (T& element : y) element = T(0);
+    for_each_target<D>(targets, x, [&](std::size_t k, std::size_t j, double target) {
+      if (target != 0) y[j] += static_cast<T>(target) * x[k];
+    });
+  }
+  /// With classes sharded as those of x.
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+    using T = typename X::value_type;
+    const sharding there = bare(x.layout().finished());
+    sharding places(there.on, there.rank() - 1);
+    for (std::size_t d = 0; d < there.rank(); ++d)
+      if (d != D) places.cuts[d < D ? d : d - 1] = there.cuts[d];
+    const spread_over_classes_operation<D> back{targets};
+    return run_operation<T>(bound_operation<1, T>(back, {dy}), {dy}, {&places, &there});
+  }
+};
+
+/// The targets of these labels. Throws unless labels, weights and smoothing fit scores of these extents.
+template <std::size_t D, ranked_array Labels>
+class_targets targets_of(const shape_list& scores, const Labels& labels, const cross_entropy_form& form) {
+  const std::size_t classes = scores[D];
+  class_targets all;
+  for (std::size_t d = 0; d < scores.size(); ++d)
+    if (d != D) all.places.push_back(scores[d]);
+  if (!(shape_of(labels) == all.places))
+    throw shape_error(text("partita::cross_entropy: requires one label for each place of scores of extents ")
+                      << scores << " with classes along dimension " << D << ", got labels of extents "
+                      << shape_of(labels));
+  if (!form.class_weights.empty() && form.class_weights.size() != classes)
+    throw shape_error(text("partita::cross_entropy: requires no class_weights or one for each of ")
+                      << classes << " classes, got " << form.class_weights.size());
+  if (!(form.label_smoothing >= 0 && form.label_smoothing <= 1))
+    throw shape_error("partita::cross_entropy: requires a label_smoothing from 0 to 1");
+  auto numbers = std::make_shared<std::vector<std::size_t>>();
+  const xt::xtensor<element_of<Labels>, rank_of<Labels>> given = labels;
+  for (const auto label : given) {
+    const bool counts = !form.ignore_index || static_cast<std::int64_t>(label) != *form.ignore_index;
+    if (counts && (label < 0 || static_cast<std::size_t>(label) >= classes))
+      throw shape_error(text("partita::cross_entropy: requires labels below ")
+                        << classes << " or equal to ignore_index, got " << static_cast<long long>(label));
+    numbers->push_back(counts ? static_cast<std::size_t>(label) : class_targets::ignored);
+  }
+  all.labels = std::move(numbers);
+  all.weights = std::make_shared<std::vector<double>>(form.class_weights.empty() ? std::vector<double>(classes, 1.0)
+                                                                                 : form.class_weights);
+  all.smoothing = form.label_smoothing;
+  return all;
+}
+
+}  // namespace detail
+
+/// The mean cross entropy with classes along dimension 1 or another, as a scalar tensor: `cross_entropy(scores, labels,
+/// {.ignore_index = -100})`, `cross_entropy(scores, labels, dimensions<3>, {.class_weights = {1, 2}, .label_smoothing =
+/// 0.1})`. A label l of weight w[l] gives -log softmax(scores)[l] w[l]; of smoothing s, 1 - s times that and s times
+/// the mean over all classes c of -log softmax(scores)[c] w[c]. Their sum is divided by that of all w[l]; it is 0 if
+/// there are none.
+/// Shapes:   labels have the dimensions of the scores without the classes; every worker passes all of them.
+/// Requires: labels of an integer type [compile time], below the number of classes or equal to ignore_index; weights
+///           for all classes or for none, and a smoothing from 0 to 1 [shape_error].
+/// Cost:     where the classes are sharded, three numbers per place are reduced, and nothing is gathered.
+/// Adjoint:  dy times the difference of the softmax and the label, by weight; labels get no gradient.
+template <class Scores, ranked_array Labels, std::size_t D>
+  requires detail::any_tensor<Scores>
+auto cross_entropy(const Scores& given, const Labels& labels, dimensions_t<D>, const cross_entropy_form& form = {}) {
+  constexpr bool are_integers = std::is_integral_v<element_of<Labels>>, has_classes = detail::has_dimensions<Scores, D>;
+  static_assert(are_integers, "partita::cross_entropy(scores, labels): requires labels of an integer type");
+  static_assert(has_classes,
+                "partita::cross_entropy(scores, labels, dimensions<d>): requires the dimension of the classes, counted "
+                "from 0");
+  const auto loss = [&](const auto& x) {
+    if (D >= x.extents().size())
+      throw shape_error(text("partita::cross_entropy: requires scores with a dimension ")
+                        << D << " of classes, got scores of extents " << x.extents());
+    const detail::class_targets targets = detail::targets_of<D>(x.extents(), labels, form);
+    const double total = targets.total();
+    const auto weighed = detail::call(detail::weigh_classes_operation<D>{targets}, log_softmax(x, dimensions<D>));
+    return multiply(sum(weighed), total == 0 ? 0.0 : -1.0 / total);
+  };
+  if constexpr (!are_integers || !has_classes) return detail::rejected_call{};
+  else if constexpr (detail::tensor_kind<Scores> == 0) return detail::as_array<0>(loss(detail::as_run_time(given)));
+  else if constexpr (detail::tensor_kind<Scores> == 3) return loss(given);
+  else return loss(detail::finished_value(given));
+}
+template <class Scores, ranked_array Labels>
+  requires detail::any_tensor<Scores>
+auto cross_entropy(const Scores& scores, const Labels& labels, const cross_entropy_form& form) {
+  return cross_entropy(scores, labels, dimensions<1>, form);
+}
+
+}  // namespace partita

@@ -1,0 +1,104 @@
+// The parameters of a model: references to tensors of any kind, alone or in a list with names, for optimisers and
+// checkpoints.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <partita/sharded/operate.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace partita {
+namespace detail {
+
+template <class X>
+auto element_or_none_of() {
+  if constexpr (any_tensor<X>) return std::type_identity<element_of_tensor<X>>();
+  else return std::type_identity<void>();
+}
+/// The element type of a tensor; void for other types.
+template <class X>
+using element_or_none = typename decltype(element_or_none_of<X>())::type;
+
+}  // namespace detail
+
+/// A parameter of an optimiser: a typed or run-time tensor, or a plain array. The optimiser keeps a reference, so the
+/// parameter must outlive it.
+template <class T>
+class trained {
+ public:
+  /// The state has the layout of the parameter, or the given layout.
+  template <class P>
+    requires(!std::is_same_v<std::remove_const_t<P>, trained>)
+  trained(P& parameter, std::optional<sharding> state_layout = {})  // NOLINT: written {w1, w2} in a list
+      : state_layout_(std::move(state_layout)) {
+    constexpr bool may_be_trained = detail::any_tensor<P> && !std::is_const_v<P>;
+    static_assert(may_be_trained,
+                  "partita::sharded_optimiser: requires parameters that are tensors and may be changed");
+    constexpr bool has_elements = may_be_trained && std::is_same_v<detail::element_or_none<P>, T>;
+    static_assert(has_elements || !may_be_trained,
+                  "partita::sharded_optimiser: requires parameters of the optimiser's element type");
+    if constexpr (has_elements) {
+      read_ = [&parameter]() -> sharded_tensor<T> { return detail::as_run_time(parameter); };
+      data_ = [&parameter] { return parameter.data(); };
+      write_ = [&parameter](const sharded_tensor<T>& value) {
+        if constexpr (detail::tensor_kind<P> == 0) parameter = detail::as_array<rank_of<P>>(value);
+        else parameter = P(value);
+      };
+    }
+  }
+
+  sharded_tensor<T> read() const { return read_(); }
+  T* data() const { return data_(); }
+  void write(const sharded_tensor<T>& value) const { write_(value); }
+  const std::optional<sharding>& state_layout() const { return state_layout_; }
+
+ private:
+  std::optional<sharding> state_layout_;
+  std::function<sharded_tensor<T>()> read_;
+  std::function<T*()> data_;
+  std::function<void(const sharded_tensor<T>&)> write_;
+};
+
+/// Parameters with names, for optimisers and checkpoints: `named_parameters<float> all{{"weight", w}, {"bias", b}}`,
+/// then `sharded_adam<float> optimiser(all)`, `save_tensors("run", step, all)` and `load_tensors("run", all)`.
+/// Gradients are given in the order of the list; checkpoints go by the names. It keeps references, as an optimiser
+/// does.
+/// Requires: names that differ [shape_error]; for checkpoints, tensors on a mesh, and names that are valid for files.
+template <class T>
+class named_parameters {
+ public:
+  struct entry {
+    std::string name;
+    trained<T> parameter;
+  };
+
+  named_parameters(std::initializer_list<entry> all) {
+    for (const entry& one : all) add(one.name, one.parameter);
+  }
+  /// Adds one. Requires a name that none of the others has [shape_error].
+  void add(const std::string& name, const trained<T>& parameter) {
+    for (const std::string& other : names_)
+      if (other == name)
+        throw shape_error(text("partita::named_parameters: requires a name of its own for each parameter; \"")
+                          << name.c_str() << "\" is given twice");
+    names_.push_back(name);
+    all_.push_back(parameter);
+  }
+
+  std::size_t size() const { return all_.size(); }
+  const std::string& name(std::size_t p) const { return names_.at(p); }
+  const std::vector<trained<T>>& all() const { return all_; }
+  auto begin() const { return all_.begin(); }
+  auto end() const { return all_.end(); }
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<trained<T>> all_;
+};
+
+}  // namespace partita

@@ -1,0 +1,276 @@
+// Reductions along dimensions, made from the types of rule/reduction.hpp: sum, mean, extremes, product, any, all,
+// log-sum-exp, and reductions of a program.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/rule/reduction.hpp>
+#include <partita/rule/sharding/rules/reduction.hpp>
+#include <partita/sharded/element_functions.hpp>
+#include <type_traits>
+
+namespace partita {
+
+/// Keeps reduced dimensions, with extent 1: `sum(x, dimensions<1>, keep_dimensions)`.
+struct keep_dimensions_t {};
+inline constexpr keep_dimensions_t keep_dimensions{};
+
+namespace detail {
+
+/// Nothing, or keep_dimensions.
+template <class... Keep>
+concept keeps = sizeof...(Keep) <= 1 && (std::is_same_v<Keep, keep_dimensions_t> && ...);
+
+template <class R>
+constexpr const char* name_of_reduction() {
+  if constexpr (requires { R::name; }) return R::name;
+  else return "reduction";
+}
+template <class R>
+struct derivative_function {
+  template <class T>
+  T operator()(T dy, T x, T y) const {
+    return dy * static_cast<T>(R::derivative(x, y));
+  }
+};
+template <class R>
+inline constexpr element_function derivative_of_reduction{"derivative of a reduction",
+                                                          real_function,
+                                                          derivative_function<R>(),
+                                                          no_derivative(),
+                                                          no_derivative(),
+                                                          no_derivative()};
+
+/// The rule of a reduction along the dimensions D; along all dimensions if D is empty. Dimensions that are reduced by a
+/// reduction that cannot be pending must be whole.
+template <class R, bool Keep, std::ptrdiff_t... D>
+struct reduction_along {
+  static constexpr partita::rule rule(const shape_span& shapes) {
+    attributes::list axes;
+    (axes.push_back(D), ...);
+    return rules::reduction(kind_of_reduction<R>, axes, Keep).named(name_of_reduction<R>())(shapes);
+  }
+};
+/// A reduction as an operation: its loop combines elements as the reduction does, and its adjoint follows from the
+/// properties and the derivative that the reduction declares.
+template <class R, bool Keep, std::ptrdiff_t... D>
+struct reduction_op : reduction_along<R, Keep, D...> {
+  static constexpr bool on_integers = combines<R, int>;
+  static constexpr bool has_derivative =
+      is_extreme_reduction<R> || std::is_same_v<R, product_t> || requires { R::derivative(1.0, 1.0); };
+  static constexpr std::uint32_t adjoint_reads = has_derivative ? ~std::uint32_t{0} : 0;
+
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    if constexpr (!combines<R, T>) {
+      throw error("partita::reduce_along: requires elements that the reduction accepts");
+    } else {
+      const std::size_t rank = x.shape.size();
+      std::uint32_t reduced = sizeof...(D) == 0 ? ~std::uint32_t{0} : 0;
+      ((reduced |= std::uint32_t{1} << dimension_of(D, rank, "reduction")), ...);
+      const auto to = steps_in(y.shape);
+      std::array<short_list<std::ptrdiff_t>, 2> steps{short_list<std::ptrdiff_t>{}, steps_in(x.shape)};
+      std::size_t next = 0;
+      for (std::size_t d = 0; d < rank; ++d) {
+        steps[0].push_back(in(reduced, d) ? 0 : to[Keep ? d : next]);
+        next += in(reduced, d) ? 0U : 1U;
+      }
+      std::fill(y.begin(), y.end(), identity_of<R, T>());
+      const std::ptrdiff_t sy = rank == 0 ? 0 : steps[0][rank - 1];
+      for_each_row(x.shape, steps, [&](const std::ptrdiff_t* at, std::size_t n) {
+        T* into = y.memory + at[0];
+        const T* from = x.memory + at[1];
+        for (std::size_t k = 0; k < n; ++k, into += sy) *into = combined<R>(*into, from[k]);
+      });
+    }
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X& x, const X& given) const {
+    using T = typename X::value_type;
+    const shape_list extents = x.extents();
+    const partita::rule how = bound(reduction_op::rule(shape_span(&extents, 1)), shape_span(&extents, 1));
+    const auto repeated = [&](const X& v) {
+      return run_operation<T>({rule_of_tensors(how, {1}, 0, "repeat over what was reduced"), block_work::map}, {v});
+    };
+    const auto summed = [&](const X& v) {
+      return run_operation<T>({rule_of_tensors(how, {0}, 1, "count"), block_work::map}, {v});
+    };
+    const auto finished = [](const X& v) { return v.layout().is_partial() ? reshard(v, v.layout().finished()) : v; };
+    namespace f = element_functions;
+    if constexpr (is_extreme_reduction<R>) {  // in equal shares to all elements that equal the extreme
+      const X there = run_elements<T>(elements_op<f::equal_to>{}, {x, repeated(finished(given))});
+      const X share = run_elements<T>(elements_op<f::divide>{}, {dy, summed(there)});
+      return run_elements<T>(elements_op<f::multiply>{}, {there, repeated(share)});
+    } else if constexpr (std::is_same_v<R, product_t>) {  // the product of the other elements, of which some may be 0
+      const X zero = run_elements<T>(elements_op<f::equal_to_number>{{0}}, {x});
+      const X zeros = repeated(finished(summed(zero)));
+      const X not_zero = run_elements<T>(elements_op<f::unless_number>{{1}}, {zero, x});
+      const X others =
+          repeated(finished(run_operation<T>(bound_operation<1, T>(reduction_op{}, {not_zero}), {not_zero})));
+      const X is_only_zero = run_elements<T>(elements_op<f::equal_to_number>{{1}}, {zeros});
+      const X of_zeros = run_elements<T>(elements_op<f::where_number>{{0}}, {is_only_zero, others});
+      const X quotient = run_elements<T>(elements_op<f::divide>{}, {others, not_zero});
+      const X of_others = run_elements<T>(elements_op<f::unless_number>{{0}}, {zeros, quotient});
+      const X factor = run_elements<T>(elements_op<f::where>{}, {zero, of_zeros, of_others});
+      return run_elements<T>(elements_op<f::multiply>{}, {repeated(dy), factor});
+    } else if constexpr (has_derivative && !std::is_integral_v<T>) {
+      return run_elements<T>(elements_op<derivative_of_reduction<R>>{}, {repeated(dy), x, repeated(finished(given))});
+    } else {
+      return {};
+    }
+  }
+};
+/// Sums are computed by the loops that also repeat and transpose.
+template <bool Keep, std::ptrdiff_t... D>
+struct reduction_op<sum_t, Keep, D...> : reduction_along<sum_t, Keep, D...> {
+  applied_operation on(const partita::rule& r) const { return {r, block_work::map}; }
+};
+
+template <class R, bool Keep, std::size_t... D, class X>
+auto reduced(const X& x) {
+  static_assert(has_dimensions<X, D...>,
+                "partita: sum, mean, maximum and minimum(x, dimensions<...>) require dimensions that x has, each once; "
+                "count them from 0");
+  constexpr bool takes = tensor_kind<X> == 3 || combines<R, element_of_tensor<X>>;
+  static_assert(takes,
+                "partita::reduce_along<R>(x, dimensions<...>): requires a reduction of elements of the type of x; cast "
+                "x to a type that R accepts");
+  if constexpr (has_dimensions<X, D...> && takes)
+    return call(reduction_op<R, Keep, static_cast<std::ptrdiff_t>(D)...>{}, x);
+  else return rejected_call{};
+}
+
+template <class X>
+std::size_t extent_along(const X& x, std::ptrdiff_t d) {
+  if constexpr (tensor_value<X>) return x.extents()[dimension_of(d, x.extents().size(), "mean")];
+  else return static_cast<std::size_t>(x.shape()[dimension_of(d, rank_of<X>, "mean")]);
+}
+template <std::ptrdiff_t... D, class X>
+double elements_along(const X& x) {
+  double n = 1;
+  if constexpr (sizeof...(D) == 0) {
+    if constexpr (tensor_value<X>)
+      for (const std::size_t extent : x.extents()) n *= static_cast<double>(extent);
+    else n = static_cast<double>(x.size());
+  } else {
+    ((n *= static_cast<double>(extent_along(x, D))), ...);
+  }
+  return n;
+}
+
+/// The mean, from the sum along the dimensions D.
+template <std::size_t... D, class X, class Sum>
+auto mean_along(const X& x, const Sum& total) {
+  if constexpr (has_dimensions<X, D...>)
+    return call(elements_op<element_functions::over>{{elements_along<static_cast<std::ptrdiff_t>(D)...>(x)}}, total);
+  else return rejected_call{};
+}
+
+}  // namespace detail
+
+/// Reduces x along dimensions by the reduction R, a type of rule/reduction.hpp or of a program:
+/// `reduce_along<longest>(x, dimensions<0>)`.
+/// Shapes:   those of x without these dimensions, or with extent 1 if `keep_dimensions` is given.
+/// Requires: dimensions that x has, each once [compile time].
+/// Cost:     one pass. Where a reduced dimension is sharded, the result is partial; for a reduction of a program x is
+///           gathered along it.
+/// Adjoint:  for maximum and minimum dy in equal shares; for product dy times the other elements; for a reduction with
+///           a derivative dy times R::derivative(x, y); none for the others.
+template <class R, class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto reduce_along(X&& x, dimensions_t<D...>) {
+  return detail::reduced<R, false, D...>(x);
+}
+template <class R, class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto reduce_along(X&& x, dimensions_t<D...>, keep_dimensions_t) {
+  return detail::reduced<R, true, D...>(x);
+}
+
+/// Two functions without a list of parameters: xtensor's functions of the same names would be as specialised.
+#define PARTITA_REDUCTION(function, R)                                     \
+  template <class X, std::size_t... D>                                     \
+    requires detail::any_tensor<X>                                         \
+  auto function(X&& x, dimensions_t<D...> along) {                         \
+    return reduce_along<R>(x, along);                                      \
+  }                                                                        \
+  template <class X, std::size_t... D>                                     \
+    requires detail::any_tensor<X>                                         \
+  auto function(X&& x, dimensions_t<D...> along, keep_dimensions_t keep) { \
+    return reduce_along<R>(x, along, keep);                                \
+  }
+
+/// The sum along dimensions, `sum(x, dimensions<0>)`, or over all of them.
+template <class X>
+  requires detail::tensor_value<X>
+auto sum(X&& x) {
+  return detail::call(detail::reduction_op<sum_t, false>{}, x);
+}
+PARTITA_REDUCTION(sum, sum_t)
+template <class X, class A>
+  requires(detail::tensor_value<X> && std::is_arithmetic_v<A>)
+auto sum(const X&, A) {
+  static_assert(
+      detail::dependent_false<X>,
+      "partita::sum(x, dimensions<...>): requires dimensions as part of the type; write sum(x, dimensions<0>)");
+  return detail::rejected_call{};
+}
+/// The mean along dimensions or over all of them; uneven blocks are weighted correctly.
+template <class X>
+  requires detail::tensor_value<X>
+auto mean(X&& x) {
+  return detail::call(detail::elements_op<element_functions::over>{{detail::elements_along<>(x)}}, sum(x));
+}
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto mean(X&& x, dimensions_t<D...> along) {
+  return detail::mean_along<D...>(x, sum(x, along));
+}
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto mean(X&& x, dimensions_t<D...> along, keep_dimensions_t keep) {
+  return detail::mean_along<D...>(x, sum(x, along, keep));
+}
+/// The largest element along dimensions: `maximum(x, dimensions<1>)`; a NaN is passed on.
+/// Adjoint:  dy in equal shares to all elements that equal the largest.
+template <class X, std::size_t... D, class... Keep>
+  requires(detail::any_tensor<X> && detail::keeps<Keep...>)
+auto elementwise_of(maximum_t, X&& x, dimensions_t<D...> along, Keep... keep) {
+  return reduce_along<maximum_t>(x, along, keep...);
+}
+template <class X, std::size_t... D, class... Keep>
+  requires(detail::any_tensor<X> && detail::keeps<Keep...>)
+auto elementwise_of(minimum_t, X&& x, dimensions_t<D...> along, Keep... keep) {
+  return reduce_along<minimum_t>(x, along, keep...);
+}
+/// The product along dimensions.
+/// Adjoint:  dy times the product of the other elements, also where elements are 0.
+PARTITA_REDUCTION(product_of, product_t)
+/// 1 where any element, or where all elements along dimensions are not 0, and 0 elsewhere (NaN is not 0).
+PARTITA_REDUCTION(any_of, any_t)
+PARTITA_REDUCTION(all_of, all_t)
+/// log(sum(exp(x))) along dimensions, without overflow.
+/// Adjoint:  dy exp(x - y), the softmax of x.
+PARTITA_REDUCTION(log_sum_exp, log_sum_exp_t)
+#undef PARTITA_REDUCTION
+/// The variance along dimensions: the sum of the squared distances from the mean, over the number of elements less
+/// `correction`: `variance(x, dimensions<1>)`, or `variance(x, dimensions<1>, 0)` of a whole population.
+template <class X, std::size_t... D, class Number = double>  // xtensor has a less constrained one for plain arrays
+  requires(detail::any_tensor<X> && detail::has_dimensions<X, D...> && std::is_arithmetic_v<Number>)
+auto variance(X&& given, dimensions_t<D...> along, Number correction = 1) {
+  const auto value = [&](const auto& x) {
+    namespace f = element_functions;
+    const double n = detail::elements_along<static_cast<std::ptrdiff_t>(D)...>(x);
+    const auto mean_of_all = mean(x, along, keep_dimensions);
+    const auto distance = detail::call(detail::elements_op<f::subtract>{}, x, mean_of_all);
+    return detail::call(detail::elements_op<f::over>{{n - static_cast<double>(correction)}},
+                        sum(square(distance), along));
+  };
+  if constexpr (detail::tensor_kind<X> == 0)
+    return detail::as_array<rank_of<X> - sizeof...(D)>(value(detail::as_run_time(given)));
+  else return value(given);
+}
+
+}  // namespace partita

@@ -1,0 +1,19 @@
+// Defines what the headers of sharded/ declare, for partita/src.hpp.
+#pragma once
+
+#ifndef PARTITA_CORE
+#error "partita/sharded/src.hpp is for the compiled core: define PARTITA_CORE in all files of the program"
+#endif
+
+#include <partita/sharded/detail/impl/apply.ipp>
+#include <partita/sharded/detail/impl/block_product.ipp>
+#include <partita/sharded/detail/impl/bound_mesh.ipp>
+#include <partita/sharded/detail/impl/element_access.ipp>
+#include <partita/sharded/detail/impl/planned_exchange.ipp>
+#include <partita/sharded/detail/impl/step_storage.ipp>
+#include <partita/sharded/detail/impl/tape_blocks.ipp>
+#include <partita/sharded/detail/impl/tensor_block.ipp>
+#include <partita/sharded/impl/gradient_norm.ipp>
+#include <partita/sharded/impl/sharded_partition.ipp>
+#include <partita/sharded/impl/sharded_tensor.ipp>
+#include <partita/sharded/impl/traced_function.ipp>

@@ -1,0 +1,223 @@
+// In traced programs, operations along sharded dimensions receive what their blocks read of others, and no dimension is
+// gathered: the results are those of the function on tensors, and each worker receives what the completion says.
+#include "check_bound.hpp"
+#include "random_cases.hpp"
+
+#include <algorithm>
+#include <partita/explain/completion_text.hpp>
+#include <partita/plan/search.hpp>
+#include <partita/plan/step_plan.hpp>
+#include <partita/sharded/convolve.hpp>
+#include <partita/sharded/indexed.hpp>
+#include <partita/sharded/parts.hpp>
+#include <partita/sharded/pool.hpp>
+
+using namespace partita;
+
+namespace {
+
+sharded_tensor<double> integers(const world& everyone, const sharding& layout, const shape_list& extents, int salt) {
+  return shard<double>(everyone, layout, extents, [=](const auto& index) {
+    return static_cast<double>(test::numbered(index, salt) * 7 % 13 - 6);
+  });
+}
+std::size_t largest(const world& everyone, std::size_t here) {
+  PMPI_Allreduce(MPI_IN_PLACE, &here, 1, MPI_UNSIGNED_LONG, MPI_MAX, everyone.state()->communicator());
+  return here;
+}
+bool same_values(const sharded_tensor<double>& a, const sharded_tensor<double>& b) {
+  return test::same_blocks(reshard(a, sharding(a.layout().on, a.layout().rank())),
+                           reshard(b, sharding(b.layout().on, b.layout().rank())));
+}
+
+/// Traces f for tensors of these layouts and extents, and compares the program with f: values, gradients, and the bytes
+/// of each window. Returns how many windows moved something.
+template <class F, std::size_t... I>
+std::size_t check_windows(const world& everyone, const F& f, const std::vector<spec>& specs,
+                          std::index_sequence<I...>) {
+  const auto program = trace(f, specs[I]...);
+  const completion& done = program.complete();
+  const std::vector<sharded_tensor<double>> x{
+      integers(everyone, specs[I].layout, specs[I].shape, static_cast<int>(I) + 1)...};
+  std::vector<movement> made;
+  sharded_tensor<double> y;
+  made = movements_while([&] { y = program(x[I]...); });
+  BOOST_TEST(same_values(y, f(x[I]...)), to_text(done).c_str());
+  std::size_t windows = 0, next = 0;
+  const graph& g = program.operations();
+  std::erase_if(made, [](const movement& one) { return !one.from.same_layout(one.to); });
+  for (std::size_t o = 0; o < program.operations().operations(); ++o) {
+    const auto& n = g.operation(o);
+    std::vector<sharding> lies;
+    std::vector<shape_list> shapes;
+    for (std::size_t t = 0; t <= n.operands; ++t)
+      lies.push_back(done.used(o, t)), shapes.push_back(g[g.of(n, t)].shape);
+    const std::size_t all = done.window(o, {}, sizeof(double)).elements;
+    std::size_t each = 0;  // the elements of all operands together, each to its busiest worker
+    for (std::size_t i = 0; all > 0 && i < n.operands; ++i) {
+      std::size_t said = 0;
+      for (std::size_t place = 0; place < g.on().size(); ++place)
+        said = std::max(said, n.window->received(i, place, lies.data(), shapes.data()).elements);
+      if (said == 0) continue;
+      ++windows, each += said;
+      BOOST_TEST_REQUIRE(next < made.size());
+      BOOST_TEST(largest(everyone, made[next].bytes) == said * sizeof(double), made[next].operation.c_str());
+      BOOST_TEST(made[next++].most_bytes == said * sizeof(double));
+    }
+    BOOST_TEST((all <= each && (all > 0) == (each > 0)));
+  }
+  BOOST_TEST(next == made.size());
+  const auto loss = [](const auto& of) { return [&](const auto&... a) { return sum(square(of(a...))); }; };
+  const auto wanted = value_and_gradient(loss(f), x[I]...), got = value_and_gradient(loss(program), x[I]...);
+  BOOST_TEST(wanted.value == got.value);
+  BOOST_TEST((same_values(std::get<I>(wanted.gradients), std::get<I>(got.gradients)) && ...), to_text(done).c_str());
+  return windows;
+}
+
+/// The meshes on all workers.
+std::vector<mesh> whole_meshes(std::size_t workers) {
+  std::vector<mesh> all = test::meshes(workers);
+  std::erase_if(all, [&](const mesh& m) { return m.size() != workers; });
+  return all;
+}
+
+const auto cumulated = [](const auto& x) { return cumsum(x, dimensions<0>); };
+const auto sliced = [](const auto& x) { return slice(x, dimensions<0, 1>, {1, 7}, {2, 5}); };
+const auto padded = [](const auto& x) { return pad(x, 2.0, dimensions<0>, {3, 1}); };
+const auto composed = [](const auto& x) {
+  return slice(cumsum(pad(x, dimensions<0, 1>, {2, 3}, {1, 0}), dimensions<0>), dimensions<0>, {1, 9});
+};
+const auto divided = [](const auto& x) {
+  const auto [one, two] = split<2>(x, dimensions<0>);
+  return add(multiply(one, two), cumsum(two, dimensions<0>));
+};
+/// A step of the wave equation on a periodic line: the neighbours are slices of the line with its ends repeated.
+const auto wave = [](const auto& now, const auto& before) {
+  const auto wider = pad(now, dimensions<0>, {1, 1});
+  const auto left = slice(wider, dimensions<0>, {0, 8}), right = slice(wider, dimensions<0>, {2, 10});
+  return subtract(add(left, right), before);
+};
+const auto concatenated = [](const auto& x, const auto& y) { return concatenate(dimensions<0>, x, y, x); };
+const auto concatenated_and_cut = [](const auto& x, const auto& y) {
+  return cumsum(slice(concatenate(dimensions<0>, y, x), dimensions<0>, {3, 12}), dimensions<0>);
+};
+const auto convolved = [](const auto& x, const auto& w) { return convolve<2>(x, w, {.padding = {1, 1}}); };
+const auto network = [](const auto& x, const auto& v, const auto& w) {
+  return max_pool<2>(relu(convolve<2>(average_pool<2>(convolve<2>(x, v, {.padding = {1, 1}}), {.kernel = {2, 2}}), w,
+                                      {.padding = {1, 1}})),
+                     {.kernel = {2, 2}});
+};
+/// LeNet, with smaller filters and fewer channels.
+const auto lenet = [](const auto& x, const auto& v, const auto& w, const auto& dense) {
+  const auto layer = [](const auto& images, const auto& filters) {
+    return max_pool<2>(relu(convolve<2>(images, filters, {.padding = {1, 1}})), {.kernel = {2, 2}});
+  };
+  return matmul(reshape(layer(layer(x, v), w), shape_list{2, 18}), dense);
+};
+/// Two levels: down by pooling, up by interpolation, and the upper level added.
+const auto u_net = [](const auto& x, const auto& v, const auto& w) {
+  const auto top = relu(convolve<2>(x, v, {.padding = {1, 1}}));
+  const auto low = relu(convolve<2>(max_pool<2>(top, {.kernel = {2, 2}}), w, {.padding = {1, 1}}));
+  return add(top, upsample<2>(low, {.scale = 2}));
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(traced_programs_work_along_sharded_dimensions) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size();
+  std::mt19937 random(71);
+  std::size_t windows = 0;
+  const auto one = std::make_index_sequence<1>();
+  const auto two = std::make_index_sequence<2>();
+  const std::vector<mesh> known = whole_meshes(P);
+  for (std::size_t k = 0; k < 1 + test::random_cases(23); ++k) {
+    const mesh m = known[k == 0 ? 0 : random() % known.size()];
+    const auto all = test::layouts(m, 2);
+    const sharding rows = sharding(m, 2).cut(0, axis_list(0));
+    const std::vector<spec> x{spec(k == 0 ? rows : all[random() % all.size()], {8, 5})};
+    windows += check_windows(everyone, cumulated, x, one);
+    windows += check_windows(everyone, sliced, x, one);
+    windows += check_windows(everyone, padded, x, one);
+    windows += check_windows(everyone, composed, x, one);
+    windows += check_windows(everyone, divided, x, one);
+    const spec other(all[random() % all.size()], {6, 5});
+    windows += check_windows(everyone, concatenated, {x[0], other}, two);
+    windows += check_windows(everyone, concatenated_and_cut, {x[0], other}, two);
+    windows += check_windows(everyone, wave, {x[0], spec(all[random() % all.size()], {8, 5})}, two);
+  }
+  BOOST_TEST((P == 1 || windows > 0U), windows);
+}
+
+BOOST_AUTO_TEST_CASE(traced_networks_keep_their_features_sharded) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size();
+  std::size_t windows = 0;
+  const std::vector<mesh> known = whole_meshes(P);
+  std::mt19937 random(73);
+  for (std::size_t k = 0; k < 1 + test::random_cases(5); ++k) {
+    const mesh m = known[k == 0 ? 0 : random() % known.size()];
+    const std::size_t last = m.rank() - 1;
+    const sharding rows = sharding(m, 4).cut(2, axis_list(0)), columns = sharding(m, 4).cut(3, axis_list(last));
+    const sharding images = k % 3 == 0 ? rows : k % 3 == 1 || m.rank() == 1 ? columns : rows.cut(3, axis_list(last));
+    const sharding whole(m, 4);
+    const spec x(images, {2, 2, 16, 12}), v(whole, {3, 2, 3, 3}), w(whole, {3, 3, 3, 3});
+    windows += check_windows(everyone, convolved, {x, v}, std::make_index_sequence<2>());
+    windows += check_windows(everyone, network, {x, v, w}, std::make_index_sequence<3>());
+    windows += check_windows(everyone, u_net, {x, v, w}, std::make_index_sequence<3>());
+    windows += check_windows(everyone, lenet,
+                             {spec(images, {2, 1, 12, 12}), spec(whole, {2, 1, 3, 3}), spec(whole, {2, 2, 3, 3}),
+                              spec(sharding(m, 2), {18, 4})},
+                             std::make_index_sequence<4>());
+  }
+  BOOST_TEST((P == 1 || windows > 0U), windows);
+}
+
+BOOST_AUTO_TEST_CASE(completion_reshards_nothing_where_windows_suffice) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const sharding rows = m.layout("", "", "a", "");
+  const auto program = trace(network, spec(rows, {2, 2, 16, 12}), spec(m.layout("", "", "", ""), {3, 2, 3, 3}),
+                             spec(m.layout("", "", "", ""), {3, 3, 3, 3}));
+  const completion& done = program.complete();
+  BOOST_TEST(done.reshards.empty());
+  BOOST_TEST((done[program.result()][2] == axis_list(0)));
+  const step_plan plan = plan_step(done);
+  std::size_t bytes = 0;
+  for (const step_event& one : plan.events)
+    if (one.done == step_event::what::window) bytes += one.bytes;
+  BOOST_TEST(bytes == done.bytes());
+  BOOST_TEST((everyone.size() == 1) == (bytes == 0));
+}
+
+BOOST_AUTO_TEST_CASE(a_steady_step_along_sharded_dimensions_allocates_nothing) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  test::check_bound(everyone, trace(composed, spec(m.layout("a", ""), {8, 5})), std::make_index_sequence<1>());
+  test::check_bound(everyone,
+                    trace(u_net, spec(m.layout("", "", "a", ""), {2, 2, 16, 12}),
+                          spec(m.layout("", "", "", ""), {3, 2, 3, 3}), spec(m.layout("", "", "", ""), {3, 3, 3, 3})),
+                    std::make_index_sequence<3>());
+}
+
+BOOST_AUTO_TEST_CASE(the_search_shards_features_where_that_is_cheaper) {
+  const mesh m{axis{"a", 4}};
+  const auto traced_for = [&](std::size_t n) {
+    return trace(
+        [](const auto& x, const auto& w) {
+          return relu(convolve<2>(x, w, {.padding = {1, 1}}));
+        },
+        spec({1, 1, n, n}), spec(sharding(m, 4), {1, 1, 3, 3}));
+  };
+  const auto large = traced_for(1024), small = traced_for(4);
+  const auto found = search(large.operations(), {{1e-6, 1e-10}}),
+             for_small = search(small.operations(), {{1e-6, 1e-10}});
+  const auto cuts = [](const auto& answer) {
+    const graph g = answer.annotated();
+    const sharding layout = complete(g)[value{0}];
+    return !layout[2].empty() || !layout[3].empty();
+  };
+  BOOST_TEST(cuts(found));
+  BOOST_TEST(!cuts(for_small));
+  BOOST_TEST(found.best.cost.computing < 2e-3);
+}

@@ -1,0 +1,104 @@
+// The figures of a window's exchange are those of the plans that carry it out, on every worker; and a rule with windows
+// shards an operand and its result alike, whatever their extents are.
+#include <partita/plan/operation_window.hpp>
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <partita/plan/mesh_boxes.hpp>
+#include <partita/plan/plan_boxes.hpp>
+#include <partita/rule/sharding/propagate.hpp>
+#include <partita/rule/sharding/rules.hpp>
+#include <random>
+#include <vector>
+
+#include "random_cases.hpp"
+
+using namespace partita;
+
+namespace {
+
+/// A window of random width around the block of each place of the mesh, within the tensor.
+struct random_window final : operation_window {
+  std::vector<short_list<interval>> wanted{};
+
+  random_window(const sharding& lies, const shape_list& shape, std::mt19937& random)
+      : operation_window(first_tensors(2), ~std::uint32_t{0}) {
+    for (std::size_t place = 0; place < lies.on.size(); ++place) {
+      auto box = mesh_block(lies, shape, place);
+      for (std::size_t d = 0; d < shape.size(); ++d) {
+        if (random() % 3 == 0) continue;
+        const std::size_t before = random() % 4, after = random() % 4;
+        box[d] = {box[d].start < before ? 0 : box[d].start - before, std::min(box[d].stop + after, shape[d])};
+      }
+      wanted.push_back(box);
+    }
+  }
+  received_share received(std::size_t, std::size_t place, const sharding* lies,
+                          const shape_list* shapes) const override {
+    return detail::window_share(wanted[place], lies[0], shapes[0], place);
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_figures_of_windows_are_those_of_the_plans) {
+  std::mt19937 random(17);
+  std::size_t moved = 0;
+  for (std::size_t k = 0; k < test::random_cases(400); ++k) {
+    const mesh m{axis{"a", 1 + random() % 4}, axis{"b", 1 + random() % 3}};
+    const shape_list shape{random() % 12, 1 + random() % 9};
+    sharding lies(m, 2);
+    for (std::size_t a = 0; a < 2; ++a) {
+      axis_list cut = lies[random() % 2];
+      const std::size_t d = random() % 3;
+      if (d == 2) continue;
+      cut = lies[d];
+      cut.push_back(a);
+      lies = lies.cut(d, cut);
+    }
+    const random_window window(lies, shape, random);
+    const placed_mesh where(m);
+    auto had = boxes_on_mesh(where, m.size(), lies, shape), wanted = had;
+    for (std::size_t place = 0; place < m.size(); ++place) wanted[place].box = window.wanted[place];
+    const box_overlaps boxes(had, wanted);
+    std::size_t most = 0, messages = 0, together = 0;
+    double seconds = 0;
+    for (std::size_t place = 0; place < m.size(); ++place) {
+      const auto plan = plan_boxes(boxes, place);
+      const received_share share = window.received(0, place, &lies, &shape);
+      BOOST_TEST(share.elements == plan.elements_received());
+      BOOST_TEST(share.messages == plan.receives.size());
+      most = std::max(most, share.elements), messages = std::max(messages, share.messages);
+      together += share.elements;
+      seconds = std::max(seconds, 5 * static_cast<double>(share.messages) + 8 * static_cast<double>(share.elements));
+    }
+    moved += most;
+    if (lies.cutting() != 3) continue;      // else places with equal blocks may have different windows here
+    const sharding twice[] = {lies, lies};  // operand and result
+    const shape_list shapes[] = {shape, shape};
+    // each message takes the slower axis, for its latency and for its bytes
+    const mesh_links links{{5, 0.5}, {3, 1}};
+    const exchange_figures all = figures_of(window, twice, shapes, 1, links, 8);
+    BOOST_TEST(all.elements == most);
+    BOOST_TEST(all.elements == boxes.most_taken());
+    BOOST_TEST(all.messages == messages);
+    BOOST_TEST(all.mean * static_cast<double>(m.size()) == static_cast<double>(together),
+               boost::test_tools::tolerance(1e-12));
+    BOOST_TEST(all.seconds == seconds);
+  }
+  BOOST_TEST(moved > 0U);
+}
+
+BOOST_AUTO_TEST_CASE(a_rule_with_windows_shards_operand_and_result_alike) {
+  const mesh m{axis{"a", 2}, axis{"b", 3}};
+  const shape_list x{8, 6}, y{5, 6};
+  const rule whole = rules::slice({0})(shape_span(&x, 1));
+  const rule windows = with_windows(whole, first_tensors(2), 1);
+  const spec rows(m.layout("a", "b"), x);
+  BOOST_TEST((propagate(m, whole, {rows}).operands[0] == m.layout("", "b")));
+  BOOST_TEST((propagate(m, windows, {rows}).operands[0].same_layout(m.layout("a", "b"))));
+  BOOST_TEST((propagate(m, windows, {rows}).results[0].same_layout(m.layout("a", "b"))));
+  const spec unknown(x), result(m.layout("a", ""), y);  // and from the result back to the operand
+  const propagation back = propagate(m, windows, spec_list(&unknown, 1), spec_list(&result, 1), direction::backward);
+  BOOST_TEST((back.operands[0].same_layout(m.layout("a", ""))));
+}

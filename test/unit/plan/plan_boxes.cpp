@@ -1,0 +1,178 @@
+// Plans of exchanges between boxes that are executed on simulated workers: every wanted element arrives once, sender
+// and receiver agree on each box and on its position in both blocks, and replicas share the sending.
+#include <partita/plan/mesh_boxes.hpp>
+#include <partita/plan/plan_boxes.hpp>
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <partita/comm/detail/exchange/lowered_plan.hpp>
+#include <partita/explain/plan_text.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "random_cases.hpp"
+#include "simulated_mesh.hpp"
+
+namespace {
+
+using namespace partita;
+using simulated::number;
+using boxes = std::vector<worker_box>;
+
+std::size_t position(const shape_list& at, const shape_list& shape) {
+  return place_in_block<dynamic>::of(at, shape).offset;
+}
+shape_list plus(const shape_list& a, const shape_list& b) {
+  shape_list sum;
+  for (std::size_t d = 0; d < a.size(); ++d) sum.push_back(a[d] + b[d]);
+  return sum;
+}
+
+/// Executes the plans of all workers on their blocks. Throws if a pair of workers does not agree on a box.
+std::vector<std::vector<number>> executed(const std::vector<exchange_plan<dynamic>>& plans,
+                                          const std::vector<std::vector<number>>& held) {
+  std::vector<std::vector<number>> got(plans.size());
+  for (std::size_t w = 0; w < plans.size(); ++w) {
+    const auto& plan = plans[w];
+    got[w].assign(simulated::tensor::volume(plan.destination_shape), -1);
+    const auto write = [&](const shape_list& at, number value) {
+      number& element = got[w][position(at, plan.destination_shape)];
+      if (element != -1) throw std::runtime_error("an element arrives twice");
+      element = value;
+    };
+    for (const auto& k : plan.kept)
+      simulated::for_each_index(k.where.shape(), [&](const shape_list& i) {
+        write(plus(k.at_destination, i), held[w][position(plus(k.at_source, i), plan.source_shape)]);
+      });
+    for (const auto& r : plan.receives) {
+      const auto& from = plans[r.worker];
+      const auto s = std::find_if(from.sends.begin(), from.sends.end(), [&](const auto& t) { return t.worker == w; });
+      if (s == from.sends.end() || !(s->where == r.where)) throw std::runtime_error("a box is not sent");
+      if (s->there.offset != position(r.at, plan.destination_shape) ||
+          r.there.offset != position(s->at, from.source_shape))
+        throw std::runtime_error("sender and receiver differ in a position");
+      simulated::for_each_index(r.where.shape(), [&](const shape_list& i) {
+        write(plus(r.at, i), held[r.worker][position(plus(s->at, i), from.source_shape)]);
+      });
+    }
+  }
+  return got;
+}
+
+/// Element i of summand s of the global tensor.
+number element(std::size_t summand, const shape_list& i) {
+  number n = static_cast<number>(summand) + 1;
+  for (const std::size_t k : i) n = n * 16 + static_cast<number>(k);
+  return n;
+}
+std::vector<number> block_of(const worker_box& one) {
+  std::vector<number> all;
+  if (one.there)
+    simulated::for_each_index(simulated::shape_of(one.box), [&](const shape_list& i) {
+      all.push_back(element(one.summand, simulated::shifted(i, one.box, 1)));
+    });
+  return all;
+}
+void check(const box_overlaps& all, const std::string& name) {
+  std::vector<exchange_plan<dynamic>> plans;
+  std::vector<std::vector<number>> held;
+  std::size_t sent = 0, received = 0, most = 0;
+  for (std::size_t w = 0; w < all.had().size(); ++w) {
+    plans.push_back(plan_boxes(all, w));
+    held.push_back(block_of(all.had()[w]));
+    sent += plans[w].elements_sent(), received += plans[w].elements_received();
+    most = std::max(most, plans[w].elements_received());
+  }
+  BOOST_TEST(sent == received, name);
+  BOOST_TEST(most == all.most_taken(), name);
+  const auto got = executed(plans, held);
+  for (std::size_t w = 0; w < got.size(); ++w)
+    if (all.wanted()[w].there) BOOST_TEST((got[w] == block_of(all.wanted()[w])), name << ", worker " << w);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(planning_boxes)
+
+BOOST_AUTO_TEST_CASE(a_shift_by_two_elements_takes_one_box_of_the_neighbour) {
+  const boxes had{{{interval{0, 4}}, 0, true}, {{interval{4, 8}}, 0, true}},
+      wanted{{{interval{2, 6}}, 0, true}, {{interval{6, 8}}, 0, true}};
+  const exchange_plan<dynamic> plan = plan_boxes(box_overlaps(had, wanted), 0);
+  BOOST_TEST(plan.sends.empty());
+  BOOST_TEST(plan.receives.size() == 1U);
+  BOOST_TEST(plan.receives[0].worker == 1U);
+  BOOST_TEST((plan.receives[0].where == box<dynamic>{{4}, {6}}));
+  BOOST_TEST((plan.receives[0].at == shape_list{2}));
+  BOOST_TEST(plan.kept.size() == 1U);
+  BOOST_TEST(plan.elements_received() == 2U);
+  BOOST_TEST(plan.messages_received() == 1U);
+  const std::string written(to_text(plan, 4).c_str());
+  BOOST_TEST(written.find("from worker 1  [4, 6)  2 elements (8 bytes)") != std::string::npos, written);
+}
+
+BOOST_AUTO_TEST_CASE(random_reshards_of_placed_meshes_move_every_element_once) {
+  std::mt19937_64 random(5);
+  for (std::size_t k = 0; k < test::random_cases(400); ++k) {
+    mesh m;
+    const char* names[] = {"a", "b", "c"};
+    for (std::size_t a = 0, rank = 1 + random() % 3; a < rank; ++a) m.push_back(axis(names[a], 1 + random() % 3));
+    std::vector<std::size_t> ids(m.size() + random() % 3);
+    std::iota(ids.begin(), ids.end(), std::size_t{0});
+    std::shuffle(ids.begin(), ids.end(), random);
+    const std::size_t workers = ids.size();
+    ids.resize(m.size());
+    const placed_mesh where(m, partita::workers(ids));
+    shape_list shape;
+    for (std::size_t rank = random() % 4; rank > 0; --rank) shape.push_back(random() % 8);
+    const sharding from = simulated::random_sharding(m, shape.size(), random),
+                   to = simulated::random_sharding(m, shape.size(), random);
+    const box_overlaps all = overlaps_of({from, to, 0}, shape, where, workers);
+    check(all, (text() << "" << shape << " from " << from << " to " << to).c_str());
+    // Workers that hold copies receive from different copies where they can: no message leaves a group of workers whose
+    // coordinates along the replicated axes are equal.
+    for (std::size_t w = 0; w < m.size(); ++w)
+      for (const auto& r : plan_boxes(all, where.worker(w)).receives)
+        for (std::size_t a = 0; a < m.rank(); ++a)
+          if ((from.cutting() >> a & 1U) == 0)
+            BOOST_TEST(coordinate_of(m, where.place(r.worker), a) == coordinate_of(m, w, a));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(summands_are_gathered_along_a_leading_dimension) {
+  const mesh m{axis{"a", 3}, axis{"b", 2}};
+  const sharding from = m.layout("b").partial("a"), to = m.layout("a");
+  const box_overlaps all = overlaps_of({from, to, 1}, {7}, placed_mesh(m), 6);
+  check(all, "a partial vector");
+  const auto plan = plan_boxes(all, 0);  // elements 0 to 3 of each of three summands, of which it holds one
+  BOOST_TEST((plan.source_shape == shape_list{1, 4}));
+  BOOST_TEST((plan.destination_shape == shape_list{3, 3}));
+  BOOST_TEST(plan.elements_received() == 6U);
+  BOOST_TEST(plan.receives.size() == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(copies_without_a_number_serve_receivers_in_turn) {
+  boxes had(5), wanted(5);
+  for (const std::size_t w : {1U, 3U}) had[w] = {{interval{0, 6}}, 0, true};
+  for (const std::size_t w : {0U, 2U, 4U, 3U}) wanted[w] = {{interval{0, 6}}, 0, true};
+  const box_overlaps all(had, wanted);
+  check(all, "two copies");
+  BOOST_TEST(plan_boxes(all, 1).sends.size() == 3U);  // workers 0, 2 and 4 are even: they receive from the first copy
+  BOOST_TEST(plan_boxes(all, 3).sends.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_of_run_time_rank_is_executed_like_others) {
+  const boxes had{{{interval{0, 2}, {0, 3}}, 0, true}, {{interval{2, 4}, {0, 3}}, 0, true}},
+      wanted{{{interval{0, 4}, {0, 1}}, 0, true}, {{interval{0, 4}, {1, 3}}, 0, true}};
+  const auto low = detail::lowered(plan_boxes(box_overlaps(had, wanted), 0));
+  BOOST_TEST(low.rank == 2U);
+  BOOST_TEST(low.sends.size() == 1U);
+  BOOST_TEST(low.offset_there(0) == 0);
+  BOOST_TEST(low.strides_there(0)[0] == 2);
+  BOOST_TEST(low.received_strides[0] == 1);
+  const auto back = reversed(plan_boxes(box_overlaps(had, wanted), 0));
+  BOOST_TEST(back.sends.size() == 1U);
+  BOOST_TEST(back.accumulate);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

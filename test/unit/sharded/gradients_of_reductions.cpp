@@ -1,0 +1,83 @@
+// Gradients of reductions of plain arrays are those of their definitions, also where elements are equal or 0; and a
+// gradient inside of another one is refused.
+#include <partita/sharded/arithmetic.hpp>
+#include <partita/sharded/reductions.hpp>
+#include <partita/sharded/value_and_gradient.hpp>
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstddef>
+#include <tuple>
+
+#include "refused.hpp"
+
+using namespace partita;
+
+namespace {
+
+using matrix = xt::xtensor<double, 2>;
+
+/// Calls f(x) for all matrices of 2 x 3 of the numbers 0, 1 and 2.
+template <class F>
+void for_small_matrices(F f) {
+  for (std::size_t code = 0; code < 729; ++code) {
+    matrix x({2, 3});
+    for (std::size_t k = 0, rest = code; k < 6; ++k, rest /= 3) x.data()[k] = static_cast<double>(rest % 3);
+    f(x);
+  }
+}
+const xt::xtensor<double, 1> upstream{2, -3};  // a cotangent for each row
+
+/// The gradient of the reduction R along the rows, with this cotangent.
+template <class R>
+matrix gradient_of(const matrix& x) {
+  const auto f = [](const auto& of) { return sum(multiply(reduce_along<R>(of, dimensions<1>), upstream)); };
+  return std::get<0>(value_and_gradient(f, x).gradients);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(gradients_of_reductions)
+
+BOOST_AUTO_TEST_CASE(an_extreme_gives_equal_shares_to_all_elements_that_equal_it) {
+  std::size_t wrong = 0;
+  for_small_matrices([&](const matrix& x) {
+    const matrix largest = gradient_of<maximum_t>(x), smallest = gradient_of<minimum_t>(x);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const double most = std::max({x(i, 0), x(i, 1), x(i, 2)}), least = std::min({x(i, 0), x(i, 1), x(i, 2)});
+      double equal = 0, low = 0;
+      for (std::size_t j = 0; j < 3; ++j) equal += x(i, j) == most, low += x(i, j) == least;
+      for (std::size_t j = 0; j < 3; ++j) {
+        wrong += std::abs(largest(i, j) - (x(i, j) == most ? upstream(i) / equal : 0)) > 1e-14;
+        wrong += std::abs(smallest(i, j) - (x(i, j) == least ? upstream(i) / low : 0)) > 1e-14;
+      }
+    }
+  });
+  BOOST_TEST(wrong == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(a_product_gives_the_product_of_the_other_elements) {
+  std::size_t wrong = 0;
+  for_small_matrices([&](const matrix& x) {
+    const matrix dx = gradient_of<product_t>(x);
+    for (std::size_t i = 0; i < 2; ++i)
+      for (std::size_t j = 0; j < 3; ++j) wrong += dx(i, j) != upstream(i) * x(i, (j + 1) % 3) * x(i, (j + 2) % 3);
+  });
+  BOOST_TEST(wrong == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(a_function_that_holds_a_parameter_of_another_gradient_is_refused) {
+  const matrix c{{1, 2}, {3, 4}};
+  for (const bool behind_an_operation : {false, true}) {
+    const auto outer = [&](const auto& x) {
+      const auto read = behind_an_operation ? square(x) : x;
+      (void)value_and_gradient([&](const auto& y) { return sum(multiply(read, y)); }, c);
+      return sum(read);
+    };
+    BOOST_TEST(test::refused<error>([&] { (void)value_and_gradient(outer, c); }).find("second derivatives") !=
+               std::string::npos);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
