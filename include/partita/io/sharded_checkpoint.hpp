@@ -149,7 +149,7 @@ sharded_tensor<T> loaded_like(const checkpoint& from, const std::string& name, c
   const auto there = partition_of<Rank>(bare(x.layout().finished()), x.extents(), on->where());
   const partition<dynamic_extents<Rank>> p(on->everyone(), there.arrangement);
   const xt::xtensor<T, Rank> block = from.load<T, Rank>(name, p, to_cuts(there.cuts));
-  return spread_from("partita::load_tensors", on, p, block.data(), x.layout(), x.extents(), number);
+  return spread_from("load_tensors", on, p, block.data(), x.layout(), x.extents(), number);
 }
 
 /// An error message if the tensors of a checkpoint are not those that are given, else empty; the same on all workers.

@@ -82,7 +82,7 @@ sharded_tensor<T> load_npy(const std::string& path, const world& everyone, const
     const auto there = partition_of<Rank>(finished, extents, on->where());
     const partition<dynamic_extents<Rank>> p(everyone, there.arrangement);
     const xt::xtensor<T, Rank> block = load_npy<T, Rank>(path, p, to_cuts(there.cuts));
-    return detail::spread_from("partita::load_npy", on, p, block.data(), layout, extents, number);
+    return detail::spread_from("load_npy", on, p, block.data(), layout, extents, number);
   });
 }
 
@@ -107,7 +107,7 @@ sharded_tensor<element_of<X>> shard_from(const world& everyone, std::size_t work
                                   << extents << ", got " << given << " on worker " << worker);
     const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
     const std::uint64_t number = detail::noted_tensor<element_of<X>>(on, "shard_from", layout, extents);
-    on->template agree<element_of<X>>("partita::shard_from", layout, layout, extents, worker, wrong);
+    on->template agree<element_of<X>>("shard_from", layout, layout, extents, worker, wrong);
     std::vector<worker_box> had(everyone.size());
     for (const std::size_t extent : extents) had[worker].box.push_back({0, extent});
     had[worker].there = true;

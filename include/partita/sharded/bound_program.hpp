@@ -68,9 +68,8 @@ class bound_program {
           is_called_ ? text() : text("requires a call since it was bound, with gradients, or since the last backward"));
       take(seed_, dy);
       for (std::size_t k = 0; k < gradients_.size(); ++k) renew(gradients_[k], gradient_numbers_[k]);
-      const bool before = std::exchange(detail::going_back, true);
+      const detail::value_in_scope<bool> back(detail::executing.is_backward, true);
       steps_.run(forward_, steps_.size());
-      detail::going_back = before;
     });
     is_called_ = false;
     let_go();
@@ -112,7 +111,7 @@ class bound_program {
   }
   /// Records the steps: runs the program and its backward pass on blocks whose elements are not read.
   void write_down(const traced_function& program, const std::vector<std::size_t>& gradients_of) {
-    const detail::writing_steps<T> now(steps_);
+    const detail::value_in_scope<detail::any_step_list*> now(detail::executing.steps, &steps_);
     const completion& done = program.complete();
     std::vector<sharded_tensor<T>> arguments;
     for (const value v : program.inputs_) {
@@ -165,7 +164,7 @@ class bound_program {
       if (!(x.extents == expected[i].extents))
         wrong = detail::local_error(text(call) << ": tensor " << i << " was traced with extents " << expected[i].extents
                                                << ", got " << x.extents << "; trace the function with these");
-      else if (x.on != on_ || x.node || detail::is_dry_run())
+      else if (x.on != on_ || x.node || detail::executing.is_dry)
         wrong = {detail::failure::partition,
                  text(call) << ": requires tensors on the mesh of the program, of which no gradient is asked, but "
                                "tensor "

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <partita/sharded/detail/dry_run.hpp>
+#include <partita/sharded/detail/run_backward.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 #include <tuple>
 #include <utility>
@@ -23,21 +23,20 @@ inline sharding layout_of_cotangent(const sharding& layout) { return detail::pla
 template <class F, class... X>
   requires(detail::tensor_value<X> && ...)
 std::vector<movement> movements_of(const F& f, const X&... x) {
-  detail::movement_log log;
-  log.is_dry = true;
-  const detail::logging now(log);
-  const std::uint64_t nodes_before = detail::tape_nodes;
+  std::vector<movement> log;
+  const detail::logging now(log, true);
+  const std::uint64_t nodes_before = detail::executing.tape_nodes;
   const auto y = detail::as_run_time(f(detail::parameter_of(x)...));
   detail::run_backward(y, detail::cotangent_of(y), nodes_before);
-  return log.all;
+  return log;
 }
 /// All movements that are made while f() runs, with the bytes that this worker received.
 template <class F>
 std::vector<movement> movements_while(const F& f) {
-  detail::movement_log log;
-  const detail::logging now(log);
+  std::vector<movement> log;
+  const detail::logging now(log, detail::executing.is_dry);
   f();
-  return log.all;
+  return log;
 }
 
 template <>

@@ -164,8 +164,8 @@ sharded_tensor<T> reshape(const sharded_tensor<T>& x, const extents<E...>& all) 
 /// names the operand, its axes and the bytes. Every movement must then be an explicit `reshard`.
 class no_implicit_reshard {
  public:
-  no_implicit_reshard() { ++detail::implicit_reshards_forbidden; }
-  ~no_implicit_reshard() { --detail::implicit_reshards_forbidden; }
+  no_implicit_reshard() { ++detail::executing.implicit_reshards_forbidden; }
+  ~no_implicit_reshard() { --detail::executing.implicit_reshards_forbidden; }
   no_implicit_reshard(const no_implicit_reshard&) = delete;
   no_implicit_reshard& operator=(const no_implicit_reshard&) = delete;
 };

@@ -59,13 +59,11 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
     const auto given = detail::resharded(*from, x.state()->block, was, left, x.extents());
     const auto known = from->template movement<T>(from->boxes_of(left, x.extents()), on->boxes_of(made, x.extents()));
     const shape_list shape = detail::shape_of_box(on->box(made, x.extents()));
-    detail::tensor_block<T> block = detail::shape_alone<T>(shape);
-    detail::log_movement("reshard", left, made, x.extents(), known->counts().bytes);
-    if (!detail::is_dry_run()) {
-      from->template agree<T>("partita::reshard", left, made, x.extents(), on->fingerprint());
-      block = detail::tensor_block<T>(shape, from->memory());
-      from->move(*known, given.data(), block.data());
-    }
+    const detail::announced_movement<T> one(*from, "reshard", left, made, x.extents(), known->counts().bytes, 0,
+                                            on->fingerprint());
+    detail::tensor_block<T> block = detail::new_block<T>(shape, from->memory());
+    detail::move_boxes(*from, known, given, block);
+    one.done();
     block = detail::resharded(*on, block, made, detail::bare(to), x.extents());
     return detail::recorded<T>(detail::tensor_of<T>(on, to, x.extents(), std::move(block), number), {x}, [&] {
       return [from, was](std::size_t, const sharded_tensor<T>& dy) {

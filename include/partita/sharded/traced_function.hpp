@@ -9,8 +9,8 @@
 #include <optional>
 #include <partita/core/config.hpp>
 #include <partita/plan/complete.hpp>
-#include <partita/sharded/detail/dry_run.hpp>
 #include <partita/sharded/detail/fingerprint_of.hpp>
+#include <partita/sharded/detail/run_backward.hpp>
 #include <partita/sharded/detail/traced_windows.hpp>
 #include <partita/sharded/operations.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
@@ -204,16 +204,15 @@ class traced_function {
   /// The reshards of the backward pass, found by a dry run; empty for a program that cannot be differentiated.
   template <class T>
   std::vector<backward_reshard> moves_back() const {
-    detail::movement_log log;
-    log.is_dry = true;
-    const detail::logging now(log);
+    std::vector<movement> log;
+    const detail::logging now(log, true);
     const auto on = std::make_shared<detail::bound_mesh>(operations().on());
     std::vector<sharded_tensor<T>> arguments;
     for (const value v : inputs_) {
       const sharding lies = laid((*completed_)[v]);
       const shape_list& shape = operations()[v].shape;
       arguments.push_back(
-          detail::tensor_of(on, lies, shape, detail::shape_alone<T>(detail::shape_of_box(on->box(lies, shape)))));
+          detail::tensor_of(on, lies, shape, detail::new_block<T>(detail::shape_of_box(on->box(lies, shape)))));
     }
     for (std::size_t i = 0; i < arguments.size(); ++i)
       if (!gradients_of_ || std::count(gradients_of_->begin(), gradients_of_->end(), i) > 0)
@@ -225,7 +224,7 @@ class traced_function {
       return {};
     }
     std::vector<backward_reshard> all;
-    for (const movement& one : log.all)
+    for (const movement& one : log)
       if (one.backward) all.push_back({one.operation, one.extents, one.from, one.to, one.most_bytes / sizeof(T) * 4});
     return all;
   }

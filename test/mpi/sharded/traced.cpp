@@ -4,6 +4,7 @@
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
+#include <thread>
 
 using namespace partita;
 
@@ -41,6 +42,27 @@ BOOST_AUTO_TEST_CASE(a_program_is_completed_executed_and_differentiated) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(two_threads_trace_programs_at_once) {
+  const mesh m{axis{"rows", 2}, axis{"columns", 2}};
+  const auto deep = [](const auto& x, const auto& w) {
+    auto y = matmul(x, w);
+    for (int k = 0; k < 20; ++k) y = matmul(relu(y), w);
+    return y;
+  };
+  const auto traced = [&](const char* rows, const char* columns) {
+    auto program = trace(deep, spec(m.layout(rows, columns), {8, 8}), spec(m.layout(columns, ""), {8, 8}));
+    return program.complete().layouts;
+  };
+  const auto first = traced("rows", ""), second = traced("", "columns");
+  BOOST_TEST((first != second));
+  std::vector<sharding> here, there;
+  std::thread other([&] { there = traced("", "columns"); });
+  here = traced("rows", "");
+  other.join();
+  BOOST_TEST((here == first));
+  BOOST_TEST((there == second));
+}
+
 BOOST_AUTO_TEST_CASE(no_more_is_received_than_the_completion_says, *test::at_least(4)) {
   world everyone(test::workers());
   const mesh m{axis{"data", 2}, axis{"model", 2}};
@@ -58,9 +80,9 @@ BOOST_AUTO_TEST_CASE(no_more_is_received_than_the_completion_says, *test::at_lea
         program.operations()[v].shape, [](const auto& i) { return test::numbered(i); });
   };
   const auto x = make(program.input(0)), w1 = make(program.input(1)), w2 = make(program.input(2));
-  const std::size_t before = detail::movements.bytes;
+  const std::size_t before = detail::executing.moved.bytes;
   const auto y = program(x, w1, w2);
-  BOOST_TEST(detail::movements.bytes - before <= done.bytes());
+  BOOST_TEST(detail::executing.moved.bytes - before <= done.bytes());
   BOOST_TEST((y.layout() == layout("data", "").partial("model") || done.bytes() > 0));
 }
 

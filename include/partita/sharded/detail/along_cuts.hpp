@@ -41,29 +41,21 @@ constexpr sharding layout_along(const sharding& x) {
   return y;
 }
 
-/// Returns whether a movement is needed, after all workers agreed on it. Throws if a movement is needed while implicit
-/// reshards are forbidden.
-template <class T>
-bool agreed_move(bound_mesh& on, const char* name, const planned_exchange& move, const sharding& lies,
-                 const shape_list& extents) {
-  const std::size_t most = move.most_taken();
+/// Executes a movement along sharded dimensions, if one is needed: `move()` moves, after all workers agreed. Throws if
+/// implicit reshards are forbidden. Returns whether it was needed.
+template <class T, class Move>
+bool move_along_cuts(bound_mesh& on, const char* name, const planned_exchange& planned, const sharding& lies,
+                     const shape_list& extents, Move move) {
+  const std::size_t most = planned.most_taken();
   if (most == 0) return false;
   if (are_moves_written(lies))
     throw partition_error(text("partita::")
                           << name << ": requires operands that need not be moved, but of extents " << extents
                           << " on the mesh " << lies.on << ", which lies " << lies << ", it brings " << most * sizeof(T)
                           << " bytes to a worker; reshard it before");
-  const bool writes_down = step_list<T>::in_use != nullptr;
-  if (log_in_use != nullptr || writes_down) {
-    const std::size_t received = move.counts().bytes;
-    const auto note = [=, called = text(name)] {
-      log_movement(called.c_str(), lies, lies, extents, received, most * sizeof(T));
-    };
-    if (writes_down) step_list<T>::in_use->add_note(note);
-    else note();
-    if (writes_down || log_in_use->is_dry) return true;
-  }
-  on.agree<T>(name, lies, lies, extents, most);
+  const announced_movement<T> one(on, name, lies, lies, extents, planned.counts().bytes, most * sizeof(T), most);
+  move();
+  one.done();
   return true;
 }
 
@@ -89,11 +81,11 @@ block_window<T> window_of(bound_mesh& on, const char* name, const tensor_block<T
                           const shape_list& extents, const std::vector<worker_box>& wanted) {
   const auto known = on.movement<T>(on.boxes_of(lies, extents), wanted);
   block_window<T> read{on.box(lies, extents), x};
-  if (!agreed_move<T>(on, name, *known, lies, extents)) return read;
-  if (on.active()) read.box = wanted[on.worker()].box;
-  if (is_dry_run()) return {read.box, shape_alone<T>(shape_of_box(read.box))};
-  read.block = tensor_block<T>(shape_of_box(read.box), on.memory());
-  move_boxes(on, known, x, read.block);
+  move_along_cuts<T>(on, name, *known, lies, extents, [&] {
+    if (on.active()) read.box = wanted[on.worker()].box;
+    read.block = new_block<T>(shape_of_box(read.box), on.memory());
+    move_boxes(on, known, x, read.block);
+  });
   return read;
 }
 
@@ -104,7 +96,7 @@ void compute_window(const Op& op, const char* name, bound_mesh& on, const tensor
   for (worker_box& one : wanted)
     if (one.there) one.box = op.window(one.box, extents);
   const block_window<T> read = window_of(on, name, x, lies, extents, wanted);
-  if (on.active() && !is_dry_run()) compute_part(op, read.block, {read.box, extents}, y, to);
+  if (on.active()) compute_part(op, read.block, {read.box, extents}, y, to);
 }
 
 /// What an operation carries from block to block: sums, or what the reduction `Op::carried` combines. A type with
@@ -235,17 +227,19 @@ void carry_totals(const Op& op, const char* name, bound_mesh& on, const sharding
   }
   const short_list<interval> mine = wanted[on.worker()].box;
   const auto known = on.movement<T>(had, wanted);
-  if (!agreed_move<T>(on, name, *known, lies, whole) || is_dry_run()) return;
-  // 2. Exchange the totals.
   using R = typename carried_of<Op>::type;
   const carried_lines lines(y.shape, along, numbers_carried<R>(), op.carries_backwards());
   const std::size_t blocks = on.active() ? mine[along].size() : 0;
-  const tensor_block<T> total(shape_list{numbers_carried<R>(), lines.outer, lines.inner});
-  const tensor_block<T> before(shape_of_box(mine), on.memory());
-  perform({y}, total, [lines](const T* const* from, T* to) { lines.total<R>(from[0], to); });
-  move_boxes(on, known, total, before);
+  // 2. Exchange the totals.
+  tensor_block<T> before;
+  move_along_cuts<T>(on, name, *known, lies, whole, [&] {
+    const auto total = new_block<T>(shape_list{numbers_carried<R>(), lines.outer, lines.inner});
+    before = new_block<T>(shape_of_box(mine), on.memory());
+    perform({y}, total, [lines](const T* const* from, T* to) { lines.total<R>(from[0], to); });
+    move_boxes(on, known, total, before);
+  });
   // 3. Combine the received totals with the elements of this block.
-  if (on.active() && blocks > 0)
+  if (before.memory && on.active() && blocks > 0)
     perform({before}, y, [lines, blocks](const T* const* from, T* to) { lines.add<R>(from[0], blocks, to); });
 }
 
@@ -264,15 +258,15 @@ sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x, const
     if constexpr (requires { op.result_extents(span); }) extents = op.result_extents(span);
     const std::uint64_t number = noted<T>(number_of_operation(op), name.c_str(), on.get(), extents, *x.state());
     const tensor_block<T> given = resharded(*on, x.state()->block, x.layout(), lies, x.extents());
-    tensor_block<T> block(shape_of_box(on->box(lies, extents)));
+    const tensor_block<T> block = new_block<T>(shape_of_box(on->box(lies, extents)));
     const tensor_place to{on->box(lies, extents), extents};
     if constexpr (reads_windows<Op>) {
       compute_window(op, name.c_str(), *on, given, lies, x.extents(), block, to);
     } else {
-      if (on->active() && !is_dry_run()) compute_part(op, given, to, block, to);
+      if (on->active()) compute_part(op, given, to, block, to);
       carry_totals(op, name.c_str(), *on, lies, block, extents);
     }
-    const auto made = tensor_of<T>(on, lies, extents, std::move(block), number);
+    const auto made = tensor_of<T>(on, lies, extents, block, number);
     if (x.state()->node == nullptr) return made;
     const std::vector<sharded_tensor<T>> operands{x};
     return recorded_result(bound_operation<1>(op, operands), operands, {lies}, {given}, made);

@@ -78,16 +78,16 @@ tensor_block<T> computed(const applied_operation& op, const std::vector<tensor_b
     y.shape = shape;
     return y;
   }
-  const tensor_block<T> y(shape);
+  const tensor_block<T> y = new_block<T>(shape);
+  if (executing.is_dry) return y;
   if (op.work == block_work::product) perform(x, y, block_product<T>(op.how, x[0].shape, x[1].shape, shape));
   else perform(x, y, block_map<T>(op.how, x[0].shape, shape));
   return y;
 }
 
-/// While this is above 0, operations that would have to move an operand throw; see no_implicit_reshard.
-inline thread_local std::size_t implicit_reshards_forbidden = 0;
+/// Whether an operation that would have to move an operand throws; see no_implicit_reshard.
 inline bool are_moves_written(const sharding& s) {
-  return (implicit_reshards_forbidden > 0 || s.on.moves_are_written) && !going_back;
+  return (executing.implicit_reshards_forbidden > 0 || s.on.moves_are_written) && !executing.is_backward;
 }
 
 PARTITA_DECL void require_in_place(const rule& how, std::size_t i, const sharding& from, const sharding& to,
@@ -104,13 +104,14 @@ tensor_block<T> local_result(const applied_operation& op, const std::vector<tens
                              const std::vector<tensor_place>& at, const tensor_place& to) {
   const shape_list shape = shape_of_box(to.box);
   if (!op.own && !op.labels) return computed(op, x, shape);
-  tensor_block<T> y(shape);
+  tensor_block<T> y = new_block<T>(shape);
+  if (executing.is_dry) return y;
   if (op.own) {
     std::vector<tensor_part<const T>> parts;
     for (std::size_t i = 0; i < x.size(); ++i) parts.push_back({x[i].data(), x[i].shape, at[i].box, at[i].extents});
     const tensor_part<T> made{y.data(), shape, to.box, to.extents};
     const auto& own = own_work_for<T>(*op.own, op.how.name());
-    if (auto* const steps = step_list<T>::in_use)
+    if (auto* const steps = step_list<T>::in_use())
       steps->add(x, y, [keep = op.own, run = own.prepared(parts, made)](const T* const* from, T* memory) {
         run(from, memory);
       });
@@ -207,11 +208,8 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   }
   // 3. Compute this worker's block of the result.
   tensor_block<T> block;
-  if (is_dry_run()) {
-    block = shape_alone<T>(on ? shape_of_box(on->box(left, extents)) : extents);
-  } else if (on && !on->active()) {
-    block = tensor_block<T>(shape_of_box(on->box(left, extents)));
-    block.fill(T(0));
+  if (on && !on->active()) {
+    block = zero_block<T>(shape_of_box(on->box(left, extents)));
   } else if (op.own || op.labels) {
     const auto place_of = [&](const sharding& s, const shape_list& e) {
       return tensor_place{tensor_state<T>{on, s, e, {}, nullptr}.box(), e};

@@ -15,7 +15,6 @@
 #include <partita/plan/mesh_boxes.hpp>
 #include <partita/plan/plan_reshard.hpp>
 #include <partita/sharded/detail/fingerprint_of.hpp>
-#include <partita/sharded/detail/movement_log.hpp>
 #include <partita/sharded/detail/planned_exchange.hpp>
 #include <utility>
 #include <vector>
@@ -76,8 +75,8 @@ class bound_mesh {
                                      .mix(parameters)
                                      .value();
     agree_if_checked(*world_.state(), number, wrong, [&] {
-      text all(call);
-      all << " from " << from;
+      text all("partita::");
+      all << call << " from " << from;
       if (!from.same_layout(to)) all << " to " << to;
       return all << " of extents " << extents << " and elements of " << type_name<T>();
     });

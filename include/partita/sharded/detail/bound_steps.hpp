@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <partita/sharded/detail/step_list.hpp>
+#include <partita/sharded/detail/execution.hpp>
 #include <partita/sharded/detail/step_storage.hpp>
 #include <partita/sharded/detail/tensor_block.hpp>
 #include <utility>
@@ -105,19 +105,6 @@ class bound_steps final : public step_list<T> {
   std::vector<block> blocks_;
   tensor_block<T> storage_[2];
   std::size_t bytes_held_ = 0, bytes_apart_ = 0;
-};
-
-/// While an object of this class lives, steps are recorded into a list.
-template <class T>
-class writing_steps {
- public:
-  explicit writing_steps(step_list<T>& list) : before_(step_list<T>::in_use) { step_list<T>::in_use = &list; }
-  ~writing_steps() { step_list<T>::in_use = before_; }
-  writing_steps(const writing_steps&) = delete;
-  writing_steps& operator=(const writing_steps&) = delete;
-
- private:
-  step_list<T>* before_;
 };
 
 }  // namespace partita::detail

@@ -35,7 +35,7 @@ tensor_block<T> on_all_workers(bound_mesh* on, const tensor_block<T>& x, std::ui
   if (on == nullptr || on->where().size() == on->everyone().size()) return x;
   const sharding whole(on->mesh(), 1);
   const shape_list one{1};
-  on->agree<T>("partita::sharded_tensor::number", whole, whole, one, number);
+  on->agree<T>("sharded_tensor::number", whole, whole, one, number);
   std::vector<worker_box> had = on->boxes_of(whole, one), wanted(had.size());
   for (std::size_t w = 0; w < had.size(); ++w)
     if (!had[w].there) wanted[w] = {{interval{0, 1}}, 0, true};
@@ -93,7 +93,7 @@ std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& 
     return answers;
   }
   return on->one_call([&] {
-    on->agree<T>("partita::sharded_tensor::get", s, s, extents, number, wrong);
+    on->agree<T>("sharded_tensor::get", s, s, extents, number, wrong);
     const element_places places(*on, s, extents);
     // 1. List for each worker the offsets of the elements that this worker requests from it.
     std::vector<std::vector<std::uint64_t>> asked(on->everyone().size());
@@ -132,7 +132,7 @@ void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, 
     return;
   }
   on->one_call([&] {
-    on->agree<T>("partita::sharded_tensor::put", s, s, extents, number, wrong);
+    on->agree<T>("sharded_tensor::put", s, s, extents, number, wrong);
     const element_places places(*on, s, extents);
     // 1. List for each worker the offsets and the values that it must set.
     std::vector<std::vector<std::uint64_t>> told(on->everyone().size());

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <partita/comm/fingerprint.hpp>
 #include <partita/sharded/detail/elements_op.hpp>
-#include <partita/sharded/detail/movement_log.hpp>
 #include <partita/sharded/sharded_tensor.hpp>
 #include <utility>
 #include <vector>
@@ -17,7 +16,7 @@ namespace partita::detail {
 template <class T, std::size_t N>
 bool are_alike(const std::array<const tensor_state<T>*, N>& x) {
   const tensor_state<T>& first = *x[0];
-  if (first.node != nullptr || is_dry_run()) return false;  // a dry run has no elements
+  if (first.node != nullptr || executing.is_dry) return false;  // a dry run has no elements
   for (std::size_t i = 1; i < N; ++i)
     if (x[i]->on != first.on || x[i]->node != nullptr || !(x[i]->extents == first.extents)) return false;
   return true;
@@ -53,7 +52,7 @@ sharded_tensor<T> elements_in_place(const element_work<T>& work, std::uint64_t f
   }
   static constexpr std::ptrdiff_t steps[] = {1, 1, 1};
   const std::size_t n = state->block.size();
-  if (auto* const program = step_list<T>::in_use) {
+  if (auto* const program = step_list<T>::in_use()) {
     std::vector<tensor_block<T>> blocks;
     for (const tensor_state<T>* one : x) blocks.push_back(one->block);
     program->add(blocks, state->block,

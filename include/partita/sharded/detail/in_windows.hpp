@@ -155,15 +155,8 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
   }
   // 3. Compute this worker's block of the result.
   const auto box = on->box(lies.result, extents);
-  tensor_block<T> block;
-  if (is_dry_run()) {
-    block = shape_alone<T>(shape_of_box(box));
-  } else if (on->active()) {
-    block = local_result(work, read, places, {box, extents});
-  } else {
-    block = tensor_block<T>(shape_of_box(box));
-    block.fill(T(0));
-  }
+  tensor_block<T> block =
+      on->active() ? local_result(work, read, places, {box, extents}) : zero_block<T>(shape_of_box(box));
   return recorded_result(work, x, needs, blocks, tensor_of<T>(on, lies.result, extents, std::move(block), number));
 }
 

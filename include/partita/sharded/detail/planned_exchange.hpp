@@ -1,4 +1,4 @@
-// A planned movement of boxes that can be executed repeatedly; and the totals of all movements.
+// A planned movement of boxes that can be executed repeatedly.
 #pragma once
 
 #include <cstddef>
@@ -6,19 +6,9 @@
 #include <partita/comm/transport.hpp>
 #include <partita/core/config.hpp>
 #include <partita/plan/plan_boxes.hpp>
-#include <vector>
+#include <partita/sharded/detail/execution.hpp>
 
 namespace partita::detail {
-
-/// The totals of all movements so far, as this worker saw them.
-struct movement_counts {
-  std::size_t exchanges = 0;  ///< rounds of messages
-  std::size_t bytes = 0;      ///< received from other workers
-  std::size_t messages = 0;   ///< boxes received from other workers
-
-  PARTITA_DECL movement_counts& operator+=(const movement_counts& more);
-};
-inline thread_local movement_counts movements;
 
 /// This worker's part of a movement between dense blocks.
 class planned_exchange {

@@ -5,8 +5,7 @@
 #include <cstddef>
 #include <partita/plan/plan_reshard.hpp>
 #include <partita/sharded/detail/bound_mesh.hpp>
-#include <partita/sharded/detail/movement_log.hpp>
-#include <partita/sharded/detail/step_list.hpp>
+#include <partita/sharded/detail/execution.hpp>
 #include <vector>
 
 namespace partita::detail {
@@ -77,11 +76,55 @@ tensor_block<T> sliced(const tensor_block<T>& x, const short_list<interval>& had
   return y;
 }
 
-/// Executes a movement, or records it as a step.
+/// One movement of a tensor that all workers make: agreed on before its exchanges, and logged.
+template <class T>
+class announced_movement {
+ public:
+  /// Collective over the world: agrees on the call, and on `parameters`. In a program that is being bound it adds a
+  /// step instead, which logs the movement as it was planned; a dry run only logs it.
+  announced_movement(bound_mesh& on, const char* call, const sharding& from, const sharding& to,
+                     const shape_list& extents, std::size_t bytes, std::size_t most_bytes = 0,
+                     std::uint64_t parameters = 0)
+      : call_(executing.operation != nullptr ? executing.operation : call),
+        from_(from),
+        to_(to),
+        extents_(extents),
+        most_bytes_(most_bytes),
+        bytes_before_(executing.moved.bytes) {
+    if (executing.is_dry) {
+      if (executing.log != nullptr) executing.log->push_back(described(bytes));
+    } else if (auto* const steps = step_list<T>::in_use()) {
+      steps->add_note([one = described(bytes)] {
+        if (executing.log == nullptr) return;
+        executing.log->push_back(one);
+        executing.log->back().backward = executing.is_backward;
+      });
+    } else {
+      on.agree<T>(call, from, to, extents, parameters);
+    }
+  }
+  /// After its exchanges: logs the bytes that have been received.
+  void done() const {
+    if (executing.log != nullptr && !executing.is_dry && step_list<T>::in_use() == nullptr)
+      executing.log->push_back(described(executing.moved.bytes - bytes_before_));
+  }
+
+ private:
+  movement described(std::size_t bytes) const {
+    return {text(call_), executing.is_backward, from_, to_, extents_, bytes, most_bytes_};
+  }
+
+  const char* call_;
+  const sharding &from_, &to_;
+  const shape_list& extents_;
+  std::size_t most_bytes_, bytes_before_;
+};
+/// Executes an exchange of a movement.
 template <class T>
 void move_boxes(bound_mesh& on, const std::shared_ptr<planned_exchange>& made, const tensor_block<T>& x,
                 const tensor_block<T>& y) {
-  auto* const steps = step_list<T>::in_use;
+  if (executing.is_dry) return;
+  auto* const steps = step_list<T>::in_use();
   if (steps == nullptr) on.move(*made, x.data(), y.data());
   else if (on.open(*made))
     steps->add(
@@ -145,6 +188,21 @@ std::size_t planned_bytes(bound_mesh& on, const sharding& from, const sharding& 
   if (is_one_block(from, to)) return 0;
   return on.reshard<T>(without_single_axes(bare(from)), without_single_axes(bare(to)), shape)->most_bytes;
 }
+/// Executes the steps of a reshard.
+template <class T>
+tensor_block<T> reshard_steps(bound_mesh& on, const tensor_block<T>& x, const sharding& from,
+                              const planned_reshard& known, const shape_list& shape) {
+  if (executing.is_dry) return new_block<T>(shape_of_box(on.box(known.steps.back().after, shape)));
+  tensor_block<T> now = x;
+  const sharding* layout = &from;
+  for (const reshard_step& step : known.steps) {
+    if (step.rounds > 0) now = moved(on, now, step, *layout, shape);
+    else if (step.done == reshard_step::what::make_partial) now = made_partial(on, now, step);
+    else if (on.active()) now = sliced(now, on.box(*layout, shape), on.box(step.after, shape));
+    layout = &step.after;
+  }
+  return now;
+}
 /// This worker's block of the same tensor under another sharding. Collective over the world if anything moves. If
 /// nothing moves, the result may share its memory with x.
 template <class T>
@@ -155,33 +213,12 @@ tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const shardi
     // 1. Find the steps, which are planned once.
     const sharding source = without_single_axes(bare(from)), target = without_single_axes(bare(to));
     const auto known = on.reshard<T>(source, target, shape);
-    if (is_dry_run()) {
-      if (known->moves) log_movement("reshard", source, target, shape, known->bytes);
-      return shape_alone<T>(shape_of_box(on.box(target, shape)));
-    }
-    // 2. Agree on the movement if there is one.
-    const std::size_t bytes_before = movements.bytes;
-    auto* const program = step_list<T>::in_use;
-    if (known->moves && program != nullptr) {  // one agreement for all its steps
-      program->add_note([=, name = text(operation_in_use != nullptr ? operation_in_use : "reshard")] {
-        const naming_operation now(name.c_str());
-        log_movement("reshard", source, target, shape, known->bytes);
-      });
-    } else if (known->moves) {
-      on.agree<T>("partita::reshard", source, target, shape);
-    }
-    // 3. Execute the steps.
-    tensor_block<T> now = x;
-    const sharding* layout = &source;
-    for (const reshard_step& step : known->steps) {
-      if (step.rounds > 0) now = moved(on, now, step, *layout, shape);
-      else if (step.done == reshard_step::what::make_partial) now = made_partial(on, now, step);
-      else if (on.active()) now = sliced(now, on.box(*layout, shape), on.box(step.after, shape));
-      layout = &step.after;
-    }
-    if (known->moves && program == nullptr)
-      log_movement("reshard", source, target, shape, movements.bytes - bytes_before);
-    return now;
+    if (!known->moves) return reshard_steps(on, x, source, *known, shape);
+    // 2. Agree on the movement, and execute its steps.
+    const announced_movement<T> one(on, "reshard", source, target, shape, known->bytes);
+    const tensor_block<T> y = reshard_steps(on, x, source, *known, shape);
+    one.done();
+    return y;
   });
 }
 

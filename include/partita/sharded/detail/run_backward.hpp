@@ -18,6 +18,13 @@ sharded_tensor<T> added(const sharded_tensor<T>& a, const sharded_tensor<T>& b) 
   const sharding alike[] = {a.layout(), a.layout()};
   return run_operation<T>(bound_operation<2>(elements_op<element_functions::add>{}, both), both, {alike, &a.layout()});
 }
+/// The cotangent of a value, with its layout, in a dry run.
+template <class T>
+sharded_tensor<T> cotangent_of(const sharded_tensor<T>& y) {
+  const auto& s = *y.state();
+  const sharding lies = s.on ? place_of_cotangent(s.layout) : s.layout;
+  return tensor_of(s.on, lies, s.extents, new_block<T>(s.on ? shape_of_box(s.on->box(lies, s.extents)) : s.extents));
+}
 /// Adds a contribution to a node's cotangent. Contributions with equal layouts are summed first, so that only their sum
 /// moves.
 template <class T>
@@ -93,11 +100,7 @@ template <class T>
 void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed, std::uint64_t nodes_before = 0) {
   using step = std::shared_ptr<tape_node<T>>;
   if (!y.state()->node) return;
-  struct scope {
-    bool before = going_back;
-    scope() { going_back = true; }
-    ~scope() { going_back = before; }
-  } const now_back;
+  const value_in_scope<bool> back(executing.is_backward, true);
   const auto later = [](const step& a, const step& b) { return a->order < b->order; };
   std::priority_queue<step, std::vector<step>, decltype(later)> open(later);
   // 1. Count the uses of each node: its cotangent is complete after the last one.

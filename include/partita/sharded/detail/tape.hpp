@@ -36,12 +36,10 @@ struct tape_node {
   }
 };
 
-inline thread_local std::uint64_t tape_nodes = 0;
-
 template <class T>
 std::shared_ptr<tape_node<T>> new_node(const sharding& layout) {
   auto node = std::make_shared<tape_node<T>>();
-  node->order = ++tape_nodes;
+  node->order = ++executing.tape_nodes;
   node->layout = layout;
   return node;
 }

@@ -6,11 +6,6 @@
 
 namespace partita::detail {
 
-PARTITA_DEF movement_counts& movement_counts::operator+=(const movement_counts& more) {
-  exchanges += more.exchanges, bytes += more.bytes, messages += more.messages;
-  return *this;
-}
-
 PARTITA_DEF bool planned_exchange::open(transport& ways) {
   if (!plan_.gives && !plan_.takes) return false;
   if (exchange_) return true;
@@ -22,7 +17,8 @@ PARTITA_DEF bool planned_exchange::open(transport& ways) {
 }
 
 PARTITA_DEF void planned_exchange::operator()(const void* x, void* y) const {
-  movements += counts_;
+  movement_counts& all = executing.moved;
+  all.exchanges += counts_.exchanges, all.bytes += counts_.bytes, all.messages += counts_.messages;
   exchange_->start(x, x_steps_.data(), y, y_steps_.data());
   exchange_->finish();
 }

@@ -1,0 +1,159 @@
+// How a thread carries out the operations on sharded tensors that it calls: at once; as steps of a program that is
+// being bound; or in a dry run, in which no element is touched and nothing moves. An operation computes by `perform`,
+// makes blocks by `new_block`, and moves between `begin_movement` and `end_movement`; it need not know which it is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/plan/plan_reshard.hpp>
+#include <partita/sharded/detail/tensor_block.hpp>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// One movement of a tensor, as one worker sees it.
+struct movement {
+  text operation{};       ///< the operation that needs it
+  bool backward = false;  ///< made in the backward pass
+  sharding from{}, to{};
+  shape_list extents{};
+  std::size_t bytes = 0;  ///< received by this worker
+  /// Of a window, or of sums along a sharded dimension, where the layouts are equal: received by the busiest worker.
+  std::size_t most_bytes = 0;
+
+  friend bool operator==(const movement& a, const movement& b) {
+    return std::string_view(a.operation.c_str()) == b.operation.c_str() && a.backward == b.backward &&
+           a.from == b.from && a.to == b.to && a.extents == b.extents && a.bytes == b.bytes;
+  }
+};
+
+namespace detail {
+
+/// The totals of movements that this worker has executed.
+struct movement_counts {
+  std::size_t exchanges = 0;  ///< rounds of messages
+  std::size_t bytes = 0;      ///< received from other workers
+  std::size_t messages = 0;   ///< boxes received from other workers
+};
+
+/// The steps that a program consists of, for elements of some type.
+struct any_step_list {
+  virtual ~any_step_list() = default;
+};
+
+/// How a thread executes operations, and what it has executed.
+struct execution {
+  any_step_list* steps = nullptr;               ///< not null: operations on its type of elements become steps
+  bool is_dry = false;                          ///< a dry run
+  std::vector<movement>* log = nullptr;         ///< of movements, if someone reads it
+  const char* operation = nullptr;              ///< the operation for which the log's next movement is made
+  bool is_backward = false;                     ///< in a backward pass, whose movements follow from the forward pass
+  std::size_t implicit_reshards_forbidden = 0;  ///< above 0: operations that would move an operand throw
+  std::uint64_t tape_nodes = 0;                 ///< how many nodes of tapes have been made
+  movement_counts moved{};                      ///< so far
+};
+constinit inline thread_local execution executing{};
+
+/// Gives a variable another value until the end of a scope.
+template <class V>
+class value_in_scope {
+ public:
+  value_in_scope(V& place, std::type_identity_t<V> value) : place_(place), before_(std::exchange(place, value)) {}
+  ~value_in_scope() { place_ = before_; }
+  value_in_scope(const value_in_scope&) = delete;
+  value_in_scope& operator=(const value_in_scope&) = delete;
+
+ private:
+  V& place_;
+  V before_;
+};
+
+/// In this scope movements are logged under an operation's name.
+struct naming_operation : value_in_scope<const char*> {
+  explicit naming_operation(const char* name) : value_in_scope(executing.operation, name) {}
+};
+/// In this scope movements are logged, in a dry run or while they are made.
+class logging {
+ public:
+  logging(std::vector<movement>& all, bool is_dry) : log_(executing.log, &all), dry_(executing.is_dry, is_dry) {}
+
+ private:
+  value_in_scope<std::vector<movement>*> log_;
+  value_in_scope<bool> dry_;
+};
+
+/// The work of one step, which computes y from x.
+template <class T>
+struct block_step {
+  virtual ~block_step() = default;
+  virtual void operator()(const T* const* x, T* y) = 0;
+};
+template <class T, class Work>
+struct block_step_of final : block_step<T> {
+  Work work;
+  explicit block_step_of(const Work& w) : work(w) {}
+  void operator()(const T* const* x, T* y) override { work(x, y); }
+};
+template <class T, class Note>
+struct block_note_of final : block_step<T> {
+  Note note;
+  explicit block_note_of(const Note& n) : note(n) {}
+  void operator()(const T* const*, T*) override { note(); }
+};
+
+/// The steps of a program of elements T.
+template <class T>
+class step_list : public any_step_list {
+ public:
+  /// The list to which this thread's operations add steps; null if it executes them at once.
+  static step_list* in_use() { return dynamic_cast<step_list*>(executing.steps); }
+
+  /// Adds a step. `moves` marks a step that moves elements between workers; its blocks are placed in memory that other
+  /// workers can reach.
+  template <class Work>
+  void add(const std::vector<tensor_block<T>>& x, const tensor_block<T>& y, const Work& work, bool moves = false) {
+    put(x, y, std::unique_ptr<block_step<T>>(new block_step_of<T, Work>(work)), moves);
+  }
+  /// A step that touches no block.
+  template <class Note>
+  void add_note(const Note& note) {
+    put({}, {}, std::unique_ptr<block_step<T>>(new block_note_of<T, Note>(note)), false);
+  }
+
+ private:
+  virtual void put(const std::vector<tensor_block<T>>& x, const tensor_block<T>& y, std::unique_ptr<block_step<T>> done,
+                   bool moves) = 0;
+};
+
+/// A block for a result: without memory in a dry run.
+template <class T>
+tensor_block<T> new_block(const shape_list& shape, arena* from = nullptr) {
+  if (!executing.is_dry) return tensor_block<T>(shape, from);
+  tensor_block<T> none;
+  none.shape = shape;
+  return none;
+}
+/// The block of a worker that is not on the mesh.
+template <class T>
+tensor_block<T> zero_block(const shape_list& shape) {
+  const tensor_block<T> y = new_block<T>(shape);
+  if (!executing.is_dry) y.fill(T(0));
+  return y;
+}
+
+/// Computes y from at most two blocks.
+template <class T, class Work>
+void perform(const std::vector<tensor_block<T>>& x, const tensor_block<T>& y, const Work& work) {
+  if (executing.is_dry) return;
+  if (auto* const steps = step_list<T>::in_use()) return steps->add(x, y, work);
+  const T* memory[2] = {};
+  for (std::size_t i = 0; i < x.size(); ++i) memory[i] = x[i].data();
+  work(memory, y.data());
+}
+
+}  // namespace detail
+}  // namespace partita
