@@ -54,3 +54,32 @@ struct any_argument {
                                           detail::any_argument = {}) {                          \
     return PARTITA_NAME_OF_FALLBACK(function)<decltype(First)>();                               \
   }
+
+/// `PARTITA_FALLBACK_CLASS(name, arguments...) { static_assert(…) }` does the same for a class template that is to
+/// deduce its arguments: `arguments` are placeholders that no valid object has.
+#define PARTITA_FALLBACK_CLASS(class_name, ...)                  \
+  template <>                                                    \
+  class class_name<__VA_ARGS__> : public detail::rejected_call { \
+   public:                                                       \
+    template <class... Given>                                    \
+    explicit class_name(const Given&...);                        \
+  };                                                             \
+  template <class... Given>                                      \
+  class_name(const Given&...) -> class_name<__VA_ARGS__>;        \
+  template <class... Given>                                      \
+  class_name<__VA_ARGS__>::class_name(const Given&...)
+/// The same for a layer `name<T, Rank>` that is given no rank. `options` are those that follow its partition.
+#define PARTITA_FALLBACK_LAYER(class_name, options)                                                  \
+  template <class T>                                                                                 \
+  class class_name<T, detail::rank_not_given> : public detail::rejected_call {                       \
+   public:                                                                                           \
+    template <class... Given>                                                                        \
+    explicit class_name(const Given&...);                                                            \
+    template <class P>                                                                               \
+    class_name(const P&, const options&) : class_name(nullptr) {}                                    \
+  };                                                                                                 \
+  template <class... Given>                                                                          \
+  class_name(const Given&...) -> class_name<detail::element_type_not_given, detail::rank_not_given>; \
+  template <class T>                                                                                 \
+  template <class... Given>                                                                          \
+  class_name<T, detail::rank_not_given>::class_name(const Given&...)

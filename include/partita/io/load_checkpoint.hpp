@@ -139,9 +139,7 @@ PARTITA_DECL checkpoint load_checkpoint(const std::string& folder, const world& 
 /// The same for the highest step that was saved completely.
 PARTITA_DECL checkpoint load_checkpoint(const std::string& folder, const world& everyone);
 
-template <class... Given>
-auto load_checkpoint(detail::any_argument = {}, detail::any_argument = {}, detail::any_argument = {},
-                     detail::any_argument = {}, detail::any_argument = {}) {
+PARTITA_FALLBACK_OVERLOAD(load_checkpoint) {
   static_assert(
       detail::dependent_false<Given...>,
       "partita::load_checkpoint(folder, everyone, step): requires a folder and the world, then perhaps a step; what it "

@@ -172,20 +172,10 @@ template <class P>
 batch_norm(const partition<P>&, const batch_norm_options& = {})
     -> batch_norm<detail::element_type_not_given, P::rank()>;
 
-/// Fallback: a missing rank is a compile-time error with a readable message.
-template <class T>
-class batch_norm<T, detail::rank_not_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit batch_norm(const Given&...) {
-    static_assert(detail::dependent_false<Given...>,
-                  "partita::batch_norm<T, Rank>(p, options): requires an element type and the rank of x; write "
-                  "batch_norm<float, 4>(p, {.channels = ...})");
-  }
-  template <class P>
-  batch_norm(const P&, const batch_norm_options&) : batch_norm(nullptr) {}
-};
-template <class... Given>
-batch_norm(const Given&...) -> batch_norm<detail::element_type_not_given, detail::rank_not_given>;
+PARTITA_FALLBACK_LAYER(batch_norm, batch_norm_options) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::batch_norm<T, Rank>(p, options): requires an element type and the rank of x; write "
+                "batch_norm<float, 4>(p, {.channels = ...})");
+}
 
 }  // namespace partita

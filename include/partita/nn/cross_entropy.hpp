@@ -206,20 +206,10 @@ class cross_entropy_loss {
   detail::last_loss last_ = detail::last_loss::none;
 };
 
-/// Fallback: a missing rank is a compile-time error with a readable message.
-template <class T>
-class cross_entropy_loss<T, detail::rank_not_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit cross_entropy_loss(const Given&...) {
-    static_assert(detail::dependent_false<Given...>,
-                  "partita::cross_entropy_loss<T, Rank>(p, options): requires an element type and the rank of x; write "
-                  "cross_entropy_loss<float, 2>(p)");
-  }
-  template <class P>
-  cross_entropy_loss(const P&, const cross_entropy_options&) : cross_entropy_loss(nullptr) {}
-};
-template <class... Given>
-cross_entropy_loss(const Given&...) -> cross_entropy_loss<detail::element_type_not_given, detail::rank_not_given>;
+PARTITA_FALLBACK_LAYER(cross_entropy_loss, cross_entropy_options) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::cross_entropy_loss<T, Rank>(p, options): requires an element type and the rank of x; write "
+                "cross_entropy_loss<float, 2>(p)");
+}
 
 }  // namespace partita

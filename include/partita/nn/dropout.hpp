@@ -108,18 +108,10 @@ class dropout {
   bool training_ = true, drops_ = false, called_ = false;
 };
 
-/// Fallback: any other arguments are a compile-time error with a readable message.
-template <>
-class dropout<detail::nothing_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit dropout(const Given&...) {
-    static_assert(detail::dependent_false<Given...>,
-                  "partita::dropout(p, options): requires a partition, and options that say their names; write "
-                  "dropout(p, {.probability = 0.5})");
-  }
-};
-template <class... Given>
-dropout(const Given&...) -> dropout<detail::nothing_given>;
+PARTITA_FALLBACK_CLASS(dropout, detail::nothing_given) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::dropout(p, options): requires a partition, and options that say their names; write "
+                "dropout(p, {.probability = 0.5})");
+}
 
 }  // namespace partita

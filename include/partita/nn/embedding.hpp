@@ -188,20 +188,10 @@ class embedding<detail::element_type_not_given, Rank> {
 template <class P>
 embedding(const partition<P>&, const embedding_options& = {}) -> embedding<detail::element_type_not_given, P::rank()>;
 
-/// Fallback: a missing rank is a compile-time error with a readable message.
-template <class T>
-class embedding<T, detail::rank_not_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit embedding(const Given&...) {
-    static_assert(detail::dependent_false<Given...>,
-                  "partita::embedding<T, Rank>(p, options): requires an element type and the rank of the result; write "
-                  "embedding<float, 3>(p, {.rows = ..., .columns = ...})");
-  }
-  template <class P>
-  embedding(const P&, const embedding_options&) : embedding(nullptr) {}
-};
-template <class... Given>
-embedding(const Given&...) -> embedding<detail::element_type_not_given, detail::rank_not_given>;
+PARTITA_FALLBACK_LAYER(embedding, embedding_options) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::embedding<T, Rank>(p, options): requires an element type and the rank of the result; write "
+                "embedding<float, 3>(p, {.rows = ..., .columns = ...})");
+}
 
 }  // namespace partita

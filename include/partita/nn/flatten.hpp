@@ -81,17 +81,9 @@ class flatten {
   std::array<std::size_t, rank> inner_{};
 };
 
-/// Fallback: anything but two partitions is a compile-time error with a readable message.
-template <>
-class flatten<detail::nothing_given, detail::nothing_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit flatten(const Given&...) {
-    static_assert(detail::dependent_false<Given...>,
-                  "partita::flatten(p_x, p_y): requires two partitions, that of x and one of rank 2 for the result");
-  }
-};
-template <class... Given>
-flatten(const Given&...) -> flatten<detail::nothing_given, detail::nothing_given>;
+PARTITA_FALLBACK_CLASS(flatten, detail::nothing_given, detail::nothing_given) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::flatten(p_x, p_y): requires two partitions, that of x and one of rank 2 for the result");
+}
 
 }  // namespace partita

@@ -121,20 +121,10 @@ class group_norm : public detail::scale_and_shift<T, 1> {
   bool forward_done_ = false;
 };
 
-/// Fallback: a missing rank is a compile-time error with a readable message.
-template <class T>
-class group_norm<T, detail::rank_not_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit group_norm(const Given&...) {
-    static_assert(detail::dependent_false<Given...>,
-                  "partita::group_norm<T, Rank>(p, options): requires an element type and the rank of x; write "
-                  "group_norm<float, 4>(p, {.groups = ..., .channels = ...})");
-  }
-  template <class P>
-  group_norm(const P&, const group_norm_options&) : group_norm(nullptr) {}
-};
-template <class... Given>
-group_norm(const Given&...) -> group_norm<detail::element_type_not_given, detail::rank_not_given>;
+PARTITA_FALLBACK_LAYER(group_norm, group_norm_options) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::group_norm<T, Rank>(p, options): requires an element type and the rank of x; write "
+                "group_norm<float, 4>(p, {.groups = ..., .channels = ...})");
+}
 
 }  // namespace partita

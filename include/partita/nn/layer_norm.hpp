@@ -152,21 +152,11 @@ class layer_norm : public detail::last_dimensions_norm<T, Rank, K, true> {
  public:
   using detail::last_dimensions_norm<T, Rank, K, true>::last_dimensions_norm;
 };
-/// Fallback: a missing rank is a compile-time error with a readable message.
-template <class T>
-class layer_norm<T, detail::rank_not_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit layer_norm(const Given&...) {
-    static_assert(detail::dependent_false<Given...>,
-                  "partita::layer_norm<T, Rank>(p, options): requires an element type and the rank of x; write "
-                  "layer_norm<float, 3>(p, {.shape = {512}})");
-  }
-  template <class P>
-  layer_norm(const P&, const layer_norm_options<1>&) : layer_norm(nullptr) {}
-};
-template <class... Given>
-layer_norm(const Given&...) -> layer_norm<detail::element_type_not_given, detail::rank_not_given>;
+PARTITA_FALLBACK_LAYER(layer_norm, layer_norm_options<1>) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::layer_norm<T, Rank>(p, options): requires an element type and the rank of x; write "
+                "layer_norm<float, 3>(p, {.shape = {512}})");
+}
 
 /// y = x / sqrt(mean of x^2 + epsilon) * weight (Zhang and Sennrich 2019); otherwise the same as layer_norm.
 template <class T, std::size_t Rank = detail::rank_not_given, std::size_t K = 1>
@@ -174,20 +164,10 @@ class rms_norm : public detail::last_dimensions_norm<T, Rank, K, false> {
  public:
   using detail::last_dimensions_norm<T, Rank, K, false>::last_dimensions_norm;
 };
-/// Fallback: a missing rank is a compile-time error with a readable message.
-template <class T>
-class rms_norm<T, detail::rank_not_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit rms_norm(const Given&...) {
-    static_assert(detail::dependent_false<Given...>,
-                  "partita::rms_norm<T, Rank>(p, options): requires an element type and the rank of x; write "
-                  "rms_norm<float, 3>(p, {.shape = {512}})");
-  }
-  template <class P>
-  rms_norm(const P&, const layer_norm_options<1>&) : rms_norm(nullptr) {}
-};
-template <class... Given>
-rms_norm(const Given&...) -> rms_norm<detail::element_type_not_given, detail::rank_not_given>;
+PARTITA_FALLBACK_LAYER(rms_norm, layer_norm_options<1>) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::rms_norm<T, Rank>(p, options): requires an element type and the rank of x; write "
+                "rms_norm<float, 3>(p, {.shape = {512}})");
+}
 
 }  // namespace partita

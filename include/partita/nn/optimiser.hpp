@@ -89,46 +89,22 @@ class adamw : public detail::optimiser_of_layers<T, adamw_options> {
   }
 };
 
-/// Fallback: any other arguments are a compile-time error with a readable message.
-template <>
-class sgd<detail::element_type_not_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit sgd(const Given&...) {
-    static_assert(detail::dependent_false<Given...>,
-                  "partita::sgd(parameters, options): requires the parameters of layers, and options that say their "
-                  "names; write sgd(layer.parameters(), {.learning_rate = 0.01})");
-  }
-};
-template <class... Given>
-sgd(const Given&...) -> sgd<detail::element_type_not_given>;
+PARTITA_FALLBACK_CLASS(sgd, detail::element_type_not_given) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::sgd(parameters, options): requires the parameters of layers, and options that say their "
+                "names; write sgd(layer.parameters(), {.learning_rate = 0.01})");
+}
 
-/// Fallback: any other arguments are a compile-time error with a readable message.
-template <>
-class adam<detail::element_type_not_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit adam(const Given&...) {
-    static_assert(detail::dependent_false<Given...>,
-                  "partita::adam(parameters, options): requires the parameters of layers, and options that say their "
-                  "names; write adam(layer.parameters(), {.learning_rate = 0.01})");
-  }
-};
-template <class... Given>
-adam(const Given&...) -> adam<detail::element_type_not_given>;
+PARTITA_FALLBACK_CLASS(adam, detail::element_type_not_given) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::adam(parameters, options): requires the parameters of layers, and options that say their "
+                "names; write adam(layer.parameters(), {.learning_rate = 0.01})");
+}
 
-/// Fallback: any other arguments are a compile-time error with a readable message.
-template <>
-class adamw<detail::element_type_not_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit adamw(const Given&...) {
-    static_assert(detail::dependent_false<Given...>,
-                  "partita::adamw(parameters, options): requires the parameters of layers, and options that say their "
-                  "names; write adamw(layer.parameters(), {.learning_rate = 0.01})");
-  }
-};
-template <class... Given>
-adamw(const Given&...) -> adamw<detail::element_type_not_given>;
+PARTITA_FALLBACK_CLASS(adamw, detail::element_type_not_given) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::adamw(parameters, options): requires the parameters of layers, and options that say their "
+                "names; write adamw(layer.parameters(), {.learning_rate = 0.01})");
+}
 
 }  // namespace partita

@@ -225,60 +225,28 @@ class adaptive_max_pooling
   }
 };
 
-/// Fallback: any other arguments are a compile-time error with a readable message.
-template <>
-class max_pooling<detail::nothing_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit max_pooling(const Given&...) {
-    static_assert(detail::dependent_false<Given...>,
-                  "partita::max_pooling(p, options): requires a partition, and options that say their names; write "
-                  "max_pooling(p, {.kernel = {2, 2}})");
-  }
-};
-template <class... Given>
-max_pooling(const Given&...) -> max_pooling<detail::nothing_given>;
+PARTITA_FALLBACK_CLASS(max_pooling, detail::nothing_given) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::max_pooling(p, options): requires a partition, and options that say their names; write "
+                "max_pooling(p, {.kernel = {2, 2}})");
+}
 
-/// Fallback: any other arguments are a compile-time error with a readable message.
-template <>
-class average_pooling<detail::nothing_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit average_pooling(const Given&...) {
-    static_assert(detail::dependent_false<Given...>,
-                  "partita::average_pooling(p, options): requires a partition, and options that say their names; write "
-                  "average_pooling(p, {.kernel = {2, 2}})");
-  }
-};
-template <class... Given>
-average_pooling(const Given&...) -> average_pooling<detail::nothing_given>;
+PARTITA_FALLBACK_CLASS(average_pooling, detail::nothing_given) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::average_pooling(p, options): requires a partition, and options that say their names; write "
+                "average_pooling(p, {.kernel = {2, 2}})");
+}
 
-/// Fallback: any other arguments are a compile-time error with a readable message.
-template <>
-class adaptive_average_pooling<detail::nothing_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit adaptive_average_pooling(const Given&...) {
-    static_assert(detail::dependent_false<Given...>,
-                  "partita::adaptive_average_pooling(p, options): requires a partition, and options that say their "
-                  "names; write adaptive_average_pooling(p, {.size = {1, 1}})");
-  }
-};
-template <class... Given>
-adaptive_average_pooling(const Given&...) -> adaptive_average_pooling<detail::nothing_given>;
+PARTITA_FALLBACK_CLASS(adaptive_average_pooling, detail::nothing_given) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::adaptive_average_pooling(p, options): requires a partition, and options that say their "
+                "names; write adaptive_average_pooling(p, {.size = {1, 1}})");
+}
 
-/// Fallback: any other arguments are a compile-time error with a readable message.
-template <>
-class adaptive_max_pooling<detail::nothing_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit adaptive_max_pooling(const Given&...) {
-    static_assert(detail::dependent_false<Given...>,
-                  "partita::adaptive_max_pooling(p, options): requires a partition, and options that say their names; "
-                  "write adaptive_max_pooling(p, {.size = {1, 1}})");
-  }
-};
-template <class... Given>
-adaptive_max_pooling(const Given&...) -> adaptive_max_pooling<detail::nothing_given>;
+PARTITA_FALLBACK_CLASS(adaptive_max_pooling, detail::nothing_given) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::adaptive_max_pooling(p, options): requires a partition, and options that say their names; "
+                "write adaptive_max_pooling(p, {.size = {1, 1}})");
+}
 
 }  // namespace partita

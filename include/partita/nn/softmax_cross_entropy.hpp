@@ -183,18 +183,10 @@ class softmax_cross_entropy {
   xt::xtensor<T, 2> gradient_;
 };
 
-/// Fallback: any other arguments are a compile-time error with a readable message.
-template <>
-class softmax_cross_entropy<detail::element_type_not_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit softmax_cross_entropy(const Given&...) {
-    static_assert(detail::dependent_false<Given...>,
-                  "partita::softmax_cross_entropy<T>(p): requires an element type and a partition of rank 2; write "
-                  "softmax_cross_entropy<float>(p)");
-  }
-};
-template <class... Given>
-softmax_cross_entropy(const Given&...) -> softmax_cross_entropy<detail::element_type_not_given>;
+PARTITA_FALLBACK_CLASS(softmax_cross_entropy, detail::element_type_not_given) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::softmax_cross_entropy<T>(p): requires an element type and a partition of rank 2; write "
+                "softmax_cross_entropy<float>(p)");
+}
 
 }  // namespace partita

@@ -213,39 +213,18 @@ class transposed_convolution {
   shape_type window_{}, y_shape_{};
 };
 
-/// Fallback: a missing rank is a compile-time error with a readable message.
-template <class T>
-class convolution<T, detail::rank_not_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit convolution(const Given&...) {
-    static_assert(
-        detail::dependent_false<Given...>,
-        "partita::convolution<T, Features>: requires an element type and how many dimensions of features there are; "
-        "write convolution<float, 2>(p, {.in_channels = ..., .out_channels = ..., .kernel = {3, 3}})");
-  }
-  template <class P>
-  convolution(const P&, const convolution_options<2>&) : convolution(nullptr) {}
-};
-template <class... Given>
-convolution(const Given&...) -> convolution<detail::element_type_not_given, detail::rank_not_given>;
+PARTITA_FALLBACK_LAYER(convolution, convolution_options<2>) {
+  static_assert(
+      detail::dependent_false<Given...>,
+      "partita::convolution<T, Features>: requires an element type and how many dimensions of features there are; "
+      "write convolution<float, 2>(p, {.in_channels = ..., .out_channels = ..., .kernel = {3, 3}})");
+}
 
-/// Fallback: a missing rank is a compile-time error with a readable message.
-template <class T>
-class transposed_convolution<T, detail::rank_not_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit transposed_convolution(const Given&...) {
-    static_assert(detail::dependent_false<Given...>,
-                  "partita::transposed_convolution<T, Features>: requires an element type and how many dimensions of "
-                  "features there are; write transposed_convolution<float, 2>(p, {.in_channels = ..., .out_channels = "
-                  "..., .kernel = {2, 2}})");
-  }
-  template <class P>
-  transposed_convolution(const P&, const transposed_convolution_options<2>&) : transposed_convolution(nullptr) {}
-};
-template <class... Given>
-transposed_convolution(const Given&...)
-    -> transposed_convolution<detail::element_type_not_given, detail::rank_not_given>;
+PARTITA_FALLBACK_LAYER(transposed_convolution, transposed_convolution_options<2>) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::transposed_convolution<T, Features>: requires an element type and how many dimensions of "
+                "features there are; write transposed_convolution<float, 2>(p, {.in_channels = ..., .out_channels = "
+                "..., .kernel = {2, 2}})");
+}
 
 }  // namespace partita

@@ -108,18 +108,10 @@ class upsampling
             p, rule("partita::upsampling(p, options)", options)) {}
 };
 
-/// Fallback: any other arguments are a compile-time error with a readable message.
-template <>
-class upsampling<detail::nothing_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit upsampling(const Given&...) {
-    static_assert(detail::dependent_false<Given...>,
-                  "partita::upsampling(p, options): requires a partition, and options that say their names; write "
-                  "upsampling(p, {.scale = 2})");
-  }
-};
-template <class... Given>
-upsampling(const Given&...) -> upsampling<detail::nothing_given>;
+PARTITA_FALLBACK_CLASS(upsampling, detail::nothing_given) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::upsampling(p, options): requires a partition, and options that say their names; write "
+                "upsampling(p, {.scale = 2})");
+}
 
 }  // namespace partita

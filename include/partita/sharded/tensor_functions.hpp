@@ -252,30 +252,15 @@ auto lookup(const Table& table, const Labels& labels) {
   else return go(table);
 }
 
-template <>
-class relu<detail::nothing_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit relu(const Given&...) {
-    static_assert(
-        detail::dependent_false<Given...>,
-        "partita::relu: requires a tensor or an array, relu(x), or as a layer an element type, relu<float>()");
-  }
-};
-template <class... Given>
-relu(const Given&...) -> relu<detail::nothing_given>;
+PARTITA_FALLBACK_CLASS(relu, detail::nothing_given) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::relu: requires a tensor or an array, relu(x), or as a layer an element type, relu<float>()");
+}
 
-template <>
-class sigmoid<detail::nothing_given> : public detail::rejected_call {
- public:
-  template <class... Given>
-  explicit sigmoid(const Given&...) {
-    static_assert(
-        detail::dependent_false<Given...>,
-        "partita::sigmoid: requires a tensor or an array, sigmoid(x), or as a layer an element type, sigmoid<float>()");
-  }
-};
-template <class... Given>
-sigmoid(const Given&...) -> sigmoid<detail::nothing_given>;
+PARTITA_FALLBACK_CLASS(sigmoid, detail::nothing_given) {
+  static_assert(
+      detail::dependent_false<Given...>,
+      "partita::sigmoid: requires a tensor or an array, sigmoid(x), or as a layer an element type, sigmoid<float>()");
+}
 
 }  // namespace partita
