@@ -10,12 +10,6 @@
 #include <partita/core/short_list.hpp>
 #include <type_traits>
 
-namespace partita::detail {
-
-using any_argument = any_argument;
-
-}  // namespace partita::detail
-
 namespace partita {
 
 /// Fallback for extents that are not numbers: a compile-time error with a readable message.
