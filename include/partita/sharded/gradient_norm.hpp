@@ -59,6 +59,8 @@ double norm_of(const std::vector<sharded_tensor<T>>& all) {
   return std::sqrt(tensor_of(on, parts, shape_list(), std::move(here)).number());
 }
 
+/// A NaN or a negative limit of a norm is an error; `call` names the call.
+PARTITA_DECL void require_limit(const char* call, double most);
 /// The factor for every element.
 inline double clipping_factor(double norm, double most) { return norm > most ? most / norm : 1; }
 
@@ -87,9 +89,16 @@ double global_norm(const std::tuple<G...>& gradients) {
 }
 
 /// Scales all gradients by one factor so that their global norm is at most `most`; returns the norm before scaling.
+/// Requires: a limit that is not negative [shape_error].
 /// Partial gradients stay partial. If an optimiser reduces the gradients anyway, use step(gradients, clip_norm{most}).
 template <class... G>
 double clip_by_global_norm(std::tuple<G...>& gradients, double most) {
+  constexpr const char* call = "clip_by_global_norm";
+  detail::require_limit("partita::clip_by_global_norm(gradients, most)", most);
+  const auto all = detail::as_run_time_list(gradients);
+  using T = typename std::remove_cvref_t<decltype(all[0])>::value_type;
+  if (!all.empty())
+    detail::noted<T>(hasher().mix(call).mix(most).value(), call, all[0].state()->on.get(), all[0].extents(), all);
   const double norm = global_norm(gradients), factor = detail::clipping_factor(norm, most);
   std::apply([&](auto&... g) { (detail::scale_elements(g, factor), ...); }, gradients);
   return norm;

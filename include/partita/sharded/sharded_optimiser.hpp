@@ -76,13 +76,17 @@ class sharded_optimiser {
   /// One step with gradients in the order of the parameters, as value_and_gradient returns them. Collective.
   template <class... G>
   void step(const std::tuple<G...>& gradients) {
-    advance(brought(gradients), 1);
+    const auto there = brought(gradients);
+    note(there, 0);
+    advance(there, 1);
   }
   /// The same with gradients that are scaled so that their global norm is at most `clip.most`; returns the norm before
   /// scaling. The norm is computed on the layout of the state, so only one number is exchanged for it.
   template <class... G>
   double step(const std::tuple<G...>& gradients, clip_norm clip) {
+    detail::require_limit("partita::sharded_optimiser::step(gradients, clip_norm)", clip.most);
     const auto there = brought(gradients);
+    note(there, clip.most);
     const double norm = detail::norm_of(there);
     advance(there, detail::clipping_factor(norm, clip.most));
     return norm;
@@ -163,8 +167,6 @@ class sharded_optimiser {
   }
 
   void advance(const std::vector<sharded_tensor<T>>& gradients, double factor) {
-    detail::require_options("partita::sharded_optimiser::step", options_);
-    note();
     make_state();
     ++steps_;
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
@@ -180,13 +182,15 @@ class sharded_optimiser {
       parameters_[p].write(reshard(part, own));
     }
   }
-  /// Records the options of this step; the next agreement compares them on all workers.
-  void note() const {
+  /// Checks and records the options of this step and its gradients; the next agreement compares them on all workers.
+  void note(const std::vector<sharded_tensor<T>>& gradients, double most_norm) const {
+    detail::require_options("partita::sharded_optimiser::step", options_);
     if (parameters_.empty()) return;
-    const sharded_tensor<T> w = parameters_[0].read();
     hasher all(detail::type_number<Options>());
-    all.mix(options_).mix(parameters_.size());
-    detail::noted<T>(all.value(), "sharded_optimiser::step", w.state()->on.get(), w.extents(), *w.state());
+    all.mix(options_).mix(parameters_.size()).mix(most_norm);
+    for (const trained<T>& one : parameters_) all.mix(one.read().state()->number);
+    const auto& first = *gradients[0].state();
+    detail::noted<T>(all.value(), "sharded_optimiser::step", first.on.get(), first.extents, gradients);
   }
   void update(std::size_t p, T* value, const sharded_tensor<T>& gradient, double factor) {
     const std::size_t n = gradient.size() * detail::real_part<T>::count;

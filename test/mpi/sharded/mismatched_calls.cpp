@@ -379,12 +379,372 @@ const std::vector<mismatch> table{
      }},
 };
 
+// The same for options, and for the operations that rearrange, reduce and accumulate.
+const std::vector<mismatch> options{
+    {"flip, dimension",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? flip(x, dimensions<0>) : flip(x, dimensions<1>));
+     }},
+    {"roll, shift",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? roll(x, dimensions<1>, 2) : roll(x, dimensions<1>, 1));
+     }},
+    {"roll for flip",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? flip(x, dimensions<1>) : roll(x, dimensions<1>, 1));
+     }},
+    {"tile, dimension",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? tile(x, dimensions<0>, 2) : tile(x, dimensions<1>, 2));
+     }},
+    {"strided_slice, start",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? strided_slice(x, dimensions<1>, {1, 5, 2}) : strided_slice(x, dimensions<1>, {0, 4, 2}));
+     }},
+    {"strided_slice, step",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? strided_slice(x, dimensions<1>, {0, 5, 3}) : strided_slice(x, dimensions<1>, {0, 3, 2}));
+     }},
+    {"tril for triu",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? triu(x) : tril(x));
+     }},
+    {"tril, diagonal",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? tril(x, 1) : tril(x));
+     }},
+    {"unsqueeze, dimension",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? unsqueeze(x, dimensions<0>) : unsqueeze(x, dimensions<2>));
+     }},
+    {"stack, order",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? stack(dimensions<0>, x, flip(x, dimensions<0>)) : stack(dimensions<0>, flip(x, dimensions<0>), x));
+     }},
+    {"pad, number",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? pad(x, 2., dimensions<1>, {1, 0}) : pad(x, 1., dimensions<1>, {1, 0}));
+     }},
+    {"softmax, dimension",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? softmax(x, dimensions<0>) : softmax(x, dimensions<1>));
+     }},
+    {"softmax for log_softmax",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? log_softmax(x) : softmax(x));
+     }},
+    {"clip, limit",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? clip(x, 0., 5.) : clip(x, 0., 4.));
+     }},
+    {"cast",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? cast<double>(cast<long>(x)) : cast<double>(cast<float>(x)));
+     }},
+    {"elu, alpha",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? elu(x, 0.5) : elu(x));
+     }},
+    {"leaky_relu, slope",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? leaky_relu(x, 0.1) : leaky_relu(x));
+     }},
+    {"softplus, threshold",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? softplus(x, 1., 3.) : softplus(x, 1.));
+     }},
+    {"pow, exponent",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? pow(x, 3.) : pow(x, 2.));
+     }},
+    {"subtract, of which",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? subtract(2., x) : subtract(x, 2.));
+     }},
+    {"divide, of which",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? divide(2., x) : divide(x, 2.));
+     }},
+    {"where, of which",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? where(x, 2., x) : where(x, x, 2.));
+     }},
+    {"less, of which",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? less(2., x) : less(x, 2.));
+     }},
+    {"pow, of which",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? pow(2., x) : pow(x, 2.));
+     }},
+    {"maximum, order",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? maximum(flip(x, dimensions<0>), x) : maximum(x, flip(x, dimensions<0>)));
+     }},
+    {"less for less_equal",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? less_equal(x, x) : less(x, x));
+     }},
+    {"where, order",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? where(x, x, multiply(x, 2)) : where(x, multiply(x, 2), x));
+     }},
+    {"where, number",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? where(x, x, 1.) : where(x, x, 2.));
+     }},
+    {"cumprod for cumsum",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? cumprod(x, dimensions<1>) : cumsum(x, dimensions<1>));
+     }},
+    {"cummax for cummin",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? cummax(x, dimensions<1>) : cummin(x, dimensions<1>));
+     }},
+    {"product_of for sum",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? product_of(x, dimensions<1>) : sum(x, dimensions<1>));
+     }},
+    {"any_of for all_of",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? any_of(x, dimensions<1>) : all_of(x, dimensions<1>));
+     }},
+    {"log_sum_exp, dimension",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? log_sum_exp(x, dimensions<0>) : log_sum_exp(x, dimensions<1>));
+     }},
+    {"sum, keep_dimensions",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? reshape(sum(x, dimensions<1>, keep_dimensions), {2 * c.n}) : sum(x, dimensions<1>));
+     }},
+    {"variance, correction",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? variance(x, dimensions<1>, 0) : variance(x, dimensions<1>));
+     }},
+    {"argmin for argmax",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? argmin(x, dimensions<1>) : argmax(x, dimensions<1>));
+     }},
+    {"einsum, of which",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? einsum<"ij,ij->i">(x, x) : einsum<"ij,ij->j">(x, x));
+     }},
+    {"stop_gradient",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(odd ? stop_gradient(multiply(x, 2)) : multiply(x, 3));
+     }},
+    {"scatter for scatter_add",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       const auto index = shard<double>(c.everyone, c.m.layout(""), {2 * c.n},
+                                        [](const auto& i) { return static_cast<double>(i[0]); });
+       agree(odd ? scatter(x, index, x, dimensions<0>) : scatter_add(x, index, x, dimensions<0>));
+     }},
+    {"cross_entropy, ignore_index",
+     [](const calls& c, bool odd) {
+       xt::xtensor<int, 1> l = xt::zeros<int>({2 * c.n});
+       l(0) = 1;
+       (void)cross_entropy(c.rows(), l, dimensions<1>, {.ignore_index = odd ? 1 : 2}).number();
+     }},
+    {"cross_entropy, class_weights",
+     [](const calls& c, bool odd) {
+       const xt::xtensor<int, 1> l = xt::zeros<int>({2 * c.n});
+       (void)cross_entropy(c.rows(), l, dimensions<1>, {.class_weights = {odd ? 2. : 1., 1, 1, 1, 1, 1}}).number();
+     }},
+    {"cross_entropy, label_smoothing",
+     [](const calls& c, bool odd) {
+       const xt::xtensor<int, 1> l = xt::zeros<int>({2 * c.n});
+       (void)cross_entropy(c.rows(), l, dimensions<1>, {.label_smoothing = odd ? 0.1 : 0.2}).number();
+     }},
+    {"average_pool for max_pool",
+     [](const calls& c, bool odd) {
+       const auto x = c.tensor(c.m.layout("a", "", ""), {2 * c.n, 4, 8});
+       agree(odd ? average_pool<1>(x, {.kernel = 2}) : max_pool<1>(x, {.kernel = 2}));
+     }},
+    {"upsample, mode",
+     [](const calls& c, bool odd) {
+       const auto x = c.tensor(c.m.layout("a", "", ""), {2 * c.n, 4, 8});
+       agree(upsample<1>(x, {.scale = 2, .mode = odd ? upsampling_mode::linear : upsampling_mode::nearest}));
+     }},
+    {"convolve, dilation",
+     [](const calls& c, bool odd) {
+       const auto x = c.tensor(c.m.layout("a", "", ""), {2 * c.n, 4, 8});
+       const auto w = c.tensor(c.m.layout("", "", ""), {4, 4, 2});
+       agree(slice(convolve<1>(x, w, {.dilation = odd ? 2 : 1}), dimensions<2>, {0, 6}));
+     }},
+    {"convolve, groups",
+     [](const calls& c, bool odd) {
+       const auto x = c.tensor(c.m.layout("a", "", ""), {2 * c.n, 4, 8});
+       const auto w = c.tensor(c.m.layout("", "", ""), {4, 2, 2}), v = c.tensor(c.m.layout("", "", ""), {4, 1, 2});
+       agree(odd ? convolve<1, 4>(x, v) : convolve<1, 2>(x, w));
+     }},
+    {"normalise_groups, groups",
+     [](const calls& c, bool odd) {
+       const auto x = c.tensor(c.m.layout("a", "", ""), {2 * c.n, 4, 8});
+       const auto g = c.tensor(c.m.layout(""), {4});
+       agree(odd ? normalise_groups<2>(x, g, g) : normalise_groups<4>(x, g, g));
+     }},
+    {"normalise_batch, epsilon",
+     [](const calls& c, bool odd) {
+       const auto x = c.tensor(c.m.layout("a", "", ""), {2 * c.n, 4, 8});
+       const auto g = c.tensor(c.m.layout(""), {4});
+       agree(normalise_batch(x, g, g, odd ? 1e-3 : 1e-5));
+     }},
+    {"attention, causal",
+     [](const calls& c, bool odd) {
+       const auto q = c.tensor(c.m.layout("a", "", ""), {c.n, 4, 4});
+       agree(attention(q, q, q, {.causal = odd}));
+     }},
+    {"optimiser, momentum",
+     [](const calls& c, bool odd) {
+       auto w = c.rows();
+       sharded_sgd<double> o({w}, {.momentum = odd ? 0.5 : 0.9});
+       o.step(std::tuple(c.rows()));
+       agree(c.rows());
+     }},
+    {"optimiser, dampening",
+     [](const calls& c, bool odd) {
+       auto w = c.rows();
+       sharded_sgd<double> o({w}, {.momentum = 0.9, .dampening = odd ? 0.1 : 0.2});
+       o.step(std::tuple(c.rows()));
+       agree(c.rows());
+     }},
+    {"optimiser, weight_decay",
+     [](const calls& c, bool odd) {
+       auto w = c.rows();
+       sharded_sgd<double> o({w}, {.weight_decay = odd ? 0.1 : 0.2});
+       o.step(std::tuple(c.rows()));
+       agree(c.rows());
+     }},
+    {"optimiser, nesterov",
+     [](const calls& c, bool odd) {
+       auto w = c.rows();
+       sharded_sgd<double> o({w}, {.momentum = 0.9, .nesterov = odd});
+       o.step(std::tuple(c.rows()));
+       agree(c.rows());
+     }},
+    {"optimiser, beta1",
+     [](const calls& c, bool odd) {
+       auto w = c.rows();
+       sharded_adam<double> o({w}, {.beta1 = odd ? 0.8 : 0.9});
+       o.step(std::tuple(c.rows()));
+       agree(c.rows());
+     }},
+    {"optimiser, beta2",
+     [](const calls& c, bool odd) {
+       auto w = c.rows();
+       sharded_adam<double> o({w}, {.beta2 = odd ? 0.9 : 0.99});
+       o.step(std::tuple(c.rows()));
+       agree(c.rows());
+     }},
+    {"optimiser, epsilon",
+     [](const calls& c, bool odd) {
+       auto w = c.rows();
+       sharded_adam<double> o({w}, {.epsilon = odd ? 1e-4 : 1e-8});
+       o.step(std::tuple(c.rows()));
+       agree(c.rows());
+     }},
+    {"optimiser, amsgrad",
+     [](const calls& c, bool odd) {
+       auto w = c.rows();
+       sharded_adam<double> o({w}, {.amsgrad = odd});
+       o.step(std::tuple(c.rows()));
+       agree(c.rows());
+     }},
+    {"optimiser, decoupled weight_decay",
+     [](const calls& c, bool odd) {
+       auto w = c.rows();
+       sharded_adamw<double> o({w}, {.weight_decay = odd ? 0.1 : 0.2});
+       o.step(std::tuple(c.rows()));
+       agree(c.rows());
+     }},
+    {"optimiser, clip_norm",
+     [](const calls& c, bool odd) {
+       auto w = c.rows();
+       sharded_sgd<double> o({w}, {});
+       o.step(std::tuple(c.rows()), clip_norm{odd ? 1. : 2.});
+       agree(c.rows());
+     }},
+    {"optimiser, order of gradients",
+     [](const calls& c, bool odd) {
+       auto w = c.rows(), v = c.rows();
+       const auto g = c.rows(), h = c.rows();
+       sharded_sgd<double> o({w, v}, {});
+       o.step(odd ? std::tuple(h, g) : std::tuple(g, h));
+       agree(c.rows());
+     }},
+    {"clip_by_global_norm, limit",
+     [](const calls& c, bool odd) {
+       auto g = std::tuple(c.rows());
+       (void)clip_by_global_norm(g, odd ? 1. : 2.);
+       agree(c.rows());
+     }},
+    {"optimiser, state_over",
+     [](const calls& c, bool odd) {
+       auto w = c.whole();
+       auto o = odd ? sharded_adam<double>({w}, {}) : sharded_adam<double>({w}, {}, state_over{"a"});
+       o.step(std::tuple(c.whole()));
+       agree(c.rows());
+     }},
+    {"recompute, function",
+     [](const calls& c, bool odd) {
+       const auto w = c.rows();
+       const auto f = [odd](const auto& p) { return odd ? relu(p) : tanh(p); };
+       const auto all = value_and_gradient([&](const auto& p) { return sum(recompute(f, p)); }, w);
+       agree(std::get<0>(all.gradients));
+     }},
+};
+
+std::vector<mismatch> all_rows() {
+  std::vector<mismatch> all = table;
+  all.insert(all.end(), options.begin(), options.end());
+  return all;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_call_with_another_argument_on_one_worker_is_refused_on_all, *test::at_least(2)) {
   const world everyone(test::workers());
   const calls c{everyone};
-  for (const mismatch& one : table)
+  for (const mismatch& one : all_rows())
     for (const std::size_t odd : {std::size_t{0}, everyone.size() - 1}) {
       bool refused = false;
       try {
@@ -402,7 +762,7 @@ BOOST_AUTO_TEST_CASE(a_call_with_another_argument_on_one_worker_is_refused_on_al
 BOOST_AUTO_TEST_CASE(the_same_calls_are_made_where_no_worker_is_odd, *test::at_least(2)) {
   const world everyone(test::workers());
   const calls c{everyone};
-  for (const mismatch& one : table)
+  for (const mismatch& one : all_rows())
     for (const bool odd : {false, true})
       if (everyone.size() > 1 || !odd) one.call(c, odd);
 }

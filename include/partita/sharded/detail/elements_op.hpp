@@ -35,9 +35,6 @@ struct elements_op {
   using row = std::remove_cvref_t<decltype(F)>;
   static constexpr bool of_elements = true, on_integers = F.properties.integers != integers::rejected;
   static constexpr std::size_t operands = row::operands;
-  static constexpr std::uint64_t number =
-      hasher().mix(F.name).mix(operands).mix(row::parameters).mix(short_list<std::ptrdiff_t>{Dims...}).value();
-
   std::array<double, row::parameters> parameters{};
 
   static constexpr const char* name() { return F.name; }
@@ -48,7 +45,7 @@ struct elements_op {
     else if constexpr (!Aligned) require_equal_ranks(shapes);
     return o(shapes);
   }
-  std::uint64_t fingerprint() const { return hasher(number).mix(parameters).value(); }
+  std::uint64_t fingerprint() const { return hasher(type_number<elements_op>()).mix(parameters).value(); }
   /// Whether results for integers are truncated.
   bool truncates() const {
     bool all = F.properties.integers == integers::truncated;

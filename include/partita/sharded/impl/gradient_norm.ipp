@@ -19,4 +19,8 @@ PARTITA_DEF bool counts_here(const bound_mesh& on, const sharding& s) {
   return first;
 }
 
+PARTITA_DEF void require_limit(const char* call, double most) {
+  if (!(most >= 0)) throw shape_error(text(call) << ": requires a limit that is a number and not negative");
+}
+
 }  // namespace partita::detail
