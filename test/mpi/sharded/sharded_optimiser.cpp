@@ -2,6 +2,7 @@
 // gradients, parameters and state. The stages of ZeRO keep and move what their layouts say.
 #include "layouts.hpp"
 
+#include <limits>
 #include <partita/nn/optimiser.hpp>
 #include <partita/sharded/sharded_optimiser.hpp>
 #include <partita/sharded/tensor_functions.hpp>
@@ -278,6 +279,14 @@ BOOST_AUTO_TEST_CASE(wrong_gradients_are_refused_on_all_workers) {
                optimiser.step(std::tuple(matrix({4, 3})));
              }).substr(0, 84) ==
              "partita::sharded_optimiser::step: requires for parameter 0 a gradient on its mesh; m");
+  for (const double most : {-1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    auto gradients = std::tuple(w);
+    BOOST_TEST(test::refused<shape_error>([&] { optimiser.step(gradients, clip_norm{most}); }) ==
+               "partita::sharded_optimiser::step(gradients, clip_norm): requires a limit that is a number and not "
+               "negative");
+    BOOST_TEST(test::refused<shape_error>([&] { (void)clip_by_global_norm(gradients, most); }) ==
+               "partita::clip_by_global_norm(gradients, most): requires a limit that is a number and not negative");
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
