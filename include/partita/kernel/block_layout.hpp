@@ -69,8 +69,11 @@ class block_layout {
         [&](const laid_out_tensor<Rank>& known) { return !p_.active() || known.mine == mine; },
         [&](local_error& trouble) { return lay_out_blocks(mine, trouble); }, [&] { return describe(mine); });
   }
-  /// For a call that makes no agreement itself: the next agreement compares the layer and its options.
-  void note() const { p_.world().state()->note_local(fingerprint_, call_); }
+  /// The next agreement compares the layer, its options and `parameters`: for a call that makes no agreement itself, or
+  /// that depends on more than its options.
+  void note(std::uint64_t parameters = 0) const {
+    p_.world().state()->note_local(mixed(fingerprint_, parameters), call_);
+  }
   /// Collective: if one worker has an error, all workers throw it.
   void agree(const text& error_message, std::uint64_t number = 1) const {
     agree_if_checked(*p_.world().state(), mixed(fingerprint_, number), local_error(error_message),

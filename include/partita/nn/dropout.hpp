@@ -45,6 +45,7 @@ class dropout {
                   "partita::dropout(p, options)(x): requires x of the rank of p, as an xt::xtensor");
     using T = element_of<X>;
     xt::xtensor<T, rank> y = block_on(layout_.p(), x);
+    layout_.note(hasher(step_).mix(training_).value());
     const auto& tensor = layout_.learn(detail::shape_array<rank>(y.shape()));
     own_ = tensor.own;
     extents_ = tensor.extents;

@@ -212,6 +212,63 @@ const std::vector<mismatch> table{
        if (odd) loss_with<mse_loss<double, 2>>(l.batch(), loss_options{});
        else loss_with<l1_loss<double, 2>>(l.batch(), loss_options{});
      }},
+    {"bce_with_logits_loss for bce_loss",
+     [](const layers& l, bool odd) {
+       if (odd) loss_with<bce_with_logits_loss<double, 2>>(l.batch(), loss_options{});
+       else loss_with<bce_loss<double, 2>>(l.batch(), loss_options{});
+     }},
+    {"kl_loss for poisson_nll_loss",
+     [](const layers& l, bool odd) {
+       if (odd) loss_with<kl_loss<double, 2>>(l.batch(), kl_options{});
+       else loss_with<poisson_nll_loss<double, 2>>(l.batch(), poisson_nll_options{});
+     }},
+    {"average_pooling for max_pooling",
+     [](const layers& l, bool odd) {
+       if (odd)
+         called<average_pooling<dynamic_extents<3>>>(l.lines(), average_pooling_options<1>{.kernel = 2},
+                                                     std::array<std::size_t, 3>{2, 4, 8});
+       else
+         called<max_pooling<dynamic_extents<3>>>(l.lines(), max_pooling_options<1>{.kernel = 2},
+                                                 std::array<std::size_t, 3>{2, 4, 8});
+     }},
+    {"adaptive_average_pooling for adaptive_max_pooling",
+     [](const layers& l, bool odd) {
+       const adaptive_pooling_options<1> half{.size = 4};
+       if (odd)
+         called<adaptive_average_pooling<dynamic_extents<3>>>(l.lines(), half, std::array<std::size_t, 3>{2, 4, 8});
+       else called<adaptive_max_pooling<dynamic_extents<3>>>(l.lines(), half, std::array<std::size_t, 3>{2, 4, 8});
+     }},
+    {"upsampling, mode",
+     [](const layers& l, bool odd) {
+       called<upsampling<dynamic_extents<3>>>(
+           l.lines(),
+           upsampling_options<1>{.scale = 2, .mode = odd ? upsampling_mode::linear : upsampling_mode::nearest},
+           std::array<std::size_t, 3>{2, 4, 8});
+     }},
+    {"rms_norm for layer_norm",
+     [](const layers& l, bool odd) {
+       const layer_norm_options<1> of{.shape = {4}};
+       if (odd) called<rms_norm<double, 2>>(l.batch(), of, std::array<std::size_t, 2>{2, 4});
+       else called<layer_norm<double, 2>>(l.batch(), of, std::array<std::size_t, 2>{2, 4});
+     }},
+    {"dropout, evaluate",
+     [](const layers& l, bool odd) {
+       dropout layer(l.batch(), {.probability = 0.5});
+       if (odd) layer.evaluate();
+       (void)layer(ones<2>({2, 4}));
+     }},
+    {"dropout, step",
+     [](const layers& l, bool odd) {
+       dropout layer(l.batch(), {.probability = 0.5});
+       layer.step(odd ? 1 : 2);
+       (void)layer(ones<2>({2, 4}));
+     }},
+    {"batch_norm, evaluate",
+     [](const layers& l, bool odd) {
+       batch_norm<double, 2> layer(l.batch(), {.channels = 4});
+       if (odd) layer.evaluate();
+       (void)layer(ones<2>({2, 4}));
+     }},
 };
 
 }  // namespace

@@ -26,7 +26,8 @@ class window_planner {
   static constexpr std::size_t rank = Rank;
 
   window_planner(partition<dynamic_extents<Rank>> p, Rule rule) : p_(std::move(p)), rule_(std::move(rule)) {
-    fingerprint_ = mixed(mixed(p_.grid().fingerprint(), type_number<Rule>()), rule_.fingerprint());
+    fingerprint_ =
+        hasher(p_.grid().fingerprint()).mix(type_number<Rule>()).mix(rule_.name()).mix(rule_.fingerprint()).value();
   }
   const char* name() const { return rule_.name(); }
   const partition<dynamic_extents<Rank>>& p() const { return p_; }
