@@ -18,9 +18,10 @@
 namespace partita {
 
 /// `named("weight", p_w, extents<12, 16>{}, w)`: a tensor on p with its name; `from_cuts(...)` as in save_npy. A name
-/// has 1 to 100 of the characters A-Z a-z 0-9 _ - and dot, and does not begin with a dot.
+/// has 1 to 100 of the characters A-Z a-z 0-9 _ - and dot, and does not begin with a dot. A block that is a variable
+/// must outlive the result, which refers to it.
 template <class Extents, std::size_t... E, ranked_array X, class... Policies>
-auto named(std::string name, const partition<Extents>& p, const extents<E...>& global, const X& x,
+auto named(std::string name, const partition<Extents>& p, const extents<E...>& global, X&& x,
            const Policies&... policies) {
   constexpr std::size_t rank = sizeof...(E);
   static_assert(Extents::rank() == rank && rank_of<X> == rank,
@@ -31,8 +32,9 @@ auto named(std::string name, const partition<Extents>& p, const extents<E...>& g
                 "std::complex of real numbers");
   static_assert((detail::is_from_cuts<Policies> && ...),
                 "partita::named(name, p, extents, x, policies...): requires no policy but from_cuts(...)");
-  return named_tensor<Extents, rank, X, Policies...>{std::move(name), p, global.array(), x,
-                                                     detail::file_request<rank>::of(policies...)};
+  using block = std::conditional_t<std::is_lvalue_reference_v<X>, const std::remove_reference_t<X>&, X>;
+  return named_tensor<Extents, rank, block, Policies...>{std::move(name), p, global.array(), std::forward<X>(x),
+                                                         detail::file_request<rank>::of(policies...)};
 }
 
 namespace detail {

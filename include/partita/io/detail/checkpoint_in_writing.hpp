@@ -18,13 +18,13 @@
 
 namespace partita {
 
-/// One tensor of a checkpoint to be saved; it holds references to the objects that it was made from.
+/// One tensor of a checkpoint to be saved. X is a reference to the block, or the type of a block that it holds.
 template <class Extents, std::size_t Rank, class X, class... Policies>
 struct named_tensor {
   std::string name;
-  const partition<Extents>& p;
+  partition<Extents> p;
   std::array<std::size_t, Rank> global;
-  const X& x;
+  X x;
   detail::file_request<Rank> request;
 };
 
