@@ -1,5 +1,5 @@
 // What every kernel sends from host to host, by the counters of the hosts' network cards, over the least that has to:
-// each byte once to each host that needs it. To be run by support/cluster.py, on as many workers of each host.
+// each byte once to each host that needs it. To be run by cluster.py, on as many workers of each host.
 #include <unistd.h>
 #include <boost/mpi/environment.hpp>
 #include <cmath>

@@ -38,7 +38,7 @@ class builder:
         self.version = re.search(r"version: '([\d.]+)'", (source / "meson.build").read_text())[1]
         self.include = [f"-I{source / 'include'}"]
         self.flags = {HEADERS: [], CORE: ["-DPARTITA_CORE"], DEBUG: ["-D_GLIBCXX_DEBUG"],
-                      ANOTHER: [f"-I{source / 'test/support/another_version'}"], "-O2": ["-O2"],
+                      ANOTHER: [f"-I{source / 'test/jobs/another_version'}"], "-O2": ["-O2"],
                       "hidden": ["-fvisibility=hidden", "-fvisibility-inlines-hidden"],
                       "oneDNN": ["-DPARTITA_ONEDNN"]}
         for name, text in FILES.items():
