@@ -50,7 +50,7 @@ def broken_blocks(text):
 
 
 def missing_names(root, pages):
-    code = "\n".join(f.read_text(errors="replace") for folder in ("include", "cmake", "test", "tools", "bench")
+    code = "\n".join(f.read_text(errors="replace") for folder in ("include", "cmake", "test/support", "test/jobs", "tools", "bench")
                      for f in (root / folder).rglob("*") if f.is_file())
     code += "".join((root / f).read_text() for f in ("meson.build", "meson_options.txt", "CMakeLists.txt"))
     windows = "MPI_Win_create" in code or re.search(r"check\(MPI_Win_", code)
