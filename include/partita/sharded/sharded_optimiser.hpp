@@ -69,9 +69,13 @@ class sharded_optimiser {
   explicit sharded_optimiser(std::vector<trained<T>> parameters)
       : sharded_optimiser(std::move(parameters), Options()) {}
   /// With parameters that have names, in their order.
-  sharded_optimiser(const named_parameters<T>& parameters, const Options& options, state_over further = {})
+  template <class Named>  // not deduced from braces, which are a list without names
+    requires std::is_same_v<Named, named_parameters<T>>
+  sharded_optimiser(const Named& parameters, const Options& options, state_over further = {})
       : sharded_optimiser(parameters.all(), options, further) {}
-  explicit sharded_optimiser(const named_parameters<T>& parameters) : sharded_optimiser(parameters.all()) {}
+  template <class Named>
+    requires std::is_same_v<Named, named_parameters<T>>
+  explicit sharded_optimiser(const Named& parameters) : sharded_optimiser(parameters.all()) {}
 
   /// One step with gradients in the order of the parameters, as value_and_gradient returns them. Collective.
   template <class... G>

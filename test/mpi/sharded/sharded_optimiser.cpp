@@ -115,6 +115,11 @@ BOOST_AUTO_TEST_CASE(parameters_alone_take_the_options_of_the_rule_by_default) {
   BOOST_TEST((detail::as_array<1>(w) == detail::as_array<1>(v)));
 }
 
+BOOST_AUTO_TEST_CASE(an_optimiser_of_nothing_is_made_of_empty_braces) {
+  const sharded_adamw<double> none{{}, {}};
+  BOOST_TEST(none.parameters() == 0U);
+}
+
 BOOST_AUTO_TEST_CASE(parameters_with_names_are_those_of_the_list_without) {
   const world everyone(test::workers());
   const mesh m{axis{"a", everyone.size()}};
