@@ -54,6 +54,7 @@
 #include <partita/comm/impl/element_operation.ipp>
 #include <partita/comm/impl/file_size_errors.ipp>
 #include <partita/comm/impl/mesh_groups.ipp>
+#include <partita/comm/impl/numbers_by_worker.ipp>
 #include <partita/comm/impl/shared_view.ipp>
 #include <partita/comm/impl/side_by_side.ipp>
 #include <partita/comm/impl/stop_signal.ipp>

@@ -10,8 +10,11 @@
 #include <partita/kernel/detail/impl/collective_movement.ipp>
 #include <partita/kernel/detail/impl/collective_transfer.ipp>
 #include <partita/kernel/detail/impl/described.ipp>
+#include <partita/kernel/detail/impl/index_movement.ipp>
+#include <partita/kernel/detail/impl/index_pattern.ipp>
 #include <partita/kernel/detail/impl/make_collective_movement.ipp>
 #include <partita/kernel/detail/impl/part_movement.ipp>
 #include <partita/kernel/detail/impl/pending.ipp>
 #include <partita/kernel/detail/impl/repartition_movement.ipp>
+#include <partita/kernel/detail/impl/row_block.ipp>
 #include <partita/kernel/detail/impl/untyped_block.ipp>

@@ -21,9 +21,6 @@
 
 namespace partita::detail {
 
-/// The result of an operation that writes into the caller's own block.
-struct in_place {};
-
 /// From blocks to windows, back with sums, and what fills the ghosts of windows that have their own blocks already.
 template <std::size_t Rank>
 struct window_structure : planned_boxes<Rank> {

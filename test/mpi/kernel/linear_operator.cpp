@@ -6,6 +6,7 @@
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/halo_exchange.hpp>
+#include <partita/kernel/index_exchange.hpp>
 #include <partita/kernel/linear_operator.hpp>
 #include <partita/kernel/reduce.hpp>
 #include <partita/kernel/sum_reduce.hpp>
@@ -29,6 +30,7 @@ static_assert(kernel<reduce<large_ones, small_ones, sum_t>>);
 static_assert(kernel<reduce<large_ones, small_ones, mean_t>>);
 static_assert(kernel<all_reduce<large_ones, mean_t>>);
 static_assert(kernel<halo_exchange<large_ones>>);
+static_assert(kernel<index_exchange>);
 
 static_assert(!kernel<reduce<large_ones, small_ones, maximum_t>>);
 // [/list]

@@ -145,6 +145,9 @@ struct named_call {
 
 PARTITA_DECL void expect_not_moved_from(bool whole, const char* kernel);
 
+/// The result of an operation that writes into the caller's own block.
+struct in_place {};
+
 /// A pending result. If it is destroyed without finish(), the operation is still completed, because other workers
 /// depend on it: the destructor waits, and no other thread may make calls of this world meanwhile.
 template <class Result>

@@ -1,0 +1,41 @@
+// Lists of numbers of any length that every worker sends to every other worker: how a plan is made that no worker knows
+// as a whole.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <partita/comm/world.hpp>
+#include <partita/core/config.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// A list of numbers for each worker, or from each worker.
+struct numbers_by_worker {
+  std::vector<std::size_t> first;  ///< where the list of each worker begins; the last entry is the number of all
+  std::vector<std::uint64_t> all;
+
+  /// Room for lists of these lengths.
+  static numbers_by_worker of(const std::vector<std::size_t>& lengths) {
+    numbers_by_worker room;
+    room.first.assign(lengths.size() + 1, 0);
+    for (std::size_t k = 0; k < lengths.size(); ++k) room.first[k + 1] = room.first[k] + lengths[k];
+    room.all.resize(room.first.back());
+    return room;
+  }
+  std::size_t count(std::size_t worker) const { return first[worker + 1] - first[worker]; }
+  const std::uint64_t* of_worker(std::size_t worker) const { return all.data() + first[worker]; }
+};
+
+/// Sends a list to each worker and returns the lists that the workers have sent to this one. Collective.
+/// Cost: an MPI_Alltoall of one number, an MPI_Allreduce, and an MPI_Alltoallv, which is repeated if a worker sends or
+/// receives more than `most` numbers: counts of MPI are ints.
+PARTITA_DECL numbers_by_worker sent_to_each(const world_state& world, const numbers_by_worker& mine,
+                                            std::size_t most = std::numeric_limits<int>::max());
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/impl/numbers_by_worker.ipp>
+#endif

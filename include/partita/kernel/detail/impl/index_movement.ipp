@@ -1,0 +1,80 @@
+// Defines the functions that kernel/detail/index_movement.hpp declares.
+#pragma once
+
+#include <partita/kernel/detail/index_movement.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF index_planner::index_planner(const partita::world& everyone, const index_list& owned,
+                                         const index_list& wanted)
+    : world_(everyone.state()) {
+  one_call(*world_, [&] {
+    pattern_ = std::make_shared<const index_pattern>(learnt_pattern(*world_, ways_, owned, wanted, name()));
+  });
+}
+
+PARTITA_DEF text index_planner::describe(const char* direction, const std::array<std::size_t, 2>&, const text&) const {
+  text all(name());
+  all << direction << " with ";
+  for (std::size_t k = 0; k < count_; ++k) {
+    const described_block& block = blocks_[k];
+    all << (k == 0 ? "a block of shape [" : ", a block of shape [");
+    for (std::size_t d = 0; d < block.rank; ++d) all << (d == 0 ? "" : ", ") << block.shape[d];
+    all << "] of " << block.type();
+  }
+  return all;
+}
+
+/// The plan of rows that travel between two blocks of this many rows.
+inline exchange_plan<2> plan_of_parts(std::size_t worker, const std::vector<index_travel::part>& to,
+                                      const std::vector<index_travel::part>& from, std::size_t sent,
+                                      std::size_t received, std::size_t row_elements) {
+  exchange_plan<2> plan;
+  plan.worker = worker;
+  plan.gives = plan.takes = true;
+  plan.source_shape = plan.extents = {sent, row_elements};
+  plan.destination_shape = {received, row_elements};
+  if (row_elements == 0) return plan;
+  const auto rows = [&](std::size_t first, std::size_t count) {
+    return box<2>{{first, 0}, {first + count, row_elements}};
+  };
+  const auto there = [&](std::size_t first) { return place_in_block<2>{first * row_elements, {row_elements}}; };
+  for (const index_travel::part& p : to)
+    plan.sends.push_back({p.worker, rows(p.first, p.rows), {p.first, 0}, there(p.first_there)});
+  for (const index_travel::part& p : from)
+    plan.receives.push_back({p.worker, rows(p.first_there, p.rows), {p.first, 0}, there(p.first_there)});
+  return plan;
+}
+inline exchange_plan<2> plan_of_travel(std::size_t worker, const index_travel& t, std::size_t row_elements) {
+  return plan_of_parts(worker, t.to, t.from, t.sent, t.received, row_elements);
+}
+
+PARTITA_DEF planned_boxes<2> index_planner::learn(const box_call<2>& call, std::shared_ptr<transport>&,
+                                                  local_error&) const {
+  structure s;
+  s.there = plan(call.shape[1]);
+  s.back = reversed(plan_of_travel(world_->id(), *pattern_->back, call.shape[1]));
+  return s;
+}
+
+PARTITA_DEF std::shared_ptr<box_exchange> index_planner::exchange(const structure& s, bool forward,
+                                                                  const element_kind& kind,
+                                                                  const std::shared_ptr<transport>& ways) const {
+  auto made = lasting_exchange(ways, world_, lowered(s.plan(forward)), kind);
+  const index_travel& there = *pattern_->there;
+  if (forward && there.in_two_steps)
+    made->then(ways->exchange(lowered(plan_of_parts(world_->id(), there.passed_to, there.passed_from, there.received,
+                                                    there.received, s.there.source_shape[1])),
+                              kind));
+  return made;
+}
+
+PARTITA_DEF exchange_plan<2> index_planner::plan(std::size_t row_elements) const {
+  return plan_of_travel(world_->id(), *pattern_->there, row_elements);
+}
+
+#ifdef PARTITA_CORE
+PARTITA_MOVEMENT_OF(, index_planner)
+#endif
+
+}  // namespace partita::detail

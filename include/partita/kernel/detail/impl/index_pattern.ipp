@@ -1,0 +1,355 @@
+// Defines the functions that kernel/detail/index_pattern.hpp declares.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <partita/comm/agreement.hpp>
+#include <partita/comm/facts.hpp>
+#include <partita/comm/numbers_by_worker.hpp>
+#include <partita/kernel/detail/box_movement.hpp>
+#include <partita/kernel/detail/index_pattern.hpp>
+#include <partita/plan/members_by_node.hpp>
+#include <utility>
+
+namespace partita::detail {
+
+/// This worker's part of the directory: the owners of the indices [start, stop). The n indices are divided evenly over
+/// the workers.
+class index_directory {
+ public:
+  struct run {
+    std::size_t start, stop, worker, row;
+  };
+
+  index_directory(std::size_t n, std::size_t workers, std::size_t me)
+      : per_worker_(std::max<std::size_t>((n + workers - 1) / workers, 1)),
+        start_(std::min(n, me * per_worker_)),
+        stop_(std::min(n, start_ + per_worker_)) {}
+
+  /// The worker that has the entry of an index.
+  std::size_t worker_of(std::size_t index) const { return index / per_worker_; }
+  std::size_t per_worker() const { return per_worker_; }
+
+  /// Takes the runs that all workers own here. Returns an error message if they overlap or leave a gap.
+  text take(std::vector<run> runs, const char* name) {
+    runs_ = std::move(runs);
+    std::sort(runs_.begin(), runs_.end(), [](const run& a, const run& b) { return a.start < b.start; });
+    std::size_t next = start_;
+    for (std::size_t k = 0; k <= runs_.size(); ++k) {
+      const std::size_t start = k < runs_.size() ? runs_[k].start : stop_;
+      if (start > next) return sentence(name) << "no worker owns index " << next << "; give it an owner";
+      if (k == runs_.size()) break;
+      if (start < next)
+        return sentence(name) << "index " << start << " is owned by worker " << runs_[k - 1].worker << " and by worker "
+                              << runs_[k].worker << "; leave it out of one list";
+      next = runs_[k].stop;
+    }
+    return {};
+  }
+  const run& find(std::size_t index) const {
+    const auto after =
+        std::upper_bound(runs_.begin(), runs_.end(), index, [](std::size_t i, const run& r) { return i < r.start; });
+    return *(after - 1);
+  }
+
+ private:
+  static text sentence(const char* name) {
+    return text(name) << ": requires owned indices 0, 1, ..., n - 1, each on one worker: ";
+  }
+
+  std::size_t per_worker_, start_, stop_;
+  std::vector<run> runs_;
+};
+
+/// Calls visit(start, stop, row) for each run of consecutive owned indices.
+template <class Visit>
+void for_each_owned_run(const index_list& owned, Visit visit) {
+  if (owned.size() == 0) return;
+  if (owned.is_range()) return visit(owned[0], owned[0] + owned.size(), std::size_t{0});
+  for (std::size_t k = 0, next = 0; k < owned.size(); k = next) {
+    for (next = k + 1; next < owned.size() && owned[next] == owned[next - 1] + 1;) ++next;
+    visit(owned[k], owned[k] + (next - k), k);
+  }
+}
+
+/// For each wanted index the position at which the same index is wanted first.
+inline std::vector<std::size_t> first_positions(const index_list& wanted) {
+  std::vector<std::size_t> first(wanted.size());
+  bool ascending = true;
+  for (std::size_t j = 0; j < first.size(); ++j) {
+    first[j] = j;
+    ascending = ascending && (j == 0 || wanted[j - 1] < wanted[j]);
+  }
+  if (ascending) return first;
+  std::vector<std::pair<std::size_t, std::size_t>> sorted(wanted.size());
+  for (std::size_t j = 0; j < sorted.size(); ++j) sorted[j] = {wanted[j], j};
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t k = 1; k < sorted.size(); ++k)
+    if (sorted[k].first == sorted[k - 1].first) first[sorted[k].second] = first[sorted[k - 1].second];
+  return first;
+}
+
+/// Lists in which each of the numbers `what(k)` goes to worker `to(k)`, in their order; k for which to(k) is the number
+/// of workers are left out.
+template <class To, class What>
+numbers_by_worker lists_of(std::size_t workers, std::size_t n, To to, What what) {
+  std::vector<std::size_t> lengths(workers + 1, 0);
+  for (std::size_t k = 0; k < n; ++k) ++lengths[to(k)];
+  lengths.pop_back();
+  auto lists = numbers_by_worker::of(lengths);
+  std::vector<std::size_t> next(lists.first);
+  for (std::size_t k = 0; k < n; ++k)
+    if (to(k) < workers) lists.all[next[to(k)]++] = what(k);
+  return lists;
+}
+
+/// Throws on all workers if one of them has an error.
+template <class Describe>
+void agree_together(world_state& world, std::uint64_t fingerprint, const local_error& own, Describe describe) {
+  world.agree(fingerprint, 0, own.kind, [&] { return own.any() ? own.sentence : text(describe()); });
+}
+
+/// Registers the owned indices. All workers throw if they overlap, leave a gap, or one that is wanted does not exist.
+inline index_directory registered(world_state& world, const index_list& owned, const index_list& wanted,
+                                  const char* name) {
+  constexpr std::size_t most = std::size_t{1} << 62U;  // chosen: sums of two do not overflow
+  constexpr std::uint64_t number_of_call = 0x696e646963657373ULL;
+  const auto describe = [&] {
+    return text(name) << " with " << owned.size() << " owned and " << wanted.size() << " wanted indices";
+  };
+  local_error trouble;
+  std::size_t n = 0;
+  for_each_owned_run(owned, [&](std::size_t start, std::size_t stop, std::size_t) {
+    if (stop > most || start > most)
+      trouble = local_error(text(name) << ": requires indices below 2^62, got " << start << " among those that worker "
+                                       << world.id() << " owns; a negative index is none");
+    else n = std::max(n, stop);
+  });
+  agree_together(world, number_of_call, trouble, describe);
+  n = largest<1>(world, {n})[0];
+  index_directory directory(n, world.size(), world.id());
+  // Each run goes to the workers that have the entries of its indices.
+  std::vector<std::size_t> lengths(world.size(), 0);
+  const auto for_each_piece = [&](auto visit) {
+    for_each_owned_run(owned, [&](std::size_t start, std::size_t stop, std::size_t row) {
+      for (std::size_t at = start; at < stop;) {
+        const std::size_t to = directory.worker_of(at), end = std::min(stop, (to + 1) * directory.per_worker());
+        visit(to, std::array<std::uint64_t, 3>{at, end, row + (at - start)});
+        at = end;
+      }
+    });
+  };
+  for_each_piece([&](std::size_t to, const auto& piece) { lengths[to] += piece.size(); });
+  auto pieces = numbers_by_worker::of(lengths);
+  std::vector<std::size_t> next(pieces.first);
+  for_each_piece([&](std::size_t to, const auto& piece) {
+    for (const std::uint64_t number : piece) pieces.all[next[to]++] = number;
+  });
+  pieces = sent_to_each(world, pieces);
+  std::vector<index_directory::run> runs;
+  for (std::size_t k = 0; k < world.size(); ++k)
+    for (std::size_t i = 0; i < pieces.count(k); i += 3) {
+      const std::uint64_t* const piece = pieces.of_worker(k) + i;
+      runs.push_back({piece[0], piece[1], k, piece[2]});
+    }
+  trouble = local_error(directory.take(std::move(runs), name));
+  for (std::size_t j = 0; j < wanted.size() && !trouble.any(); ++j)
+    if (wanted[j] >= n)
+      trouble = local_error(text(name) << ": requires wanted indices that are owned, below " << n << "; worker "
+                                       << world.id() << " wants " << wanted[j]);
+  agree_together(world, number_of_call, trouble, describe);
+  return directory;
+}
+
+/// Asks the workers for the rows that `requests` lists for each of them, and makes the plan of both sides.
+inline index_travel travel_of(world_state& world, const numbers_by_worker& requests) {
+  const std::size_t workers = world.size();
+  index_travel travel;
+  const numbers_by_worker orders = sent_to_each(world, requests);
+  travel.received = requests.all.size();
+  travel.sent = orders.all.size();
+  // Both workers of a pair learn where the rows are in the other's list.
+  const auto firsts_of = [&](const numbers_by_worker& lists) {
+    std::vector<std::size_t> lengths(workers);
+    for (std::size_t k = 0; k < workers; ++k) lengths[k] = lists.count(k) != 0 ? 1 : 0;
+    auto firsts = numbers_by_worker::of(lengths);
+    for (std::size_t k = 0; k < workers; ++k)
+      if (lengths[k] != 0) firsts.all[firsts.first[k]] = lists.first[k];
+    return sent_to_each(world, firsts);
+  };
+  const auto at_receivers = firsts_of(requests), at_senders = firsts_of(orders);
+  for (std::size_t k = 0; k < workers; ++k) {
+    if (requests.count(k) != 0)
+      travel.from.push_back({k, requests.first[k], requests.count(k), *at_senders.of_worker(k)});
+    if (orders.count(k) == 0) continue;
+    travel.to.push_back({k, orders.first[k], orders.count(k), *at_receivers.of_worker(k)});
+    travel.packed_for.push_back(travel.packed.size());
+    travel.packed.push_back({orders.all[orders.first[k]], orders.first[k], 1});
+    for (std::size_t place = orders.first[k] + 1; place < orders.first[k + 1]; ++place)
+      add_row(travel.packed, orders.all[place], place);
+  }
+  travel.packed_for.push_back(travel.packed.size());
+  return travel;
+}
+
+/// The rows of the wanted indices: who owns each, and which of its rows it is.
+struct wanted_rows {
+  std::vector<std::size_t> first;  ///< the position at which the same index is wanted first
+  std::vector<std::size_t> owner, row;
+
+  std::size_t size() const { return first.size(); }
+  bool is_first(std::size_t j) const { return first[j] == j; }
+};
+
+/// Asks the directory.
+inline wanted_rows found_rows(world_state& world, const index_directory& directory, const index_list& wanted) {
+  wanted_rows found{first_positions(wanted), std::vector<std::size_t>(wanted.size()),
+                    std::vector<std::size_t>(wanted.size())};
+  const auto asked = [&](std::size_t j) { return found.is_first(j) ? directory.worker_of(wanted[j]) : world.size(); };
+  const auto questions = lists_of(world.size(), wanted.size(), asked, [&](std::size_t j) { return wanted[j]; });
+  numbers_by_worker answers = sent_to_each(world, questions);
+  for (std::size_t& position : answers.first) position *= 2;
+  std::vector<std::uint64_t> numbers(2 * answers.all.size());
+  for (std::size_t k = 0; k < answers.all.size(); ++k) {
+    const index_directory::run& run = directory.find(answers.all[k]);
+    numbers[2 * k] = run.worker;
+    numbers[2 * k + 1] = run.row + (answers.all[k] - run.start);
+  }
+  answers.all = std::move(numbers);
+  answers = sent_to_each(world, answers);
+  std::vector<std::size_t> next(questions.first);
+  for (std::size_t j = 0; j < wanted.size(); ++j) {
+    const std::size_t first = found.first[j];
+    if (first == j) {
+      const std::size_t k = 2 * next[asked(j)]++;
+      found.owner[j] = answers.all[k], found.row[j] = answers.all[k + 1];
+    } else {
+      found.owner[j] = found.owner[first], found.row[j] = found.row[first];
+    }
+  }
+  return found;
+}
+
+/// Places the rows that arrive: `arrived[j]` is where the row that is wanted at position j is among them.
+inline void place_rows(index_travel& travel, const wanted_rows& wanted, const std::vector<std::size_t>& arrived,
+                       std::size_t me) {
+  for (std::size_t j = 0; j < wanted.size(); ++j) {
+    if (wanted.owner[j] == me) continue;
+    travel.is_repeated = travel.is_repeated || !wanted.is_first(j);
+    add_row(travel.placed, arrived[wanted.first[j]], j);
+  }
+}
+
+/// Each row travels from its owner to the worker that wants it.
+inline index_travel direct_travel(world_state& world, const wanted_rows& wanted) {
+  const std::size_t workers = world.size(), me = world.id();
+  const auto requested = [&](std::size_t j) {
+    return wanted.is_first(j) && wanted.owner[j] != me ? wanted.owner[j] : workers;
+  };
+  const auto requests = lists_of(workers, wanted.size(), requested, [&](std::size_t j) { return wanted.row[j]; });
+  index_travel travel = travel_of(world, requests);
+  std::vector<std::size_t> next(requests.first), arrived(wanted.size());
+  for (std::size_t j = 0; j < wanted.size(); ++j)
+    if (requested(j) < workers) arrived[j] = next[requested(j)]++;
+  place_rows(travel, wanted, arrived, me);
+  return travel;
+}
+
+/// A row of another node travels to one worker of this node, the one that represents its owner here, which passes it on
+/// to the others that want it. Returns nothing if no row of another node is wanted by several workers of a node. The
+/// rows that are passed on to this worker are the last ones that arrive.
+inline std::shared_ptr<const index_travel> travel_by_node(world_state& world, const transport& ways,
+                                                          const wanted_rows& wanted) {
+  const std::size_t workers = world.size(), me = world.id(), n = wanted.size();
+  std::vector<std::size_t> nodes(workers);
+  for (std::size_t k = 0; k < workers; ++k) nodes[k] = ways.members().node_of(k);
+  const members_by_node members(nodes);
+  const std::size_t here = members.node_of(me);
+  // The representatives learn which rows are wanted.
+  const auto asked = [&](std::size_t j) {
+    const bool is_distant = wanted.is_first(j) && members.node_of(wanted.owner[j]) != here;
+    return is_distant ? members.lane(wanted.owner[j], here) : workers;
+  };
+  const auto asked_owners = lists_of(workers, n, asked, [&](std::size_t j) { return wanted.owner[j]; });
+  const auto asked_rows = lists_of(workers, n, asked, [&](std::size_t j) { return wanted.row[j]; });
+  const auto owners = sent_to_each(world, asked_owners), rows = sent_to_each(world, asked_rows);
+  struct question {
+    std::size_t owner, row, number;
+  };
+  std::vector<question> questions(owners.all.size());
+  for (std::size_t k = 0; k < questions.size(); ++k) questions[k] = {owners.all[k], rows.all[k], k};
+  std::sort(questions.begin(), questions.end(), [](const question& a, const question& b) {
+    if (a.owner != b.owner) return a.owner < b.owner;
+    return a.row != b.row ? a.row < b.row : a.number < b.number;
+  });
+  const auto is_new = [&](std::size_t k) {
+    return k == 0 || questions[k].owner != questions[k - 1].owner || questions[k].row != questions[k - 1].row;
+  };
+  std::uint64_t spared = 0;
+  for (std::size_t k = 0; k < questions.size(); ++k) spared += is_new(k) ? 0 : 1;
+  if (summed<1>(world, {spared})[0] == 0) return nullptr;
+  // First step: each worker gets what it wants from owners of its node, and what it represents from others.
+  const auto requested = [&](std::size_t k) {
+    if (k >= n) return is_new(k - n) ? questions[k - n].owner : workers;
+    const bool is_near = wanted.is_first(k) && wanted.owner[k] != me && members.node_of(wanted.owner[k]) == here;
+    return is_near ? wanted.owner[k] : workers;
+  };
+  const auto requests = lists_of(workers, n + questions.size(), requested,
+                                 [&](std::size_t k) { return k < n ? wanted.row[k] : questions[k - n].row; });
+  index_travel travel = travel_of(world, requests);
+  travel.in_two_steps = true;
+  std::vector<std::size_t> next(requests.first), arrived(n);
+  numbers_by_worker answers = owners;  // where the rows are among those that arrive at their representative
+  for (std::size_t k = 0; k < n + questions.size(); ++k) {
+    const std::size_t owner = requested(k);
+    const std::size_t at = owner < workers ? next[owner]++ : 0;
+    if (k < n) arrived[k] = at;
+    else answers.all[questions[k - n].number] = owner < workers ? at : answers.all[questions[k - n - 1].number];
+  }
+  // Second step: the representatives pass rows on. Both sides compute the same runs.
+  numbers_by_worker places = asked_owners;  // where the rows are among those that arrive at the worker that wants them
+  for (std::size_t k = 0, passed = 0; k < places.all.size(); ++k) {
+    const bool is_mine = k >= places.first[me] && k < places.first[me + 1];
+    places.all[k] = is_mine ? 0 : travel.received + passed++;
+  }
+  const auto answered = sent_to_each(world, answers), placed = sent_to_each(world, places);
+  const auto add_parts = [&](std::vector<index_travel::part>& parts, const numbers_by_worker& own,
+                             const numbers_by_worker& other) {
+    for (std::size_t k = 0; k < workers; ++k) {
+      std::vector<row_run> runs;
+      for (std::size_t i = 0; i < own.count(k) && k != me; ++i)
+        add_row(runs, own.of_worker(k)[i], other.of_worker(k)[i]);
+      for (const row_run& run : runs) parts.push_back({k, run.from, run.rows, run.to});
+    }
+  };
+  add_parts(travel.passed_to, answers, placed);
+  add_parts(travel.passed_from, places, answered);
+  next = asked_owners.first;
+  for (std::size_t j = 0; j < n; ++j) {
+    const std::size_t to = asked(j);
+    if (to == workers) continue;
+    const std::size_t k = next[to]++;
+    arrived[j] = to == me ? answered.all[k] : places.all[k];
+  }
+  travel.received += asked_owners.all.size() - asked_owners.count(me);
+  place_rows(travel, wanted, arrived, me);
+  return std::make_shared<const index_travel>(std::move(travel));
+}
+
+PARTITA_DEF index_pattern learnt_pattern(world_state& world, std::shared_ptr<transport>& ways, const index_list& owned,
+                                         const index_list& wanted, const char* name) {
+  const index_directory directory = registered(world, owned, wanted, name);
+  opened(ways, world);
+  const wanted_rows rows = found_rows(world, directory, wanted);
+  index_pattern pattern;
+  pattern.owned = owned.size();
+  pattern.wanted = wanted.size();
+  for (std::size_t j = 0; j < rows.size(); ++j)
+    if (rows.owner[j] == world.id()) add_row(pattern.kept, rows.row[j], j);
+  pattern.back = std::make_shared<const index_travel>(direct_travel(world, rows));
+  if (ways->members().is_one_of_many()) pattern.there = travel_by_node(world, *ways, rows);
+  if (!pattern.there) pattern.there = pattern.back;
+  return pattern;
+}
+
+}  // namespace partita::detail

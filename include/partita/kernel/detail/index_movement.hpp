@@ -1,0 +1,369 @@
+// The movement of an index exchange: rows are packed, the executor moves one box to each receiver, and rows are placed
+// or combined where they arrive.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/comm/fingerprint.hpp>
+#include <partita/comm/pooled.hpp>
+#include <partita/comm/world.hpp>
+#include <partita/kernel/detail/box_movement.hpp>
+#include <partita/kernel/detail/index_pattern.hpp>
+#include <partita/kernel/detail/row_block.hpp>
+#include <partita/rule/reduction.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// A block of a call, as messages describe it.
+struct described_block {
+  const std::size_t* shape = nullptr;
+  std::size_t rank = 0;
+  text (*type)() = nullptr;
+};
+
+/// Plans an index exchange. The executor moves rows of bytes: the block at the source has the rows that this worker
+/// sends, grouped by their receivers, the block at the destination those that it receives, grouped by their senders. A
+/// plan depends on the number of bytes of a row alone.
+class index_planner {
+ public:
+  static constexpr std::size_t rank = 2;
+  static constexpr bool sums_back = false, checks_itself = false;
+  using structure = planned_boxes<2>;
+
+  /// Collective: see learnt_pattern.
+  PARTITA_DECL index_planner(const partita::world& everyone, const index_list& owned, const index_list& wanted);
+
+  const std::shared_ptr<world_state>& world() const { return world_; }
+  static const char* name() { return "partita::index_exchange(everyone, owned, wanted)"; }
+  static std::uint64_t fingerprint() { return 131; }
+  static bool keeps_batch() { return false; }
+  PARTITA_DECL text describe(const char* direction, const std::array<std::size_t, 2>& packed, const text& type) const;
+  /// The blocks of the next call, which `describe` describes.
+  void describe_next(const described_block* blocks, std::size_t count) { blocks_ = blocks, count_ = count; }
+  const std::shared_ptr<const index_pattern>& pattern() const { return pattern_; }
+  /// The transport, which is open from the start.
+  const std::shared_ptr<transport>& ways() const { return ways_; }
+
+  PARTITA_DECL structure learn(const box_call<2>& call, std::shared_ptr<transport>& ways, local_error& trouble) const;
+  PARTITA_DECL std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
+                                                      const std::shared_ptr<transport>& ways) const;
+  /// What this worker sends and receives if a row has this many elements.
+  PARTITA_DECL exchange_plan<2> plan(std::size_t row_elements) const;
+
+ private:
+  std::shared_ptr<world_state> world_;
+  std::shared_ptr<transport> ways_;
+  std::shared_ptr<const index_pattern> pattern_;
+  const described_block* blocks_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+/// A pending movement of rows, which are placed or combined at its end. If it is destroyed without finish(), it is
+/// completed nevertheless, because it may fill a block of the caller.
+template <class Result, class Complete>
+class pending_rows {
+ public:
+  pending_rows(Result result, pending<pooled_tensor<std::byte, 2>> moved, Complete complete)
+      : result_(std::move(result)), moved_(std::move(moved)), complete_(std::move(complete)) {}
+  pending_rows(pending_rows&& other) noexcept
+      : result_(std::move(other.result_)),
+        moved_(std::move(other.moved_)),
+        complete_(std::move(other.complete_)),
+        is_open_(std::exchange(other.is_open_, false)) {}
+  pending_rows& operator=(pending_rows&&) = delete;
+  ~pending_rows() {
+    if (!is_open_) return;
+    try {
+      end();
+    } catch (const error&) {  // the workers cannot go on, which their next call reports
+    }
+  }
+
+  /// Keeps an object alive until the end: a block that was evaluated for this exchange.
+  void keep(std::shared_ptr<const void> needed) { moved_.keep(std::move(needed)); }
+  /// Waits for completion and returns the result; only once [error].
+  Result finish() {
+    end();
+    return std::move(result_);
+  }
+
+ private:
+  void end() {
+    moved_.finish();
+    if (std::exchange(is_open_, false)) complete_();
+  }
+
+  Result result_;
+  pending<pooled_tensor<std::byte, 2>> moved_;
+  Complete complete_;
+  bool is_open_ = true;
+};
+
+/// What all workers compare of a call with N blocks, and this worker's blocks.
+template <std::size_t N>
+struct row_call {
+  std::uint64_t number = 0, type = 0;
+  const char* direction = "";
+  std::array<described_block, N> described{};
+  std::array<row_block, N> given{}, filled{};
+  local_error before{};
+
+  /// Where the rows of each block begin in a packed row.
+  std::array<std::size_t, N> offsets() const {
+    std::array<std::size_t, N> all{};
+    for (std::size_t f = 0, next = 0; f < N; ++f) {
+      next = aligned(next, given[f].element);
+      all[f] = next;
+      next += given[f].row_bytes();
+    }
+    return all;
+  }
+  std::size_t pitch() const {
+    if constexpr (N == 1) return given[0].row_bytes();
+    const std::size_t end = offsets()[N - 1] + given[N - 1].row_bytes();
+    return aligned(end, 16);
+  }
+
+ private:
+  static std::size_t aligned(std::size_t offset, std::size_t element) {
+    const std::size_t unit = unit_of(element);
+    return (offset + unit - 1) / unit * unit;
+  }
+};
+
+/// The movement of an index exchange: forward it copies rows, back it combines them with a reduction.
+class index_movement : public planned_movement<index_planner> {
+  using base = planned_movement<index_planner>;
+
+ public:
+  explicit index_movement(index_planner planner) : base(std::move(planner)) { ways() = this->planner().ways(); }
+
+  const index_pattern& pattern() const { return *planner().pattern(); }
+
+  template <class T, std::size_t Rank, class Fill = nothing_to_fill>
+  auto forward(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const char* direction,
+               const local_error& before, Fill fill = {}) {
+    auto y = result<T, Rank>(x.shape, pattern().wanted, wanted);
+    const strided<T, Rank> to = wanted.given ? wanted.block : block_of(y);
+    row_call<1> call = called<T>(1, x, to, direction, before);
+    expect_rows(call.before, direction, x.shape, pattern().owned, "owns");
+    expect_filled(call.before, x, wanted, pattern().wanted);
+    return spread(call, std::move(y), fill);
+  }
+  template <class T, std::size_t Rank, class Fill = nothing_to_fill>
+  auto backward(const strided<const T, Rank>& dy, const target<T, Rank>& wanted, const char* direction,
+                const local_error& before, Fill fill = {}) {
+    return reduced<sum_t>(2, dy, wanted, direction, before, fill);
+  }
+  /// Combines the rows of dy with their owners by a reduction.
+  template <class Reduction, class T, std::size_t Rank, class Fill = nothing_to_fill>
+  auto reduced(std::uint64_t number, const strided<const T, Rank>& dy, const target<T, Rank>& wanted,
+               const char* direction, const local_error& before, Fill fill = {}) {
+    auto dx = result<T, Rank>(dy.shape, pattern().owned, wanted);
+    const strided<T, Rank> to = wanted.given ? wanted.block : block_of(dx);
+    row_call<1> call = called<T>(number, dy, to, direction, before);
+    expect_rows(call.before, direction, dy.shape, pattern().wanted, "wants");
+    expect_filled(call.before, dy, wanted, pattern().owned);
+    return collect<Reduction, T>(call, std::move(dx), fill, std::array<row_block, 1>{});
+  }
+  /// Fills the ghosts of blocks that have them behind the owned rows.
+  template <class... T, std::size_t... Rank>
+  auto refresh(const char* direction, const strided<T, Rank>&... blocks) {
+    const std::size_t owned = pattern().owned, ghosts = pattern().wanted;
+    auto call = called_in_place(3, direction, blocks...);
+    for (std::size_t f = 0; f < sizeof...(T); ++f) call.filled[f] = call.given[f].from_row(owned);
+    (expect_rows(call.before, direction, blocks.shape, owned + ghosts, "owns and wants"), ...);
+    return spread(call, in_place(), nothing_to_fill());
+  }
+  /// Adds the ghosts of such blocks to the rows that they are copies of, and sets them to zero.
+  template <class... T, std::size_t... Rank>
+  auto adjoint_refresh(const char* direction, const strided<T, Rank>&... blocks) {
+    const std::size_t owned = pattern().owned, ghosts = pattern().wanted;
+    auto call = called_in_place(4, direction, blocks...);
+    call.filled = call.given;
+    for (row_block& rows : call.given) rows = rows.from_row(owned);
+    (expect_rows(call.before, direction, blocks.shape, owned + ghosts, "owns and wants"), ...);
+    return collect<sum_t, T...>(call, in_place(), nothing_to_fill(), call.given);
+  }
+
+ private:
+  template <class T, std::size_t Rank>
+  pooled_tensor<T, Rank> result(std::array<std::size_t, Rank> shape, std::size_t rows, const target<T, Rank>& wanted) {
+    if (wanted.given) return {};
+    shape[0] = rows;
+    return make_pooled<T, Rank>(*memory(), shape);
+  }
+  template <class T, std::size_t Rank>
+  static std::uint64_t type_of(const std::array<std::size_t, Rank>& shape) {
+    std::uint64_t all = mixed(type_number<T>(), Rank);
+    for (std::size_t d = 1; d < Rank; ++d) all = mixed(all, shape[d]);
+    return all;
+  }
+  template <class T, std::size_t Rank>
+  static row_call<1> called(std::uint64_t number, const strided<const T, Rank>& from, const strided<T, Rank>& to,
+                            const char* direction, const local_error& before) {
+    row_call<1> call;
+    call.number = number, call.type = type_of<T>(from.shape), call.direction = direction, call.before = before;
+    call.described[0] = {from.shape.data(), Rank, &type_name<T>};
+    call.given[0] = rows_of(from), call.filled[0] = rows_of(to);
+    return call;
+  }
+  template <class... T, std::size_t... Rank>
+  static row_call<sizeof...(T)> called_in_place(std::uint64_t number, const char* direction,
+                                                const strided<T, Rank>&... blocks) {
+    row_call<sizeof...(T)> call;
+    call.number = number, call.direction = direction;
+    ((call.type = mixed(call.type, type_of<T>(blocks.shape))), ...);
+    call.described = {described_block{blocks.shape.data(), Rank, &type_name<T>}...};
+    call.given = {rows_of(blocks)...};
+    return call;
+  }
+  template <std::size_t Rank>
+  void expect_rows(local_error& before, const char* direction, const std::array<std::size_t, Rank>& shape,
+                   std::size_t rows, const char* has) const {
+    if (before.any() || shape[0] == rows) return;
+    before = local_error(text(name()) << direction << ": requires a block with a row for each index that its worker "
+                                      << has << ", worker " << state().id() << " has " << rows << " and got a block of "
+                                      << shape << "; dimension 0 numbers the indices");
+  }
+  template <class T, std::size_t Rank>
+  void expect_filled(local_error& before, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
+                     std::size_t rows) const {
+    before = unless_apart(before, x, wanted, name());
+    std::array<std::size_t, Rank> shape = x.shape;
+    shape[0] = rows;
+    if (!before.any()) expect_shape(wanted, shape, name(), before);
+  }
+
+  /// Packs the rows that other workers want, starts to move them, copies those that stay, and places the others at the
+  /// end.
+  template <std::size_t N, class Result, class Fill>
+  auto spread(const row_call<N>& call, Result result, Fill fill) {
+    const index_travel& p = *pattern().there;
+    const std::size_t pitch = call.pitch();
+    const auto offsets = call.offsets();
+    const bool direct = N == 1 && p.arrives_in_order() && call.filled[0].dense;
+    auto packed = scratch(p.sent, pitch), received = scratch(direct ? 0 : p.received, pitch);
+    const auto pack = [&] {
+      for (std::size_t f = 0; f < N; ++f)
+        copy_rows(packed_rows(packed.data() + offsets[f], pitch, call.given[f]), call.given[f], p.packed);
+    };
+    const row_block there =
+        direct ? call.filled[0].from_row(p.first_placed()) : packed_rows(received.data(), pitch, call.filled[0]);
+    auto moved = begin_rows(true, call, packed_rows(packed.data(), pitch, call.given[0]), there, pack, fill);
+    for (std::size_t f = 0; f < N; ++f) copy_rows(call.filled[f], call.given[f], pattern().kept);
+    auto place = [travel = direct ? std::shared_ptr<const index_travel>() : pattern().there, pitch, offsets,
+                  filled = call.filled, packed = std::move(packed), received = std::move(received)]() mutable {
+      for (std::size_t f = 0; f < N && travel; ++f)
+        copy_rows(filled[f], packed_rows(received.data() + offsets[f], pitch, filled[f]), travel->placed);
+    };
+    return pending_rows(std::move(result), std::move(moved), std::move(place));
+  }
+
+  /// Packs the rows that arrived in a forward call, starts to move them back, and combines them at the end, in the
+  /// ascending order of the workers. `cleared` are blocks whose wanted rows are set to zero at the end, without which
+  /// the filled rows begin as the identity of the reduction.
+  template <class Reduction, class... T, class Result, class Fill>
+  auto collect(const row_call<sizeof...(T)>& call, Result result, Fill fill,
+               const std::array<row_block, sizeof...(T)>& cleared) {
+    constexpr std::size_t N = sizeof...(T);
+    constexpr auto each = std::make_index_sequence<N>();
+    const index_travel& p = *pattern().back;
+    const std::size_t pitch = call.pitch();
+    const auto offsets = call.offsets();
+    const bool direct = N == 1 && p.arrives_in_order() && call.given[0].dense;
+    auto packed = scratch(direct ? 0 : p.received, pitch), received = scratch(p.sent, pitch);
+    const auto pack = [&] {
+      if (direct) return;
+      [&]<std::size_t... F>(std::index_sequence<F...>) {
+        (pack_back<Reduction, T>(packed_rows(packed.data() + offsets[F], pitch, call.given[F]), call.given[F]), ...);
+      }(each);
+    };
+    const row_block from =
+        direct ? call.given[0].from_row(p.first_placed()) : packed_rows(packed.data(), pitch, call.given[0]);
+    auto moved = begin_rows(false, call, from, packed_rows(received.data(), pitch, call.filled[0]), pack, fill);
+    auto combine = [pattern = planner().pattern(), pitch, offsets, me = state().id(), given = call.given,
+                    filled = call.filled, cleared, packed = std::move(packed),
+                    received = std::move(received)]() mutable {
+      [&]<std::size_t... F>(std::index_sequence<F...>) {
+        (combine_all<Reduction, T>(*pattern, me, filled[F], packed_rows(received.data() + offsets[F], pitch, filled[F]),
+                                   given[F], cleared[F]),
+         ...);
+      }(std::make_index_sequence<N>());
+    };
+    return pending_rows(std::move(result), std::move(moved), std::move(combine));
+  }
+  template <class Reduction, class T>
+  void pack_back(const row_block& packed, const row_block& given) const {
+    const index_travel& p = *pattern().back;
+    if (!p.is_repeated) return copy_rows(packed, given, p.placed, true);
+    fill_rows(packed, p.received, identity_of<Reduction, T>());
+    for (const row_run& run : p.placed) combine_rows<T>(packed, given, run.turned(), Reduction());
+  }
+  template <class Reduction, class T>
+  static void combine_all(const index_pattern& p, std::size_t me, const row_block& filled, const row_block& received,
+                          const row_block& given, const row_block& cleared) {
+    if (cleared.element == 0) fill_rows(filled, p.owned, identity_of<Reduction, T>());
+    const auto keep = [&] {
+      for (const row_run& run : p.kept) combine_rows<T>(filled, given, run.turned(), Reduction());
+    };
+    const index_travel& back = *p.back;
+    bool kept = false;
+    for (std::size_t k = 0; k < back.to.size(); ++k) {
+      if (back.to[k].worker > me && !std::exchange(kept, true)) keep();
+      for (std::size_t r = back.packed_for[k]; r < back.packed_for[k + 1]; ++r)
+        combine_rows<T>(filled, received, back.packed[r].turned(), Reduction());
+    }
+    if (!kept) keep();
+    if (cleared.element != 0) fill_rows(cleared, p.wanted, T{});
+  }
+
+  /// Agrees on the call with all workers and starts to move packed rows. `pack()` writes the packed rows, after
+  /// `fill()` has written those of the caller.
+  template <std::size_t N, class Pack, class Fill>
+  pending<pooled_tensor<std::byte, 2>> begin_rows(bool forward, const row_call<N>& call, const row_block& from,
+                                                  const row_block& to, Pack pack, Fill fill) {
+    const index_travel& p = forward ? *pattern().there : *pattern().back;
+    const std::size_t pitch = call.pitch();
+    const strided<const std::byte, 2> x{from.data, {forward ? p.sent : p.received, pitch}, {from.step, 1}};
+    const target<std::byte, 2> y{true, {to.data, {forward ? p.received : p.sent, pitch}, {to.step, 1}}};
+    box_call<2> moved;
+    moved.forward = forward, moved.number = call.number, moved.direction = call.direction;
+    moved.data = x.data, moved.strides = x.strides, moved.shape = x.shape;
+    moved.into = true, moved.view = y.block.shape;
+    moved.kind = element_kind::moved<std::byte>(), moved.type = call.type;
+    moved.name_of_type = &type_name<std::byte>, moved.before = call.before;
+    planner_.describe_next(call.described.data(), N);
+    return one_call([&] {
+      finish_pending();
+      if constexpr (std::is_empty_v<Fill>) {
+        if (!call.before.any()) pack();
+        return move(agree_on_plan(static_cast<base&>(*this), moved, true), moved, x, y, fill);
+      } else {
+        return move(agree_on_plan(static_cast<base&>(*this), moved, false), moved, x, y, [&] {
+          fill();
+          pack();
+        });
+      }
+    });
+  }
+
+  /// A block of rows for one call.
+  pooled_tensor<std::byte, 2> scratch(std::size_t rows, std::size_t pitch) {
+    return make_pooled<std::byte, 2>(*memory(), {rows, pitch});
+  }
+};
+
+#ifdef PARTITA_CORE
+PARTITA_MOVEMENT_OF(extern, index_planner)
+#endif
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/kernel/detail/impl/index_movement.ipp>
+#endif

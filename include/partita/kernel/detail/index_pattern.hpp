@@ -1,0 +1,63 @@
+// Which rows the workers of an index exchange send to each other: from the indices that each worker owns and those that
+// it wants, by way of a distributed directory.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <partita/comm/transport.hpp>
+#include <partita/comm/world.hpp>
+#include <partita/core/config.hpp>
+#include <partita/kernel/detail/row_block.hpp>
+#include <partita/kernel/index_list.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// The rows that one worker sends and receives. Between two workers each row travels once, however often it is wanted.
+/// The sender packs the rows for one receiver one after the other, in the order in which the receiver asks for them;
+/// what arrives is in ascending order of the senders.
+struct index_travel {
+  /// Rows that travel between this worker and another: where they begin in both workers' lists of such rows.
+  struct part {
+    std::size_t worker = 0, first = 0, rows = 0, first_there = 0;
+  };
+
+  std::size_t sent = 0, received = 0;   ///< numbers of rows
+  std::vector<part> to, from;           ///< in ascending order of the workers
+  std::vector<row_run> packed;          ///< from an owned row to its place among the rows that are sent
+  std::vector<std::size_t> packed_for;  ///< for each part of `to` its first run; the last entry is the number of runs
+  std::vector<row_run> placed;          ///< from a row that arrives to a wanted row
+  bool is_repeated = false;             ///< a row that arrives is wanted more than once
+  /// The rows that arrive from other nodes are passed on to other workers of this node, in a second step.
+  bool in_two_steps = false;
+  std::vector<part> passed_to, passed_from;
+
+  /// Whether the rows that arrive are wanted rows in this order, one after the other.
+  bool arrives_in_order() const {
+    return !in_two_steps && (placed.empty() || (placed.size() == 1 && placed[0].rows == received));
+  }
+  std::size_t first_placed() const { return placed.empty() ? 0 : placed[0].to; }
+};
+
+/// What one worker sends, keeps and receives in a call and in its adjoint.
+struct index_pattern {
+  std::size_t owned = 0, wanted = 0;  ///< numbers of rows
+  std::vector<row_run> kept;          ///< from an owned row to a wanted row
+  /// Forward, a row that several workers of a node want travels to that node once, if there are several nodes. Back,
+  /// rows travel directly between the worker that wants them and their owner. The two are one object if they are equal.
+  std::shared_ptr<const index_travel> there, back;
+};
+
+/// Makes the pattern and opens the transport. Collective.
+/// Requires: the owned indices of all workers are 0, 1, ..., n - 1, each on one worker, and the wanted ones are below n
+///           [shape_error, on all workers].
+/// Cost:     six exchanges of lists (sent_to_each), and six more if there are several nodes. A worker holds the owners
+///           of n / p indices, besides what it owns and wants.
+PARTITA_DECL index_pattern learnt_pattern(world_state& world, std::shared_ptr<transport>& ways, const index_list& owned,
+                                          const index_list& wanted, const char* name);
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/kernel/detail/impl/index_pattern.ipp>
+#endif

@@ -1,0 +1,121 @@
+// Rows of blocks of any rank, and how selected rows are copied and combined. A row is what one index of dimension 0
+// numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <partita/array/strided.hpp>
+#include <partita/core/config.hpp>
+#include <partita/core/short_list.hpp>
+#include <type_traits>
+#include <vector>
+
+namespace partita::detail {
+
+/// Consecutive rows that go from one block to consecutive rows of another.
+struct row_run {
+  std::size_t from = 0, to = 0, rows = 0;
+
+  /// The same in the opposite direction.
+  row_run turned() const { return {to, from, rows}; }
+};
+
+/// Adds one row; it extends the last run if it is the next row on both sides.
+inline void add_row(std::vector<row_run>& runs, std::size_t from, std::size_t to) {
+  if (!runs.empty() && runs.back().from + runs.back().rows == from && runs.back().to + runs.back().rows == to)
+    ++runs.back().rows;
+  else runs.push_back({from, to, 1});
+}
+
+/// The rows of a block in memory, whatever its rank and its elements. All steps are in bytes.
+struct row_block {
+  std::byte* data = nullptr;
+  std::ptrdiff_t step = 0;   ///< from row to row
+  std::size_t element = 0;   ///< bytes of an element
+  std::size_t elements = 1;  ///< of a row
+  bool dense = true;         ///< the elements of a row are contiguous, in C order
+  shape_list extents{};      ///< of a row
+  short_list<std::ptrdiff_t> steps{};
+
+  std::size_t row_bytes() const { return elements * element; }
+  /// The part of the rows from `row` on.
+  row_block from_row(std::size_t row) const {
+    row_block rest = *this;
+    if (data != nullptr) rest.data += static_cast<std::ptrdiff_t>(row) * step;
+    return rest;
+  }
+  /// Where an element of a row is, from the start of the row.
+  std::ptrdiff_t offset(std::size_t e) const {
+    if (dense) return static_cast<std::ptrdiff_t>(e * element);
+    std::ptrdiff_t at = 0;
+    for (std::size_t d = extents.size(); d-- > 0; e /= extents[d])
+      at += static_cast<std::ptrdiff_t>(e % extents[d]) * steps[d];
+    return at;
+  }
+};
+
+/// The rows of a block. Rows of a block that is only read are not written.
+template <class T, std::size_t Rank>
+row_block rows_of(const strided<T, Rank>& block) {
+  constexpr auto bytes = static_cast<std::ptrdiff_t>(sizeof(T));
+  row_block rows;
+  rows.data = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(block.data));
+  rows.step = block.strides[0] * bytes;
+  rows.element = sizeof(T);
+  std::ptrdiff_t next = 1;
+  for (std::size_t d = Rank; d-- > 1;) {
+    rows.dense = rows.dense && (block.shape[d] <= 1 || block.strides[d] == next);
+    next *= static_cast<std::ptrdiff_t>(block.shape[d]);
+    rows.elements *= block.shape[d];
+  }
+  for (std::size_t d = 1; d < Rank; ++d) {
+    rows.extents.push_back(block.shape[d]);
+    rows.steps.push_back(block.strides[d] * bytes);
+  }
+  return rows;
+}
+/// Dense rows like those of another block, `pitch` bytes apart.
+inline row_block packed_rows(std::byte* data, std::size_t pitch, const row_block& like) {
+  row_block rows;
+  rows.data = data;
+  rows.step = static_cast<std::ptrdiff_t>(pitch);
+  rows.element = like.element;
+  rows.elements = like.elements;
+  return rows;
+}
+
+/// Copies rows from one block to another; `back` copies in the opposite direction of the runs.
+PARTITA_DECL void copy_rows(const row_block& to, const row_block& from, const std::vector<row_run>& runs,
+                            bool back = false);
+
+/// Combines rows with those of another block, element by element: to = op(to, from).
+template <class T, class Op>
+void combine_rows(const row_block& to, const row_block& from, const row_run& run, const Op& op) {
+  std::byte* y = to.from_row(run.to).data;
+  const std::byte* x = from.from_row(run.from).data;
+  for (std::size_t row = 0; row < run.rows; ++row, y += to.step, x += from.step) {
+    if (to.dense && from.dense) {
+      T* const a = reinterpret_cast<T*>(y);
+      const T* const b = reinterpret_cast<const T*>(x);
+      for (std::size_t e = 0; e < to.elements; ++e) a[e] = static_cast<T>(op(a[e], b[e]));
+    } else {
+      for (std::size_t e = 0; e < to.elements; ++e) {
+        T& a = *reinterpret_cast<T*>(y + to.offset(e));
+        a = static_cast<T>(op(a, *reinterpret_cast<const T*>(x + from.offset(e))));
+      }
+    }
+  }
+}
+
+/// Sets all elements of the first rows to one value.
+template <class T>
+void fill_rows(const row_block& to, std::size_t rows, const T& value) {
+  for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t e = 0; e < to.elements; ++e) *reinterpret_cast<T*>(to.from_row(row).data + to.offset(e)) = value;
+}
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/kernel/detail/impl/row_block.ipp>
+#endif

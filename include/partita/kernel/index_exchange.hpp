@@ -1,0 +1,147 @@
+// Index exchange: each worker owns rows by their global indices, and gets copies of any others.
+#pragma once
+
+#include <cstddef>
+#include <partita/core/rejected_call.hpp>
+#include <partita/kernel/detail/accepted.hpp>
+#include <partita/kernel/detail/box_kernel.hpp>
+#include <partita/kernel/detail/index_movement.hpp>
+#include <partita/kernel/index_list.hpp>
+#include <partita/rule/reduction.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace partita {
+
+/// Gives each worker copies of the rows that it wants, wherever they are owned: `index_exchange exchange(everyone,
+/// interval{first, last}, wanted); auto ghosts = exchange(x);`. One object serves blocks of any rank and any elements.
+/// Shapes:   x has one row (index of dimension 0) for each owned index, in the order of `owned`, and any further
+///           dimensions; the result has one for each wanted index, in the order of `wanted`. An index may be wanted by
+///           any number of workers, by its owner, or several times.
+/// Requires: the owned indices of all workers are 0, 1, ..., n - 1, each on one worker, and the wanted ones are below n
+///           [shape_error]; rows of one shape and type [disagreement_error]; a row for each index [shape_error]; on all
+///           workers.
+/// Cost:     one message for each pair of workers on different nodes, in which each row is once; on one node two copies
+///           of a row, or three where the wanted rows are not in the order of their owners. To construct: five
+///           exchanges of lists. A worker holds what it owns and wants, and the owners of n / p indices: none holds
+///           all.
+/// Adjoint:  every row of dy is added to the owned row that it is a copy of, in the ascending order of the workers.
+class index_exchange : public detail::box_kernel<index_exchange, detail::index_movement> {
+  using base = detail::box_kernel<index_exchange, detail::index_movement>;
+  friend base;
+
+ public:
+  /// Collective. `owned` and `wanted` are those of this worker: `interval{first, last}`, or a container of integers.
+  index_exchange(const world& everyone, const index_list& owned, const index_list& wanted)
+      : base(detail::index_planner(everyone, owned, wanted)) {}
+
+  /// Combines the rows of dy with the owned rows that they are copies of by any reduction: `exchange.reduce(dy,
+  /// maximum)`. An owned row that no worker wants becomes the identity of the reduction.
+  template <class Y, class Reduction>
+  auto reduce(const Y& dy, Reduction) const {
+    if constexpr (reduces<Y, reduction_in<Reduction>>()) {
+      return movement_.one_call([&] {
+        const block_argument<Y> argument(dy);
+        return movement_
+            .template reduced<reduction_in<Reduction>>(5, argument.block(), detail::target<element_of<Y>, rank_of<Y>>{},
+                                                       ".reduce(dy, reduction)", detail::local_error())
+            .finish();
+      });
+    } else {
+      return detail::rejected_call();
+    }
+  }
+  template <class Y>
+  auto reduce(const Y& dy, sum_t (*)(detail::reduction_name)) const {
+    return adjoint(dy);
+  }
+
+  /// Fills the ghosts in place: a block has the owned rows first and the wanted rows behind them. Several blocks, also
+  /// of different types, go in one message: `exchange.refresh(u, v)`.
+  /// Requires: a row for each owned and each wanted index [shape_error, on all workers].
+  template <class... View>
+  void refresh(View&&... ghosted) const {
+    if constexpr ((refreshes<View>() && ...)) start_refresh(ghosted...).finish();
+  }
+  /// Non-blocking refresh: `auto later = exchange.start_refresh(u); …; later.finish();`. Until then the owned rows may
+  /// be read, and the blocks must not change.
+  template <class... View>
+  auto start_refresh(View&&... ghosted) const {
+    if constexpr ((refreshes<View>() && ...)) {
+      return movement_.one_call([&] {
+        auto later = movement_.refresh(".refresh(ghosted...)", block_of(ghosted)...);
+        movement_.leave_under_way();
+        return later;
+      });
+    }
+  }
+  /// The adjoint of refresh: adds the ghosts to the owned rows that they are copies of, and sets the ghosts to zero.
+  template <class... View>
+  void adjoint_refresh(View&&... ghosted) const {
+    if constexpr ((refreshes<View>() && ...) && (takes_back<std::remove_reference_t<View>>() && ...))
+      movement_.one_call(
+          [&] { movement_.adjoint_refresh(".adjoint_refresh(ghosted...)", block_of(ghosted)...).finish(); });
+  }
+
+  /// The rows that this worker sends to and receives from each other worker, in both workers' lists of rows that
+  /// travel. Rows have as many elements as given. Cost: no communication.
+  exchange_plan<2> plan(std::size_t row_elements = 1) const { return movement_.planner().plan(row_elements); }
+
+ private:
+  template <class Named>
+  using reduction_in = typename detail::reduction_named<Named>::type;
+
+  template <class X>
+  static consteval bool takes() {
+    static_assert(detail::has_known_rank<X>(),
+                  "partita::index_exchange(everyone, owned, wanted)(x): requires an xtensor expression whose rank is "
+                  "part of its type; as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector");
+    static_assert(!detail::has_rank<X, 0>(),
+                  "partita::index_exchange(everyone, owned, wanted)(x): requires a block of rank 1 or more, whose "
+                  "dimension 0 numbers the indices; as_rank<1>({t}) makes one of a number");
+    static_assert(!ranked_array<X> || detail::has_elements_in_place<X>(),
+                  "partita::index_exchange(everyone, owned, wanted)(x): requires elements that MPI can move and that "
+                  "are trivially copyable: arithmetic, std::complex, std::byte, or a type declared with moves_as_bytes "
+                  "or BOOST_IS_MPI_DATATYPE");
+    return detail::has_elements_in_place<X>() && !detail::has_rank<X, 0>();
+  }
+  template <class Y>
+  static consteval bool takes_back() {
+    if constexpr (takes<Y>()) {
+      static_assert(detail::has_summable_elements<Y>(),
+                    "partita::index_exchange(everyone, owned, wanted).adjoint(dy): requires elements that can be "
+                    "summed; bool cannot, cast to an integer type");
+      return detail::has_summable_elements<Y>();
+    } else {
+      return false;
+    }
+  }
+  template <class View, class X>
+  static consteval bool fills() {
+    static_assert(detail::fits_view<View, std::remove_reference_t<X>>(),
+                  "partita::index_exchange(everyone, owned, wanted).into(x, view), .refresh(ghosted...): requires "
+                  "views with memory (an xt::xtensor, or an xt::view of ranges of one) of the rank and element type of "
+                  "x, which are not const");
+    return detail::fits_view<View, std::remove_reference_t<X>>();
+  }
+  template <class View>
+  static consteval bool refreshes() {
+    if constexpr (takes<std::remove_reference_t<View>>()) return fills<View, View>();
+    else return false;
+  }
+  template <class Y, class Reduction>
+  static consteval bool reduces() {
+    if constexpr (takes<Y>()) {
+      constexpr bool fits = reduction_of<Reduction, element_of<Y>> && !std::is_same_v<Reduction, mean_t>;
+      static_assert(fits,
+                    "partita::index_exchange(everyone, owned, wanted).reduce(dy, reduction): requires a reduction of "
+                    "the elements of dy, as maximum, minimum and reductions::product of numbers, and not mean; divide "
+                    "the sum by the sum of ones");
+      return fits;
+    } else {
+      return false;
+    }
+  }
+};
+
+}  // namespace partita

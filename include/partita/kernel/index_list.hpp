@@ -1,0 +1,38 @@
+// A list of global indices: a range, or any indices in any order.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <initializer_list>
+#include <partita/plan/cut.hpp>
+#include <ranges>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// Global indices in an order: `interval{100, 200}`, `{7, 3, 7}`, or a container of integers.
+class index_list {
+ public:
+  index_list() = default;
+  index_list(const interval& range) : range_(range), is_range_(true) {}  // NOLINT: a range is a list of indices
+  index_list(std::initializer_list<std::size_t> indices) : indices_(indices) {}
+  index_list(std::vector<std::size_t> indices) : indices_(std::move(indices)) {}  // NOLINT
+  template <std::ranges::input_range Indices>
+    requires(std::integral<std::ranges::range_value_t<Indices>> && !std::same_as<Indices, index_list> &&
+             !std::same_as<Indices, std::vector<std::size_t>>)
+  index_list(const Indices& indices) {  // NOLINT
+    for (const auto index : indices) indices_.push_back(static_cast<std::size_t>(index));
+  }
+
+  std::size_t size() const { return is_range_ ? range_.size() : indices_.size(); }
+  std::size_t operator[](std::size_t k) const { return is_range_ ? range_.start + k : indices_[k]; }
+  bool is_range() const { return is_range_; }
+
+ private:
+  interval range_;
+  bool is_range_ = false;
+  std::vector<std::size_t> indices_;
+};
+
+}  // namespace partita

@@ -1,0 +1,255 @@
+// What an index exchange sends between nodes, its blocks with ghosts, and its errors, which all workers throw together.
+#include "mpi_test.hpp"
+#include "pretended.hpp"
+#include "refused.hpp"
+
+#include <cstdlib>
+#include <partita/comm/facts.hpp>
+#include <partita/kernel/compose.hpp>
+#include <partita/kernel/halo_exchange.hpp>
+#include <partita/kernel/index_exchange.hpp>
+#include <set>
+
+#include "../support/allocation_count.hpp"
+
+namespace {
+
+using namespace partita;
+using indices = std::vector<std::size_t>;
+
+/// Whether the call throws an Error on all workers whose message is the same on all of them and contains a part.
+template <class Error, class Call>
+void expect_refused(const world& everyone, const char* part, Call call) {
+  const std::string message = test::refused<Error>(call);
+  BOOST_TEST(message.find(part) != std::string::npos, "got '" << message << "', and not '" << part << "'");
+  const std::uint64_t number = std::hash<std::string>()(message);
+  for (const auto& other : detail::gathered<1>(*everyone.state(), {number})) BOOST_TEST(other[0] == number);
+}
+
+xt::xtensor<double, 1> numbers(std::size_t n, double first) {
+  return first + xt::arange<double>(static_cast<double>(n));
+}
+
+std::uint64_t sum_of(const world& everyone, std::uint64_t mine) {
+  return detail::summed<1>(*everyone.state(), {mine})[0];
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(index_exchanges)
+
+BOOST_AUTO_TEST_CASE(a_row_travels_once_to_each_node) {
+  if (std::getenv("PARTITA_SHARED") != nullptr || std::getenv("PARTITA_SHARED_FREE") != nullptr) return;
+  for (const std::size_t nodes : {2U, 3U}) {
+    const test::pretended apart("PARTITA_NODES", nodes == 2 ? "2" : "3");
+    const world everyone(test::workers());
+    const std::size_t P = everyone.size(), me = everyone.id(), each = 10;
+    const auto wanted_by = [&](std::size_t k) {
+      indices all;
+      for (std::size_t i = 0; i < each * P; ++i)
+        if (i % 3 == 0 || (i + k) % 4 == 0) all.push_back(i);
+      return all;
+    };
+    const index_exchange exchange(everyone, interval{each * me, each * (me + 1)}, wanted_by(me));
+    const auto y = exchange(numbers(each, static_cast<double>(each * me)));
+    const auto mine = wanted_by(me);
+    for (std::size_t j = 0; j < mine.size(); ++j) BOOST_TEST(y(j) == static_cast<double>(mine[j]));
+    // counted: each index that a node does not own, once for each node that wants it
+    const auto node_of = [&](std::size_t k) { return detail::own_node::of(everyone.communicator()).node_of(k); };
+    std::set<std::pair<std::size_t, std::size_t>> crossing;
+    for (std::size_t k = 0; k < P; ++k)
+      for (const std::size_t i : wanted_by(k))
+        if (node_of(i / each) != node_of(k)) crossing.insert({node_of(k), i});
+    std::uint64_t planned = 0;
+    for (const auto& send : exchange.plan().sends)
+      if (node_of(send.worker) != node_of(me)) planned += send.where.volume();
+    BOOST_TEST(sum_of(everyone, planned) == crossing.size());
+    BOOST_TEST(sum_of(everyone, exchange.counts().bytes_by_message) == 8 * crossing.size());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(consecutive_rows_are_one_box) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  indices all(100 * P);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  const index_exchange exchange(everyone, interval{100 * me, 100 * me + 100}, all);
+  BOOST_TEST(exchange.plan().sends.size() == P - 1);
+  BOOST_TEST(exchange.plan().receives.size() == P - 1);
+  BOOST_TEST(exchange.plan(3).elements_received() == 300 * (P - 1));
+}
+
+BOOST_AUTO_TEST_CASE(it_is_a_halo_exchange_where_indices_are_those_of_a_halo) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id(), n = 5 * P;
+  const auto p = everyone.partition(extents(P));
+  const halo_exchange halo(p, {.before = 2, .after = 1}, boundary::periodic);
+  const std::size_t first = 5 * me;
+  // [refresh]
+  const index_exchange exchange(everyone, interval{first, first + 5},
+                                {(first + n - 2) % n, (first + n - 1) % n, (first + 5) % n});
+  const auto x = numbers(5, static_cast<double>(first));
+  xt::xtensor<double, 1> u = xt::zeros<double>({8});
+  xt::view(u, xt::range(0, 5)) = x;
+  exchange.refresh(u);
+  // [/refresh]
+  const auto v = halo(x);
+  BOOST_TEST((v == xt::xtensor<double, 1>{u(5), u(6), u(0), u(1), u(2), u(3), u(4), u(7)}));
+}
+
+BOOST_AUTO_TEST_CASE(several_fields_of_different_types_are_refreshed_together) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const index_exchange exchange(everyone, indices{me}, {(me + 1) % P, (me + P - 1) % P, (me + 1) % P});
+  xt::xtensor<char, 1> a = xt::zeros<char>({4});
+  xt::xtensor<double, 3> b = xt::zeros<double>({4, 2, 3});
+  xt::xtensor<std::complex<float>, 2> c = xt::zeros<std::complex<float>>({4, 2});
+  a(0) = static_cast<char>(me);
+  for (std::size_t e = 0; e < 6; ++e) b.data()[e] = static_cast<double>(10 * me + e);
+  c(0, 1) = {static_cast<float>(me), 1};
+  exchange.refresh(a, b, c);
+  for (std::size_t j = 1; j < 4; ++j) {
+    const std::size_t other = j == 2 ? (me + P - 1) % P : (me + 1) % P;
+    BOOST_TEST(a(j) == static_cast<char>(other));
+    for (std::size_t e = 0; e < 6; ++e) BOOST_TEST(b.data()[6 * j + e] == static_cast<double>(10 * other + e));
+    BOOST_TEST((c(j, 0) == std::complex<float>()));
+    BOOST_TEST((c(j, 1) == std::complex<float>(static_cast<float>(other), 1)));
+  }
+  auto later = exchange.start_refresh(a, b);
+  later.finish();
+  exchange.adjoint_refresh(b, c);
+  const double back = static_cast<double>(10 * me);
+  BOOST_TEST(b(0, 0, 0) == 4 * back);  // its own, and that of three ghosts
+  BOOST_TEST((c(0, 1) == std::complex<float>(4 * static_cast<float>(me), 4)));
+  BOOST_TEST(b(1, 1, 2) == 0.0);
+  BOOST_TEST((c(3, 1) == std::complex<float>()));
+}
+
+BOOST_AUTO_TEST_CASE(a_pending_exchange_that_nobody_finishes_is_completed) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  xt::xtensor<double, 1> u = numbers(2, static_cast<double>(me));
+  {
+    const index_exchange exchange(everyone, indices{me}, {(me + 1) % P});
+    { auto later = exchange.start_refresh(u); }
+    BOOST_TEST(u(1) == static_cast<double>((me + 1) % P));
+    auto first = exchange.start(numbers(1, 5.0));
+    auto second = exchange.start(numbers(1, static_cast<double>(me)));  // completes the first
+    BOOST_TEST(second.finish()(0) == static_cast<double>((me + 1) % P));
+    BOOST_TEST(first.finish()(0) == 5.0);
+  }
+  auto later = index_exchange(everyone, indices{me}, {(me + 1) % P}).start(numbers(1, static_cast<double>(me)));
+  BOOST_TEST(later.finish()(0) == static_cast<double>((me + 1) % P));
+}
+
+BOOST_AUTO_TEST_CASE(one_agreement_serves_a_chain) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const index_exchange next(everyone, indices{me}, {(me + 1) % P});
+  const auto twice = compose(next, next);
+  for (int call = 0; call < 5; ++call) {
+    const double salt = 10.0 * call;
+    BOOST_TEST(twice(numbers(1, salt + static_cast<double>(me)))(0) == salt + static_cast<double>((me + 2) % P));
+    BOOST_TEST(twice.adjoint(numbers(1, salt + static_cast<double>((me + 2) % P)))(0) ==
+               salt + static_cast<double>(me));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(steady_calls_allocate_nothing) {
+  if (std::getenv("PARTITA_SHARED_FREE") != nullptr) return;
+  const test::pretended one("PARTITA_NODES", "1");
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const index_exchange exchange(everyone, interval{9 * me, 9 * me + 9}, {(9 * me + 10) % (9 * P), 0, 3, 0});
+  const xt::xtensor<double, 2> x = xt::ones<double>({9, 3}), dy = xt::ones<double>({4, 3});
+  xt::xtensor<double, 2> u = xt::ones<double>({13, 3});
+  const auto call = [&] {
+    exchange(x);
+    exchange.adjoint(dy);
+    exchange.start(x).finish();
+    exchange.refresh(u, u);
+    exchange.adjoint_refresh(u);
+  };
+  for (int k = 0; k < 5; ++k) call();
+  const std::size_t before = test::allocations();
+  for (int k = 0; k < 5; ++k) call();
+  const std::size_t allocations = test::allocations() - before;
+  if (detail::arena::shared_by_environment()) BOOST_TEST(allocations == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(wrong_indices_are_an_error_on_all_before_anything_moves) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id(), last = P - 1;
+  const auto owned = interval{3 * me, 3 * me + 3};
+  expect_refused<shape_error>(everyone, "wants 1000", [&] {
+    index_exchange(everyone, owned, me == last ? indices{0, 1000} : indices{});
+  });
+  expect_refused<shape_error>(everyone, "no worker owns index 2", [&] {
+    index_exchange(everyone, me == 0 ? interval{0, 2} : owned, {});
+    if (P == 1) index_exchange(everyone, indices{0, 1, 3}, {});
+  });
+  expect_refused<shape_error>(everyone, "index 1 is owned by worker", [&] {
+    indices own{3 * me, 3 * me + 1, 3 * me + 2};
+    if (me == last) own.push_back(1);
+    index_exchange(everyone, own, {});
+  });
+  expect_refused<shape_error>(everyone, "a negative index is none", [&] {
+    index_exchange(everyone, std::vector<int>{me == last ? -1 : static_cast<int>(me)}, {});
+  });
+  // what follows works
+  const index_exchange exchange(everyone, owned, {0});
+  BOOST_TEST(exchange(numbers(3, 3.0 * static_cast<double>(me)))(0) == 0.0);
+}
+
+BOOST_AUTO_TEST_CASE(wrong_blocks_are_an_error_on_all_before_anything_moves) {
+  const world everyone(test::workers());
+  const std::size_t me = everyone.id(), last = everyone.size() - 1;
+  const index_exchange exchange(everyone, interval{3 * me, 3 * me + 3}, {0, 2});
+  const auto x = numbers(3, 3.0 * static_cast<double>(me));
+  xt::xtensor<double, 1> view = xt::zeros<double>({2}), narrow = xt::zeros<double>({1}), whole = numbers(5, 0);
+  for (int call = 0; call < 2; ++call) {
+    const char* const rows = "requires a block with a row for each index that its worker owns";
+    expect_refused<shape_error>(everyone, rows, [&] { exchange(numbers(me == last ? 4 : 3, 0)); });
+    expect_refused<shape_error>(everyone, "that its worker wants",
+                                [&] { exchange.adjoint(numbers(me == last ? 3 : 2, 0)); });
+    expect_refused<shape_error>(everyone, "owns and wants", [&] { exchange.refresh(me == 0 ? view : whole); });
+    expect_refused<shape_error>(everyone, "requires a view of the shape of the result [2]",
+                                [&] { exchange.into(x, me == last ? narrow : view); });
+    expect_refused<shape_error>(everyone, "shares no element with x", [&] {
+      xt::xtensor<double, 1> both = numbers(5, 0);
+      auto part = xt::view(both, xt::range(0, 3));
+      auto to = me == last ? xt::view(both, xt::range(2, 4)) : xt::view(both, xt::range(3, 5));
+      exchange.into(part, to);
+    });
+    exchange(x);
+  }
+  if (last == 0) return;
+  expect_refused<disagreement_error>(everyone, "shape [3, 2] of double", [&] {
+    if (me == 0) exchange(xt::xtensor<double, 2>(xt::ones<double>({3, 2})));
+    else exchange(x);
+  });
+  expect_refused<disagreement_error>(everyone, "shape [3] of float", [&] {
+    if (me == last) exchange(xt::xtensor<float, 1>(xt::ones<float>({3})));
+    else exchange(x);
+  });
+  expect_refused<disagreement_error>(everyone, "shape [3, 3, 2] of int", [&] {  // rows of as many elements
+    if (me == last) exchange(xt::xtensor<int, 3>(xt::ones<int>({3, 3, 2})));
+    else exchange(xt::xtensor<int, 3>(xt::ones<int>({3, 2, 3})));
+  });
+  expect_refused<disagreement_error>(everyone, ".adjoint(dy)", [&] {
+    if (me == 0) exchange.adjoint(numbers(2, 0));
+    else exchange(x);
+  });
+  expect_refused<disagreement_error>(everyone, "a block of shape [5] of double, a block of shape [5] of double", [&] {
+    auto other = whole;
+    if (me == 0) exchange.refresh(whole, other);
+    else exchange.refresh(whole);
+  });
+  expect_refused<disagreement_error>(everyone, "2 owned and 0 wanted indices", [&] {
+    if (me == 0) index_exchange(everyone, {0, 1}, {});
+    else exchange(x);
+  });
+  BOOST_TEST(exchange(x)(1) == 2.0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
