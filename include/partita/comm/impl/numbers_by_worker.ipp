@@ -19,30 +19,34 @@ PARTITA_DEF numbers_by_worker sent_to_each(const world_state& world, const numbe
   std::uint64_t longest = 0;
   for (std::size_t k = 0; k < workers; ++k) longest = std::max<std::uint64_t>(longest, sent[k]);
   const std::size_t rounds = (largest<1>(world, {longest})[0] + share - 1) / share;
-  std::vector<std::uint64_t> out, in;
-  const auto lay_out = [&](const numbers_by_worker& lists, std::size_t round, std::vector<int>& counts,
-                           std::vector<int>& places) {
+  std::vector<int> counts(2 * workers), places(2 * workers);
+  const auto lay_out = [&](const numbers_by_worker& lists, std::size_t round, int* count, int* place) {
     int at = 0;
     for (std::size_t k = 0; k < workers; ++k) {
       const std::size_t done = std::min(round * share, lists.count(k));
-      counts[k] = static_cast<int>(std::min(share, lists.count(k) - done));
-      places[k] = at;
-      at += counts[k];
+      count[k] = static_cast<int>(std::min(share, lists.count(k) - done));
+      place[k] = at;
+      at += count[k];
     }
     return static_cast<std::size_t>(at);
   };
-  std::vector<int> out_counts(workers), out_places(workers), in_counts(workers), in_places(workers);
+  std::vector<std::uint64_t> out, in;
   for (std::size_t round = 0; round < rounds; ++round) {
-    out.resize(lay_out(mine, round, out_counts, out_places));
-    in.resize(lay_out(theirs, round, in_counts, in_places));
-    for (std::size_t k = 0; k < workers; ++k)
-      if (out_counts[k] != 0) std::copy_n(mine.of_worker(k) + round * share, out_counts[k], out.data() + out_places[k]);
-    check(MPI_Alltoallv(out.data(), out_counts.data(), out_places.data(), MPI_UINT64_T, in.data(), in_counts.data(),
-                        in_places.data(), MPI_UINT64_T, world.communicator()),
+    int *const out_counts = counts.data(), *const in_counts = out_counts + workers;
+    int *const out_places = places.data(), *const in_places = out_places + workers;
+    const std::size_t leaving = lay_out(mine, round, out_counts, out_places);
+    const std::size_t coming = lay_out(theirs, round, in_counts, in_places);
+    if (rounds > 1) out.resize(leaving), in.resize(coming);
+    for (std::size_t k = 0; k < workers && rounds > 1; ++k)
+      std::copy_n(mine.all.data() + mine.first[k] + std::min(round * share, mine.count(k)), out_counts[k],
+                  out.data() + out_places[k]);
+    check(MPI_Alltoallv(rounds > 1 ? out.data() : mine.all.data(), out_counts, out_places, MPI_UINT64_T,
+                        rounds > 1 ? in.data() : theirs.all.data(), in_counts, in_places, MPI_UINT64_T,
+                        world.communicator()),
           "MPI_Alltoallv");
-    for (std::size_t k = 0; k < workers; ++k)
-      if (in_counts[k] != 0)
-        std::copy_n(in.data() + in_places[k], in_counts[k], theirs.all.data() + theirs.first[k] + round * share);
+    for (std::size_t k = 0; k < workers && rounds > 1; ++k)
+      std::copy_n(in.data() + in_places[k], in_counts[k],
+                  theirs.all.data() + theirs.first[k] + std::min(round * share, theirs.count(k)));
   }
   return theirs;
 }

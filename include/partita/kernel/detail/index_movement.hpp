@@ -152,7 +152,7 @@ class index_movement : public planned_movement<index_planner> {
     row_call<1> call = called<T>(1, x, to, direction, before);
     expect_rows(call.before, direction, x.shape, pattern().owned, "owns");
     expect_filled(call.before, x, wanted, pattern().wanted);
-    return spread(call, std::move(y), fill);
+    return spread(call, std::move(y), fill, !wanted.given);
   }
   template <class T, std::size_t Rank, class Fill = nothing_to_fill>
   auto backward(const strided<const T, Rank>& dy, const target<T, Rank>& wanted, const char* direction,
@@ -177,7 +177,7 @@ class index_movement : public planned_movement<index_planner> {
     auto call = called_in_place(3, direction, blocks...);
     for (std::size_t f = 0; f < sizeof...(T); ++f) call.filled[f] = call.given[f].from_row(owned);
     (expect_rows(call.before, direction, blocks.shape, owned + ghosts, "owns and wants"), ...);
-    return spread(call, in_place(), nothing_to_fill());
+    return spread(call, in_place(), nothing_to_fill(), false);
   }
   /// Adds the ghosts of such blocks to the rows that they are copies of, and sets them to zero.
   template <class... T, std::size_t... Rank>
@@ -240,13 +240,16 @@ class index_movement : public planned_movement<index_planner> {
   }
 
   /// Packs the rows that other workers want, starts to move them, copies those that stay, and places the others at the
-  /// end.
+  /// end. They arrive in the filled rows themselves, if these have their order, unless a copy costs less: on one node
+  /// senders write at once only into the `pooled` memory of a result, other memory takes them through a ring.
   template <std::size_t N, class Result, class Fill>
-  auto spread(const row_call<N>& call, Result result, Fill fill) {
+  auto spread(const row_call<N>& call, Result result, Fill fill, bool pooled) {
     const index_travel& p = *pattern().there;
     const std::size_t pitch = call.pitch();
     const auto offsets = call.offsets();
-    const bool direct = N == 1 && p.arrives_in_order() && call.filled[0].dense;
+    const bool is_written_at_once = pooled && p.first_placed() == 0;
+    const bool direct =
+        N == 1 && p.arrives_in_order() && call.filled[0].dense && (is_written_at_once || !ways()->one_memory());
     auto packed = scratch(p.sent, pitch), received = scratch(direct ? 0 : p.received, pitch);
     const auto pack = [&] {
       for (std::size_t f = 0; f < N; ++f)

@@ -81,11 +81,18 @@ inline std::vector<std::size_t> first_positions(const index_list& wanted) {
     ascending = ascending && (j == 0 || wanted[j - 1] < wanted[j]);
   }
   if (ascending) return first;
-  std::vector<std::pair<std::size_t, std::size_t>> sorted(wanted.size());
-  for (std::size_t j = 0; j < sorted.size(); ++j) sorted[j] = {wanted[j], j};
-  std::sort(sorted.begin(), sorted.end());
-  for (std::size_t k = 1; k < sorted.size(); ++k)
-    if (sorted[k].first == sorted[k - 1].first) first[sorted[k].second] = first[sorted[k - 1].second];
+  // A hash table of the positions, at most half full. Multiplied by an odd number with no pattern in its bits (2^64
+  // divided by the golden ratio), the highest bits of an index differ for neighbouring indices.
+  unsigned bits = 1;
+  while ((wanted.size() >> (bits - 1)) != 0) ++bits;
+  const std::size_t size = std::size_t{1} << bits, none = ~std::size_t{0};
+  std::vector<std::size_t> table(size, none);
+  for (std::size_t j = 0; j < wanted.size(); ++j) {
+    std::size_t slot = (wanted[j] * 0x9e3779b97f4a7c15ULL) >> (64 - bits);
+    while (table[slot] != none && wanted[table[slot]] != wanted[j]) slot = (slot + 1) % size;
+    if (table[slot] == none) table[slot] = j;
+    else first[j] = table[slot];
+  }
   return first;
 }
 
