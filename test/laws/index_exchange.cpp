@@ -166,4 +166,10 @@ BOOST_AUTO_TEST_CASE(every_law_holds_for_random_indices) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(every_law_holds_where_calls_are_not_compared) {
+  const world everyone(test::workers(), checks::local);
+  std::mt19937 random(11);
+  for (int trial = 0; trial < 5; ++trial) check(everyone, random);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -22,7 +22,7 @@ namespace partita {
 ///           [shape_error]; rows of one shape and type [disagreement_error]; a row for each index [shape_error]; on all
 ///           workers.
 /// Cost:     one message for each pair of workers on different nodes, in which each row is once; on one node two copies
-///           of a row, or three where the wanted rows are not in the order of their owners. To construct: five
+///           of a row, or three where the wanted rows are not in the order of their owners. To construct: six
 ///           exchanges of lists. A worker holds what it owns and wants, and the owners of n / p indices: none holds
 ///           all.
 /// Adjoint:  every row of dy is added to the owned row that it is a copy of, in the ascending order of the workers.
@@ -85,7 +85,10 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
 
   /// The rows that this worker sends to and receives from each other worker, in both workers' lists of rows that
   /// travel. Rows have as many elements as given. Cost: no communication.
-  exchange_plan<2> plan(std::size_t row_elements = 1) const { return movement_.planner().plan(row_elements); }
+  exchange_plan<2> plan(std::size_t row_elements = 1) const {
+    movement_.state();  // not moved from
+    return movement_.planner().plan(row_elements);
+  }
 
  private:
   template <class Named>

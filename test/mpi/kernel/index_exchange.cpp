@@ -142,6 +142,16 @@ BOOST_AUTO_TEST_CASE(a_pending_exchange_that_nobody_finishes_is_completed) {
   BOOST_TEST(later.finish()(0) == static_cast<double>((me + 1) % P));
 }
 
+BOOST_AUTO_TEST_CASE(a_kernel_that_was_moved_from_is_an_error) {
+  const world everyone(test::workers());
+  index_exchange first(everyone, indices{everyone.id()}, {0});
+  const index_exchange second = std::move(first);
+  BOOST_TEST(second(numbers(1, static_cast<double>(everyone.id())))(0) == 0.0);
+  for (const std::string& message :
+       {test::refused([&] { first(numbers(1, 0.0)); }), test::refused([&] { static_cast<void>(first.plan()); })})
+    BOOST_TEST(message.find("was not moved from") != std::string::npos, message);
+}
+
 BOOST_AUTO_TEST_CASE(one_agreement_serves_a_chain) {
   const world everyone(test::workers());
   const std::size_t P = everyone.size(), me = everyone.id();
