@@ -65,6 +65,14 @@ BOOST_AUTO_TEST_CASE(a_row_travels_once_to_each_node) {
       if (node_of(send.worker) != node_of(me)) planned += send.where.volume();
     BOOST_TEST(sum_of(everyone, planned) == crossing.size());
     BOOST_TEST(sum_of(everyone, exchange.counts().bytes_by_message) == 8 * crossing.size());
+    const auto sums = exchange.adjoint(xt::xtensor<double, 1>(xt::ones<double>({mine.size()})));
+    BOOST_TEST(sum_of(everyone, exchange.counts().bytes_by_message) == 8 * crossing.size());
+    for (std::size_t r = 0; r < each; ++r) {
+      std::size_t copies = 0;
+      for (std::size_t k = 0; k < P; ++k)
+        for (const std::size_t i : wanted_by(k)) copies += i == each * me + r ? 1U : 0U;
+      BOOST_TEST(sums(r) == static_cast<double>(copies));
+    }
   }
 }
 

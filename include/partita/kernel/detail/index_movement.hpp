@@ -25,6 +25,11 @@ struct described_block {
   text (*type)() = nullptr;
 };
 
+/// The plans for rows of some number of bytes.
+struct index_structure : planned_boxes<2> {
+  exchanges_by_kind returning{};  ///< back, between workers of one node, before rows travel between nodes
+};
+
 /// Plans an index exchange. The executor moves rows of bytes: the block at the source has the rows that this worker
 /// sends, grouped by their receivers, the block at the destination those that it receives, grouped by their senders. A
 /// plan depends on the number of bytes of a row alone.
@@ -32,7 +37,7 @@ class index_planner {
  public:
   static constexpr std::size_t rank = 2;
   static constexpr bool sums_back = false, checks_itself = false;
-  using structure = planned_boxes<2>;
+  using structure = index_structure;
 
   /// Collective: see learnt_pattern.
   PARTITA_DECL index_planner(const partita::world& everyone, const index_list& owned, const index_list& wanted);
@@ -51,6 +56,8 @@ class index_planner {
   PARTITA_DECL structure learn(const box_call<2>& call, std::shared_ptr<transport>& ways, local_error& trouble) const;
   PARTITA_DECL std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                                       const std::shared_ptr<transport>& ways) const;
+  /// What returns rows to the worker of this node that passed them on.
+  PARTITA_DECL const std::shared_ptr<box_exchange>& returning(structure& s, const element_kind& kind) const;
   /// What this worker sends and receives if a row has this many elements.
   PARTITA_DECL exchange_plan<2> plan(std::size_t row_elements) const;
 
@@ -144,31 +151,31 @@ class index_movement : public planned_movement<index_planner> {
 
   const index_pattern& pattern() const { return *planner().pattern(); }
 
-  template <class T, std::size_t Rank, class Fill = nothing_to_fill>
+  template <class T, std::size_t Rank>
   auto forward(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const char* direction,
-               const local_error& before, Fill fill = {}) {
+               const local_error& before, nothing_to_fill) {
     auto y = result<T, Rank>(x.shape, pattern().wanted, wanted);
     const strided<T, Rank> to = wanted.given ? wanted.block : block_of(y);
     row_call<1> call = called<T>(1, x, to, direction, before);
     expect_rows(call.before, direction, x.shape, pattern().owned, "owns");
     expect_filled(call.before, x, wanted, pattern().wanted);
-    return spread(call, std::move(y), fill, !wanted.given);
+    return spread(call, std::move(y), !wanted.given);
   }
-  template <class T, std::size_t Rank, class Fill = nothing_to_fill>
+  template <class T, std::size_t Rank>
   auto backward(const strided<const T, Rank>& dy, const target<T, Rank>& wanted, const char* direction,
-                const local_error& before, Fill fill = {}) {
-    return reduced<sum_t>(2, dy, wanted, direction, before, fill);
+                const local_error& before, nothing_to_fill) {
+    return reduced<sum_t>(2, dy, wanted, direction, before);
   }
   /// Combines the rows of dy with their owners by a reduction.
-  template <class Reduction, class T, std::size_t Rank, class Fill = nothing_to_fill>
+  template <class Reduction, class T, std::size_t Rank>
   auto reduced(std::uint64_t number, const strided<const T, Rank>& dy, const target<T, Rank>& wanted,
-               const char* direction, const local_error& before, Fill fill = {}) {
+               const char* direction, const local_error& before) {
     auto dx = result<T, Rank>(dy.shape, pattern().owned, wanted);
     const strided<T, Rank> to = wanted.given ? wanted.block : block_of(dx);
     row_call<1> call = called<T>(number, dy, to, direction, before);
     expect_rows(call.before, direction, dy.shape, pattern().wanted, "wants");
     expect_filled(call.before, dy, wanted, pattern().owned);
-    return collect<Reduction, T>(call, std::move(dx), fill, std::array<row_block, 1>{});
+    return collect<Reduction, T>(call, std::move(dx), std::array<row_block, 1>{});
   }
   /// Fills the ghosts of blocks that have them behind the owned rows.
   template <class... T, std::size_t... Rank>
@@ -177,7 +184,7 @@ class index_movement : public planned_movement<index_planner> {
     auto call = called_in_place(3, direction, blocks...);
     for (std::size_t f = 0; f < sizeof...(T); ++f) call.filled[f] = call.given[f].from_row(owned);
     (expect_rows(call.before, direction, blocks.shape, owned + ghosts, "owns and wants"), ...);
-    return spread(call, in_place(), nothing_to_fill(), false);
+    return spread(call, in_place(), false);
   }
   /// Adds the ghosts of such blocks to the rows that they are copies of, and sets them to zero.
   template <class... T, std::size_t... Rank>
@@ -187,7 +194,7 @@ class index_movement : public planned_movement<index_planner> {
     call.filled = call.given;
     for (row_block& rows : call.given) rows = rows.from_row(owned);
     (expect_rows(call.before, direction, blocks.shape, owned + ghosts, "owns and wants"), ...);
-    return collect<sum_t, T...>(call, in_place(), nothing_to_fill(), call.given);
+    return collect<sum_t, T...>(call, in_place(), call.given);
   }
 
  private:
@@ -242,9 +249,9 @@ class index_movement : public planned_movement<index_planner> {
   /// Packs the rows that other workers want, starts to move them, copies those that stay, and places the others at the
   /// end. They arrive in the filled rows themselves, if these have their order, unless a copy costs less: on one node
   /// senders write at once only into the `pooled` memory of a result, other memory takes them through a ring.
-  template <std::size_t N, class Result, class Fill>
-  auto spread(const row_call<N>& call, Result result, Fill fill, bool pooled) {
-    const index_travel& p = *pattern().there;
+  template <std::size_t N, class Result>
+  auto spread(const row_call<N>& call, Result result, bool pooled) {
+    const index_travel& p = pattern().travel;
     const std::size_t pitch = call.pitch();
     const auto offsets = call.offsets();
     const bool is_written_at_once = pooled && p.first_placed() == 0;
@@ -257,12 +264,12 @@ class index_movement : public planned_movement<index_planner> {
     };
     const row_block there =
         direct ? call.filled[0].from_row(p.first_placed()) : packed_rows(received.data(), pitch, call.filled[0]);
-    auto moved = begin_rows(true, call, packed_rows(packed.data(), pitch, call.given[0]), there, pack, fill);
+    auto moved = begin_rows(true, call, packed_rows(packed.data(), pitch, call.given[0]), there, pack);
     for (std::size_t f = 0; f < N; ++f) copy_rows(call.filled[f], call.given[f], pattern().kept);
-    auto place = [travel = direct ? std::shared_ptr<const index_travel>() : pattern().there, pitch, offsets,
-                  filled = call.filled, packed = std::move(packed), received = std::move(received)]() mutable {
-      for (std::size_t f = 0; f < N && travel; ++f)
-        copy_rows(filled[f], packed_rows(received.data() + offsets[f], pitch, filled[f]), travel->placed);
+    auto place = [pattern = direct ? nullptr : planner().pattern(), pitch, offsets, filled = call.filled,
+                  packed = std::move(packed), received = std::move(received)]() mutable {
+      for (std::size_t f = 0; f < N && pattern; ++f)
+        copy_rows(filled[f], packed_rows(received.data() + offsets[f], pitch, filled[f]), pattern->travel.placed);
     };
     return pending_rows(std::move(result), std::move(moved), std::move(place));
   }
@@ -270,12 +277,11 @@ class index_movement : public planned_movement<index_planner> {
   /// Packs the rows that arrived in a forward call, starts to move them back, and combines them at the end, in the
   /// ascending order of the workers. `cleared` are blocks whose wanted rows are set to zero at the end, without which
   /// the filled rows begin as the identity of the reduction.
-  template <class Reduction, class... T, class Result, class Fill>
-  auto collect(const row_call<sizeof...(T)>& call, Result result, Fill fill,
-               const std::array<row_block, sizeof...(T)>& cleared) {
+  template <class Reduction, class... T, class Result>
+  auto collect(const row_call<sizeof...(T)>& call, Result result, const std::array<row_block, sizeof...(T)>& cleared) {
     constexpr std::size_t N = sizeof...(T);
     constexpr auto each = std::make_index_sequence<N>();
-    const index_travel& p = *pattern().back;
+    const index_travel& p = pattern().travel;
     const std::size_t pitch = call.pitch();
     const auto offsets = call.offsets();
     const bool direct = N == 1 && p.arrives_in_order() && call.given[0].dense;
@@ -288,7 +294,19 @@ class index_movement : public planned_movement<index_planner> {
     };
     const row_block from =
         direct ? call.given[0].from_row(p.first_placed()) : packed_rows(packed.data(), pitch, call.given[0]);
-    auto moved = begin_rows(false, call, from, packed_rows(received.data(), pitch, call.filled[0]), pack, fill);
+    // Rows that a worker of this node represents are combined by it before they travel.
+    const auto return_rows = [&](const std::shared_ptr<box_exchange>& exchange) {
+      const std::ptrdiff_t strides[] = {static_cast<std::ptrdiff_t>(pitch), 1};
+      auto returned = scratch(p.returned, pitch);
+      exchange->start(packed.data(), strides, returned.data(), strides);
+      exchange->finish();
+      [&]<std::size_t... F>(std::index_sequence<F...>) {
+        (combine_returned<Reduction, T>(packed_rows(packed.data() + offsets[F], pitch, call.given[F]),
+                                        packed_rows(returned.data() + offsets[F], pitch, call.given[F])),
+         ...);
+      }(each);
+    };
+    auto moved = begin_rows(false, call, from, packed_rows(received.data(), pitch, call.filled[0]), pack, return_rows);
     auto combine = [pattern = planner().pattern(), pitch, offsets, me = state().id(), given = call.given,
                     filled = call.filled, cleared, packed = std::move(packed),
                     received = std::move(received)]() mutable {
@@ -302,10 +320,15 @@ class index_movement : public planned_movement<index_planner> {
   }
   template <class Reduction, class T>
   void pack_back(const row_block& packed, const row_block& given) const {
-    const index_travel& p = *pattern().back;
-    if (!p.is_repeated) return copy_rows(packed, given, p.placed, true);
+    const index_travel& p = pattern().travel;
+    if (!p.is_repeated && !p.in_two_steps) return copy_rows(packed, given, p.placed, true);
     fill_rows(packed, p.received, identity_of<Reduction, T>());
     for (const row_run& run : p.placed) combine_rows<T>(packed, given, run.turned(), Reduction());
+  }
+  template <class Reduction, class T>
+  void combine_returned(const row_block& packed, const row_block& returned) const {
+    for (const index_travel::passed_part& part : pattern().travel.passed_to)
+      combine_rows<T>(packed, returned, {part.returned_to, part.first, part.rows}, Reduction());
   }
   template <class Reduction, class T>
   static void combine_all(const index_pattern& p, std::size_t me, const row_block& filled, const row_block& received,
@@ -314,7 +337,7 @@ class index_movement : public planned_movement<index_planner> {
     const auto keep = [&] {
       for (const row_run& run : p.kept) combine_rows<T>(filled, given, run.turned(), Reduction());
     };
-    const index_travel& back = *p.back;
+    const index_travel& back = p.travel;
     bool kept = false;
     for (std::size_t k = 0; k < back.to.size(); ++k) {
       if (back.to[k].worker > me && !std::exchange(kept, true)) keep();
@@ -325,12 +348,12 @@ class index_movement : public planned_movement<index_planner> {
     if (cleared.element != 0) fill_rows(cleared, p.wanted, T{});
   }
 
-  /// Agrees on the call with all workers and starts to move packed rows. `pack()` writes the packed rows, after
-  /// `fill()` has written those of the caller.
-  template <std::size_t N, class Pack, class Fill>
+  /// Agrees on the call with all workers and starts to move packed rows, which `pack()` writes. `return_rows(exchange)`
+  /// carries out the first step back, if there are two.
+  template <std::size_t N, class Pack, class... Return>
   pending<pooled_tensor<std::byte, 2>> begin_rows(bool forward, const row_call<N>& call, const row_block& from,
-                                                  const row_block& to, Pack pack, Fill fill) {
-    const index_travel& p = forward ? *pattern().there : *pattern().back;
+                                                  const row_block& to, Pack pack, Return... return_rows) {
+    const index_travel& p = pattern().travel;
     const std::size_t pitch = call.pitch();
     const strided<const std::byte, 2> x{from.data, {forward ? p.sent : p.received, pitch}, {from.step, 1}};
     const target<std::byte, 2> y{true, {to.data, {forward ? p.received : p.sent, pitch}, {to.step, 1}}};
@@ -343,15 +366,11 @@ class index_movement : public planned_movement<index_planner> {
     planner_.describe_next(call.described.data(), N);
     return one_call([&] {
       finish_pending();
-      if constexpr (std::is_empty_v<Fill>) {
-        if (!call.before.any()) pack();
-        return move(agree_on_plan(static_cast<base&>(*this), moved, true), moved, x, y, fill);
-      } else {
-        return move(agree_on_plan(static_cast<base&>(*this), moved, false), moved, x, y, [&] {
-          fill();
-          pack();
-        });
-      }
+      if (!call.before.any()) pack();
+      const bool returns = !forward && p.in_two_steps;
+      index_structure& s = agree_on_plan(static_cast<base&>(*this), moved, !returns);
+      if (returns) (return_rows(planner().returning(s, moved.kind)), ...);
+      return move(s, moved, x, y, nothing_to_fill());
     });
   }
 

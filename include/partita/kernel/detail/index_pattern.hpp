@@ -28,9 +28,14 @@ struct index_travel {
   std::vector<std::size_t> packed_for;  ///< for each part of `to` its first run; the last entry is the number of runs
   std::vector<row_run> placed;          ///< from a row that arrives to a wanted row
   bool is_repeated = false;             ///< a row that arrives is wanted more than once
-  /// The rows that arrive from other nodes are passed on to other workers of this node, in a second step.
+  /// The rows that arrive from other nodes are passed on to other workers of this node, in a second step. Back, these
+  /// workers return them first: to rows of their own at the worker that passed them on, which combines them.
   bool in_two_steps = false;
-  std::vector<part> passed_to, passed_from;
+  struct passed_part : part {
+    std::size_t returned_to = 0;  ///< the first of these rows
+  };
+  std::size_t returned = 0;  ///< the number of these rows
+  std::vector<passed_part> passed_to, passed_from;
 
   /// Whether the rows that arrive are wanted rows in this order, one after the other.
   bool arrives_in_order() const {
@@ -39,20 +44,18 @@ struct index_travel {
   std::size_t first_placed() const { return placed.empty() ? 0 : placed[0].to; }
 };
 
-/// What one worker sends, keeps and receives in a call and in its adjoint.
+/// What one worker sends, keeps and receives.
 struct index_pattern {
   std::size_t owned = 0, wanted = 0;  ///< numbers of rows
   std::vector<row_run> kept;          ///< from an owned row to a wanted row
-  /// Forward, a row that several workers of a node want travels to that node once, if there are several nodes. Back,
-  /// rows travel directly between the worker that wants them and their owner. The two are one object if they are equal.
-  std::shared_ptr<const index_travel> there, back;
+  index_travel travel;
 };
 
 /// Makes the pattern and opens the transport. Collective.
 /// Requires: the owned indices of all workers are 0, 1, ..., n - 1, each on one worker, and the wanted ones are below n
 ///           [shape_error, on all workers].
-/// Cost:     six exchanges of lists (sent_to_each), and seven more if there are several nodes. A worker holds the owners
-///           of n / p indices, besides what it owns and wants.
+/// Cost:     six exchanges of lists (sent_to_each), eleven if there are several nodes. A worker holds the owners of n / p
+///           indices, besides what it owns and wants.
 PARTITA_DECL index_pattern learnt_pattern(world_state& world, std::shared_ptr<transport>& ways, const index_list& owned,
                                           const index_list& wanted, const char* name);
 

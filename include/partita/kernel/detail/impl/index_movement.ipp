@@ -25,10 +25,10 @@ PARTITA_DEF text index_planner::describe(const char* direction, const std::array
   return all;
 }
 
-/// The plan of rows that travel between two blocks of this many rows.
-inline exchange_plan<2> plan_of_parts(std::size_t worker, const std::vector<index_travel::part>& to,
-                                      const std::vector<index_travel::part>& from, std::size_t sent,
-                                      std::size_t received, std::size_t row_elements) {
+/// The plan of rows that travel between a block of `sent` rows and one of `received` rows.
+template <class Part>
+exchange_plan<2> plan_of_parts(std::size_t worker, const std::vector<Part>& to, const std::vector<Part>& from,
+                               std::size_t sent, std::size_t received, std::size_t row_elements) {
   exchange_plan<2> plan;
   plan.worker = worker;
   plan.gives = plan.takes = true;
@@ -39,21 +39,17 @@ inline exchange_plan<2> plan_of_parts(std::size_t worker, const std::vector<inde
     return box<2>{{first, 0}, {first + count, row_elements}};
   };
   const auto there = [&](std::size_t first) { return place_in_block<2>{first * row_elements, {row_elements}}; };
-  for (const index_travel::part& p : to)
-    plan.sends.push_back({p.worker, rows(p.first, p.rows), {p.first, 0}, there(p.first_there)});
-  for (const index_travel::part& p : from)
+  for (const Part& p : to) plan.sends.push_back({p.worker, rows(p.first, p.rows), {p.first, 0}, there(p.first_there)});
+  for (const Part& p : from)
     plan.receives.push_back({p.worker, rows(p.first_there, p.rows), {p.first, 0}, there(p.first_there)});
   return plan;
 }
-inline exchange_plan<2> plan_of_travel(std::size_t worker, const index_travel& t, std::size_t row_elements) {
-  return plan_of_parts(worker, t.to, t.from, t.sent, t.received, row_elements);
-}
 
-PARTITA_DEF planned_boxes<2> index_planner::learn(const box_call<2>& call, std::shared_ptr<transport>&,
-                                                  local_error&) const {
+PARTITA_DEF index_structure index_planner::learn(const box_call<2>& call, std::shared_ptr<transport>&,
+                                                 local_error&) const {
   structure s;
   s.there = plan(call.shape[1]);
-  s.back = reversed(plan_of_travel(world_->id(), *pattern_->back, call.shape[1]));
+  s.back = reversed(s.there);
   return s;
 }
 
@@ -61,16 +57,31 @@ PARTITA_DEF std::shared_ptr<box_exchange> index_planner::exchange(const structur
                                                                   const element_kind& kind,
                                                                   const std::shared_ptr<transport>& ways) const {
   auto made = lasting_exchange(ways, world_, lowered(s.plan(forward)), kind);
-  const index_travel& there = *pattern_->there;
-  if (forward && there.in_two_steps)
-    made->then(ways->exchange(lowered(plan_of_parts(world_->id(), there.passed_to, there.passed_from, there.received,
-                                                    there.received, s.there.source_shape[1])),
+  const index_travel& t = pattern_->travel;
+  if (forward && t.in_two_steps)
+    made->then(ways->exchange(lowered(plan_of_parts(world_->id(), t.passed_to, t.passed_from, t.received, t.received,
+                                                    s.there.source_shape[1])),
                               kind));
   return made;
 }
 
+PARTITA_DEF const std::shared_ptr<box_exchange>& index_planner::returning(structure& s,
+                                                                          const element_kind& kind) const {
+  return s.returning.find(kind, [&] {
+    const index_travel& t = pattern_->travel;
+    std::vector<index_travel::part> to(t.passed_from.begin(), t.passed_from.end());
+    std::vector<index_travel::part> from(t.passed_to.begin(), t.passed_to.end());
+    for (std::size_t k = 0; k < to.size(); ++k) to[k].first_there = t.passed_from[k].returned_to;
+    for (std::size_t k = 0; k < from.size(); ++k) from[k].first = t.passed_to[k].returned_to;
+    return lasting_exchange(
+        ways_, world_, lowered(plan_of_parts(world_->id(), to, from, t.received, t.returned, s.there.source_shape[1])),
+        kind);
+  });
+}
+
 PARTITA_DEF exchange_plan<2> index_planner::plan(std::size_t row_elements) const {
-  return plan_of_travel(world_->id(), *pattern_->there, row_elements);
+  const index_travel& t = pattern_->travel;
+  return plan_of_parts(world_->id(), t.to, t.from, t.sent, t.received, row_elements);
 }
 
 #ifdef PARTITA_CORE

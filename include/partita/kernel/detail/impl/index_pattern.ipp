@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <partita/comm/agreement.hpp>
 #include <partita/comm/facts.hpp>
 #include <partita/comm/numbers_by_worker.hpp>
@@ -168,6 +169,16 @@ inline index_directory registered(world_state& world, const index_list& owned, c
   return directory;
 }
 
+/// Tells each worker where the list for it begins among all lists of this worker; a list without numbers has no place.
+inline numbers_by_worker firsts_of(const world_state& world, const numbers_by_worker& lists) {
+  std::vector<std::size_t> lengths(world.size());
+  for (std::size_t k = 0; k < lengths.size(); ++k) lengths[k] = lists.count(k) != 0 ? 1 : 0;
+  auto firsts = numbers_by_worker::of(lengths);
+  for (std::size_t k = 0; k < lengths.size(); ++k)
+    if (lengths[k] != 0) firsts.all[firsts.first[k]] = lists.first[k];
+  return sent_to_each(world, firsts);
+}
+
 /// Asks the workers for the rows that `requests` lists for each of them, and makes the plan of both sides.
 inline index_travel travel_of(world_state& world, const numbers_by_worker& requests) {
   const std::size_t workers = world.size();
@@ -176,15 +187,7 @@ inline index_travel travel_of(world_state& world, const numbers_by_worker& reque
   travel.received = requests.all.size();
   travel.sent = orders.all.size();
   // Both workers of a pair learn where the rows are in the other's list.
-  const auto firsts_of = [&](const numbers_by_worker& lists) {
-    std::vector<std::size_t> lengths(workers);
-    for (std::size_t k = 0; k < workers; ++k) lengths[k] = lists.count(k) != 0 ? 1 : 0;
-    auto firsts = numbers_by_worker::of(lengths);
-    for (std::size_t k = 0; k < workers; ++k)
-      if (lengths[k] != 0) firsts.all[firsts.first[k]] = lists.first[k];
-    return sent_to_each(world, firsts);
-  };
-  const auto at_receivers = firsts_of(requests), at_senders = firsts_of(orders);
+  const auto at_receivers = firsts_of(world, requests), at_senders = firsts_of(world, orders);
   for (std::size_t k = 0; k < workers; ++k) {
     if (requests.count(k) != 0)
       travel.from.push_back({k, requests.first[k], requests.count(k), *at_senders.of_worker(k)});
@@ -265,8 +268,8 @@ inline index_travel direct_travel(world_state& world, const wanted_rows& wanted)
 /// A row of another node travels to one worker of this node, the one that represents its owner here, which passes it on
 /// to the others that want it. Returns nothing if no row of another node is wanted by several workers of a node. The
 /// rows that are passed on to this worker are the last ones that arrive.
-inline std::shared_ptr<const index_travel> travel_by_node(world_state& world, const transport& ways,
-                                                          const wanted_rows& wanted) {
+inline std::optional<index_travel> travel_by_node(world_state& world, const transport& ways,
+                                                  const wanted_rows& wanted) {
   const std::size_t workers = world.size(), me = world.id(), n = wanted.size();
   std::vector<std::size_t> nodes(workers);
   for (std::size_t k = 0; k < workers; ++k) nodes[k] = ways.members().node_of(k);
@@ -294,7 +297,7 @@ inline std::shared_ptr<const index_travel> travel_by_node(world_state& world, co
   };
   std::uint64_t spared = 0;
   for (std::size_t k = 0; k < questions.size(); ++k) spared += is_new(k) ? 0 : 1;
-  if (summed<1>(world, {spared})[0] == 0) return nullptr;
+  if (summed<1>(world, {spared})[0] == 0) return std::nullopt;
   // First step: each worker gets what it wants from owners of its node, and what it represents from others.
   const auto requested = [&](std::size_t k) {
     if (k >= n) return is_new(k - n) ? questions[k - n].owner : workers;
@@ -320,17 +323,23 @@ inline std::shared_ptr<const index_travel> travel_by_node(world_state& world, co
     places.all[k] = is_mine ? 0 : travel.received + passed++;
   }
   const auto answered = sent_to_each(world, answers), placed = sent_to_each(world, places);
-  const auto add_parts = [&](std::vector<index_travel::part>& parts, const numbers_by_worker& own,
-                             const numbers_by_worker& other) {
+  const auto returned = firsts_of(world, owners);
+  const auto add_parts = [&](std::vector<index_travel::passed_part>& parts, const numbers_by_worker& own,
+                             const numbers_by_worker& other, auto first_returned) {
     for (std::size_t k = 0; k < workers; ++k) {
       std::vector<row_run> runs;
       for (std::size_t i = 0; i < own.count(k) && k != me; ++i)
         add_row(runs, own.of_worker(k)[i], other.of_worker(k)[i]);
-      for (const row_run& run : runs) parts.push_back({k, run.from, run.rows, run.to});
+      std::size_t row = runs.empty() ? 0 : first_returned(k);
+      for (const row_run& run : runs) {
+        parts.push_back({{k, run.from, run.rows, run.to}, row});
+        row += run.rows;
+      }
     }
   };
-  add_parts(travel.passed_to, answers, placed);
-  add_parts(travel.passed_from, places, answered);
+  add_parts(travel.passed_to, answers, placed, [&](std::size_t k) { return owners.first[k]; });
+  add_parts(travel.passed_from, places, answered, [&](std::size_t k) { return *returned.of_worker(k); });
+  travel.returned = owners.all.size();
   next = asked_owners.first;
   for (std::size_t j = 0; j < n; ++j) {
     const std::size_t to = asked(j);
@@ -340,7 +349,7 @@ inline std::shared_ptr<const index_travel> travel_by_node(world_state& world, co
   }
   travel.received += asked_owners.all.size() - asked_owners.count(me);
   place_rows(travel, wanted, arrived, me);
-  return std::make_shared<const index_travel>(std::move(travel));
+  return travel;
 }
 
 PARTITA_DEF index_pattern learnt_pattern(world_state& world, std::shared_ptr<transport>& ways, const index_list& owned,
@@ -353,9 +362,8 @@ PARTITA_DEF index_pattern learnt_pattern(world_state& world, std::shared_ptr<tra
   pattern.wanted = wanted.size();
   for (std::size_t j = 0; j < rows.size(); ++j)
     if (rows.owner[j] == world.id()) add_row(pattern.kept, rows.row[j], j);
-  pattern.back = std::make_shared<const index_travel>(direct_travel(world, rows));
-  if (ways->members().is_one_of_many()) pattern.there = travel_by_node(world, *ways, rows);
-  if (!pattern.there) pattern.there = pattern.back;
+  auto by_node = ways->members().is_one_of_many() ? travel_by_node(world, *ways, rows) : std::nullopt;
+  pattern.travel = by_node ? std::move(*by_node) : direct_travel(world, rows);
   return pattern;
 }
 
