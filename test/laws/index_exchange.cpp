@@ -166,6 +166,29 @@ BOOST_AUTO_TEST_CASE(every_law_holds_for_random_indices) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_adjoint_adds_up_in_the_order_of_the_workers) {
+  const test::pretended one("PARTITA_NODES", "1");
+  const world everyone(test::workers());
+  const std::size_t me = everyone.id();
+  std::mt19937 random(7);
+  index_sets sets(everyone.size(), random);
+  sets.n = 3 * everyone.size();
+  indices all(sets.n);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  for (std::size_t k = 0; k < everyone.size(); ++k) {
+    sets.owned[k] = {3 * k, 3 * k + 1, 3 * k + 2};
+    std::shuffle(all.begin(), all.end(), random);
+    sets.wanted[k] = all;
+  }
+  std::vector<xt::xtensor<double, 1>> dy;  // numbers whose sum depends on the order
+  for (const indices& wanted : sets.wanted) {
+    dy.push_back(uninitialised<double, 1>({wanted.size()}));
+    for (double& e : dy.back()) e = 1 / (1 + static_cast<double>(random() % 1000));
+  }
+  const index_exchange exchange(everyone, sets.owned[me], sets.wanted[me]);
+  BOOST_TEST(same(exchange.adjoint(dy[me]), in_one_process{sets}.adjoint(dy)[me]));
+}
+
 BOOST_AUTO_TEST_CASE(every_law_holds_where_calls_are_not_compared) {
   const world everyone(test::workers(), checks::local);
   std::mt19937 random(11);
