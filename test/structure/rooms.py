@@ -32,6 +32,8 @@ MPI = re.compile(r"boost/mpi|mpi\.h$|mpi\.hpp$")
 MPI_WRITTEN = re.compile(r"\b(MPI_[A-Za-z]|boost::mpi\b)")
 ONEDNN_DOOR = "nn/detail/onednn_convolver.hpp"  # what nn/local_convolution.hpp includes if it is asked to
 HDF5_DOOR = "io/hdf5.hpp"  # of its own, not the front door's: hdf5.h is not everywhere
+FFTW_DOOR = "array/local_transform.hpp"  # and its users, none of which partita.hpp includes: fftw3.h is not everywhere
+FFTW_ROOM = ("kernel/fourier_transform.hpp", "kernel/detail/fourier_engine.hpp", "kernel/detail/fourier_run.hpp")
 NAMED_AFTER_OPERATIONS = "rules"  # its headers have the names of what they are the rules of
 OTHER = re.compile(r"[/.]")  # a header of the standard library has neither a folder nor a suffix
 # C and system headers the impure rooms may use.
@@ -88,6 +90,8 @@ def wrong_arrows(root):
                     yield f"{where}: {FRONT_DOOR} is for programs"
                 elif target.as_posix() == HDF5_DOOR:
                     yield f"{where}: {HDF5_DOOR} is for programs, as {FRONT_DOOR} is"
+                elif target.as_posix() == FFTW_DOOR and here not in FFTW_ROOM:
+                    yield f"{where}: {FFTW_DOOR} is for transforms: not every program has FFTW"
                 else:
                     there = target.parts[0]
                     if room is not None and there != room and there not in KNOWS[room]:
@@ -106,6 +110,9 @@ def wrong_arrows(root):
             elif name == "hdf5.h":
                 if here != HDF5_DOOR:
                     yield f"{where}: HDF5 enters through {HDF5_DOOR}"
+            elif name == "fftw3.h":
+                if here != FFTW_DOOR:
+                    yield f"{where}: FFTW enters through {FFTW_DOOR}"
             elif name.startswith("oneapi/"):
                 if here != ONEDNN_DOOR:
                     yield f"{where}: oneDNN enters through {ONEDNN_DOOR}"
@@ -151,6 +158,10 @@ PLANTED = {  # file: (an include, what the error must say; None if there must be
     "io/hdf5.hpp": ("<hdf5.h>", None),
     "io/a.hpp": ("<hdf5.h>", "HDF5 enters through io/hdf5.hpp"),
     "io/b.hpp": ("<partita/io/hdf5.hpp>", "is for programs"),
+    "array/local_transform.hpp": ("<fftw3.h>", None),
+    "kernel/d.hpp": ("<fftw3.h>", "FFTW enters through array/local_transform.hpp"),
+    "kernel/e.hpp": ("<partita/array/local_transform.hpp>", "is for transforms"),
+    "kernel/fourier_transform.hpp": ("<partita/array/local_transform.hpp>", None),
     "nn/d.hpp": ("<partita/nn/missing.hpp>", "there is no"),
     "partita.hpp": ("<partita/nn/a.hpp>", None),
     "attic/a.hpp": ("<partita/core/a.hpp>", "is no room"),

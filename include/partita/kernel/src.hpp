@@ -14,6 +14,7 @@
 #include <partita/kernel/detail/impl/index_pattern.ipp>
 #include <partita/kernel/detail/impl/make_collective_movement.ipp>
 #include <partita/kernel/detail/impl/part_movement.ipp>
+#include <partita/kernel/detail/impl/pencils.ipp>
 #include <partita/kernel/detail/impl/pending.ipp>
 #include <partita/kernel/detail/impl/repartition_movement.ipp>
 #include <partita/kernel/detail/impl/row_block.ipp>

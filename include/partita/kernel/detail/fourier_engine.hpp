@@ -1,0 +1,356 @@
+// What a Fourier transform has besides its element type: its layouts, the moves between them, and how all workers find
+// them. The moves are repartitions; nothing here moves elements by itself.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <partita/array/local_transform.hpp>
+#include <partita/comm/partition.hpp>
+#include <partita/kernel/detail/chained_calls.hpp>
+#include <partita/kernel/detail/cut_of_blocks.hpp>
+#include <partita/kernel/detail/described.hpp>
+#include <partita/kernel/detail/fourier_plan.hpp>
+#include <partita/kernel/detail/make_collective_movement.hpp>
+#include <partita/kernel/detail/pencils.hpp>
+#include <partita/kernel/detail/plan_cache.hpp>
+#include <partita/kernel/detail/repartition_movement.hpp>
+#include <partita/kernel/detail/target.hpp>
+#include <partita/kernel/kernel_counts.hpp>
+#include <partita/rule/fourier_rule.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// A layout, and the transforms in it. The transforms of the adjoint are in the opposite order.
+template <std::size_t Rank>
+struct fourier_stage {
+  dynamic_partition<Rank> p;
+  std::array<std::size_t, Rank> before{}, after{};  ///< the extents of the tensor before and after its transforms
+  std::vector<line_transform> lines{}, adjoint_lines{};
+  bool complex_after = false;
+};
+template <std::size_t Rank>
+using fourier_route = std::vector<fourier_stage<Rank>>;
+
+/// What is known for blocks of certain shapes.
+template <std::size_t Rank>
+struct fourier_structure {
+  std::array<std::size_t, Rank> block_x{}, block_y{};  ///< of this worker; no elements where it has none
+  bool gives = false, takes = false;                   ///< this worker is active in the first (last) layout
+  std::shared_ptr<const fourier_route<Rank>> route{};
+  std::vector<repartition_movement<Rank>*> moves{};  ///< from each layout to the next
+};
+
+/// A transform, as its constructor is given it.
+template <std::size_t Rank>
+struct fourier_definition {
+  dynamic_partition<Rank> p_x;
+  std::optional<dynamic_partition<Rank>> p_y{};  ///< none: the layout of the result is free
+  shape_list dimensions{};
+  std::vector<line_kind> kinds{};
+  std::vector<real_transform> real_kinds{};
+  fourier_options options{};
+
+  bool has(line_kind kind) const { return kinds.back() == kind; }
+  std::size_t last() const { return dimensions[dimensions.size() - 1]; }
+  std::uint64_t fingerprint() const {
+    hasher hash(128);
+    hash.mix(p_x.grid().fingerprint()).mix(p_y ? p_y->grid().fingerprint() : 0).mix(dimensions).mix(kinds);
+    hash.mix(real_kinds).mix(options.norm).mix(options.inverse).mix(options.real_extent);
+    return hash.value();
+  }
+};
+
+template <std::size_t Rank>
+class fourier_engine {
+ public:
+  using shape_type = std::array<std::size_t, Rank>;
+  using structure = fourier_structure<Rank>;
+  static constexpr const char* name = "partita::fourier_transform(p_x, p_y)";
+
+  explicit fourier_engine(fourier_definition<Rank> definition)
+      : d_(std::move(definition)), fingerprint_(d_.fingerprint()), local_(d_.options.measure) {
+    const bool half = d_.has(line_kind::real_to_complex) || d_.has(line_kind::complex_to_real);
+    if (d_.p_y) expect_one_world(d_.p_x, *d_.p_y, "partita::fourier_transform");
+    if (half && d_.options.inverse)
+      throw shape_error(
+          text(name) << ": real_to_complex has no option .inverse, because complex_to_real is its inverse; "
+                        "leave the option out");
+    if (d_.has(line_kind::complex_to_real) && d_.options.real_extent == 0)
+      throw shape_error(
+          text(name) << ": complex_to_real requires the number of real elements along dimension " << d_.last()
+                     << ", as m complex numbers are half of the spectrum of 2 m - 2 or 2 m - 1 real ones; "
+                        "give {.real_extent = n}");
+  }
+
+  const fourier_definition<Rank>& definition() const { return d_; }
+  world_state& state() const { return *d_.p_x.world().state(); }
+  local_transforms& local() { return local_; }
+  chained_calls& calls(bool forward) { return calls_[forward ? 0 : 1]; }
+
+  /// The extents of the result.
+  shape_type result_extents(shape_type global) const {
+    if (d_.has(line_kind::real_to_complex)) global[d_.last()] = half_spectrum(global[d_.last()]);
+    if (d_.has(line_kind::complex_to_real)) global[d_.last()] = d_.options.real_extent;
+    return global;
+  }
+  /// Why a tensor of these extents has no such transform; empty if it has one.
+  text error_message(const shape_type& global) const {
+    text problem;
+    const std::size_t n = global[d_.last()], wanted = d_.options.real_extent;
+    if (d_.has(line_kind::real_to_complex)) {
+      if (n == 0)
+        problem << "requires at least one element along dimension " << d_.last() << ", got a tensor of " << global;
+      else if (wanted != 0 && n != wanted)
+        problem << "requires " << wanted << " elements along dimension " << d_.last()
+                << ", as {.real_extent = " << wanted << "} says, got a tensor of " << global
+                << "; give that tensor, or leave the option out";
+    } else if (d_.has(line_kind::complex_to_real) && n != half_spectrum(wanted)) {
+      problem << "requires half of the spectrum of " << wanted << " real elements along dimension " << d_.last()
+              << ", which is " << half_spectrum(wanted) << " complex numbers, got a tensor of " << global
+              << "; give {.real_extent = n} of the tensor whose spectrum it is";
+    }
+    for (std::size_t k = 0; k < d_.dimensions.size() && problem.empty(); ++k)
+      if (d_.kinds[k] == line_kind::real_to_real && d_.real_kinds[k] == real_transform::dct_1 &&
+          global[d_.dimensions[k]] == 1)
+        problem << "a cosine transform of type I requires at least 2 elements along dimension " << d_.dimensions[k]
+                << ", got a tensor of " << global << "; take another type";
+    return problem;
+  }
+
+  /// The layouts for a tensor of these extents. `balanced`: so are its blocks on p_x.
+  fourier_route<Rank> route(const shape_type& global, bool balanced) const {
+    const shape_type result = result_extents(global);
+    const bool real_x = d_.has(line_kind::real_to_complex), real_y = d_.has(line_kind::complex_to_real);
+    pencil_request request{.extents = real_x ? result : global,
+                           .grid_x = d_.p_x.grid().shape(),
+                           .grid_y = {},
+                           .dimensions = d_.dimensions};
+    if (d_.p_y) request.grid_y = d_.p_y->grid().shape();
+    const bool of_x = !d_.p_y || d_.p_x.size() >= d_.p_y->size();
+    const workers& hosts = of_x ? d_.p_x.workers() : d_.p_y->workers();
+    request.workers = hosts.size();
+    request.in_place = balanced && (!d_.p_y || d_.p_x == *d_.p_y);
+    if (real_x) request.before_all = d_.last();
+    if (real_y) request.after_all = d_.last();
+
+    fourier_route<Rank> all;
+    const std::vector<pencil> pencils = choose_pencils(request);
+    shape_type now = global;
+    bool complex_now = !real_x && !d_.has(line_kind::real_to_real);
+    for (std::size_t k = 0; k < pencils.size(); ++k) {
+      const bool given = k + 1 == pencils.size() && d_.p_y.has_value();
+      fourier_stage<Rank> stage{k == 0 ? d_.p_x : given ? *d_.p_y : layout(hosts, pencils[k].grid), now, now};
+      for (const std::size_t d : pencils[k].dimensions) {
+        const std::size_t at = place_of(d), n = real_y ? result[d] : global[d];
+        const bool inverse = d_.options.inverse || real_y;  // complex_to_real is one
+        const line_transform line = line_of(d, d_.kinds[at], d_.real_kinds[at], inverse, d_.options.norm, n);
+        stage.lines.push_back(line);
+        stage.adjoint_lines.insert(stage.adjoint_lines.begin(), adjoint_of(line, n));
+        if (line.kind == line_kind::real_to_complex) complex_now = true;
+        if (line.kind == line_kind::complex_to_real) complex_now = false;
+        now[d] = result[d];
+      }
+      stage.after = now;
+      stage.complex_after = complex_now;
+      all.push_back(std::move(stage));
+    }
+    return all;
+  }
+  /// The partition of the result of a tensor of these extents.
+  dynamic_partition<Rank> result_partition(const shape_type& global) const {
+    if (d_.p_y) return *d_.p_y;
+    expect_possible(global, ".result_partition(extents)");
+    return route(global, true).back().p;
+  }
+  fourier_plan<Rank> plan(const shape_type& global) const {
+    expect_possible(global, ".plan(extents)");
+    fourier_plan<Rank> all{global, result_extents(global), {}};
+    const fourier_route<Rank> layouts = route(global, true);
+    for (std::size_t k = 0; k < layouts.size(); ++k) {
+      fourier_step<Rank> step;
+      step.grid = layouts[k].p.grid().shape();
+      step.workers = layouts[k].p.workers();
+      for (const line_transform& line : layouts[k].lines) step.dimensions.push_back(line.dimension);
+      step.of_complex_numbers = layouts[k].complex_after;
+      step.moves = k + 1 < layouts.size();
+      if (step.moves)
+        step.move = repartition_planner<Rank>(name, layouts[k].p, layouts[k + 1].p).plan(layouts[k].after);
+      all.steps.push_back(std::move(step));
+    }
+    return all;
+  }
+
+  /// All workers agree on a call and find its layouts, or choose them. `view` is the shape of the caller's view.
+  const structure& agree(bool forward, const shape_type& block, const std::optional<shape_type>& view,
+                         std::uint64_t type, text (*name_of_type)(), const local_error& before) {
+    return agreed_structure(
+        state(), structures_, {mixed(mixed(fingerprint_, type), forward ? 1U : 2U), before, true},
+        [&](const structure& known) {
+          if ((forward ? known.gives : known.takes) && (forward ? known.block_x : known.block_y) != block) return false;
+          const shape_type& filled = forward ? known.block_y : known.block_x;
+          return !view || volume_of(filled) == 0 || *view == filled;
+        },
+        [&](local_error& trouble) {
+          structure s = forward ? learn_forward(block, trouble) : learn_backward(block, trouble);
+          if (view && !trouble.any())
+            expect_shape(*view, forward ? s.block_y : s.block_x, (text(name) << (forward ? "" : ".adjoint")).c_str(),
+                         trouble);
+          return s;
+        },
+        [&] {
+          return text(name) << (forward ? "(x)" : ".adjoint(dy)") << " with p_x = " << d_.p_x.grid().shape() << " on "
+                            << named(d_.p_x.workers()) << " and a block of shape " << block << " of " << name_of_type();
+        });
+  }
+
+  arena* memory() const {
+    const structure* const s = structures_.latest();
+    return s == nullptr || s->moves.empty() ? nullptr : s->moves.back()->memory();
+  }
+  std::size_t plans_made() const {
+    std::size_t n = structures_.made();
+    for (const exchange_of_layouts& m : moves_) n += m.movement->plans_made();
+    return n;
+  }
+  /// Of all moves of the last call.
+  kernel_counts counts() const {
+    kernel_counts all = moved_;
+    all.plans_made = plans_made();
+    return all;
+  }
+  /// A call begins, and starts its moves one after the other; one move may occur twice in a call.
+  void begin_counting() { moved_ = {}; }
+  void count(const repartition_movement<Rank>& started) {
+    const kernel_counts of_move = started.counts();
+    moved_.messages += of_move.messages;
+    moved_.bytes_by_message += of_move.bytes_by_message;
+    moved_.bytes_shared += of_move.bytes_shared;
+  }
+  kernel_identity identity() const {
+    std::uint64_t number = 0;
+    for (const exchange_of_layouts& m : moves_) number += m.movement->identity().number;
+    return {&state(), mixed(fingerprint_, number)};
+  }
+  /// Collective: throws on all workers if one of them has an error.
+  void object(const text& error_message) const {
+    agree_if_checked(state(), mixed(fingerprint_, 3), local_error(error_message), [] { return text(name); });
+  }
+
+ private:
+  struct exchange_of_layouts {
+    dynamic_partition<Rank> from, to;
+    std::unique_ptr<repartition_movement<Rank>> movement;
+  };
+
+  std::size_t place_of(std::size_t dimension) const {
+    std::size_t k = 0;
+    while (d_.dimensions[k] != dimension) ++k;
+    return k;
+  }
+  /// A layout of the first of these workers.
+  dynamic_partition<Rank> layout(const workers& hosts, const shape_list& grid_of_layout) const {
+    shape_type shape{};
+    for (std::size_t d = 0; d < Rank; ++d) shape[d] = grid_of_layout[d];
+    return {d_.p_x.world(),
+            grid<dynamic_extents<Rank>>(dynamic_extents<Rank>(shape), hosts.subset(workers(0, volume_of(shape))))};
+  }
+  void expect_possible(const shape_type& global, const char* call) const {
+    const text problem = error_message(global);
+    if (!problem.empty()) throw shape_error(text(name) << call << ": " << problem);
+  }
+  static shape_type balanced_block(const dynamic_partition<Rank>& p, const shape_type& global) {
+    return p.active() ? decomposition<Rank>::balanced(global, p.grid().shape()).shape(p.index()) : shape_type{};
+  }
+
+  structure learn_forward(const shape_type& mine, local_error& trouble) {
+    shape_type global = extents_along_lines(d_.p_x, mine);
+    const bool balanced = on_all(state(), !d_.p_x.active() || mine == balanced_block(d_.p_x, global));
+    if (!balanced) {  // the shapes of all blocks say which tensor they form
+      const auto shapes = gathered(state(), facts_of(mine));
+      std::vector<shape_type> by_place(d_.p_x.size());
+      for (std::size_t k = 0; k < by_place.size(); ++k)
+        for (std::size_t d = 0; d < Rank; ++d) by_place[k][d] = shapes[d_.p_x.workers()[k]][d];
+      const layout_of_blocks<Rank> laid = lay_out(by_place, d_.p_x.grid().shape());
+      if (!laid.problem.empty()) {
+        trouble = local_error(text(name) << "(x) with p_x = " << d_.p_x.grid().shape() << ": " << laid.problem);
+        return {};
+      }
+      global = laid.extents;
+    }
+    const text problem = error_message(global);
+    if (!problem.empty()) {
+      trouble = local_error(text(name) << "(x): " << problem);
+      return {};
+    }
+    structure s = made(global, balanced);
+    s.block_x = s.gives ? mine : shape_type{};
+    return s;
+  }
+
+  /// Without a forward call, dy determines x: its blocks were balanced.
+  structure learn_backward(const shape_type& mine, local_error& trouble) {
+    const auto refuse = [&](const text& problem) {
+      trouble = local_error(text(name) << ".adjoint(dy): " << problem);
+      return structure();
+    };
+    if (!d_.p_y)
+      return refuse(
+          "requires a dy of the shape of a result; call it with an x first, because the layout of the result "
+          "follows from the extents of x");
+    const shape_type result = extents_along_lines(*d_.p_y, mine);
+    shape_type global = result;
+    if (d_.has(line_kind::real_to_complex)) {
+      if (d_.options.real_extent == 0)
+        return refuse(text("requires the number of real elements along dimension ")
+                      << d_.last() << ", which half of a spectrum does not tell; call it with an x first, or give "
+                      << "{.real_extent = n}");
+      global[d_.last()] = d_.options.real_extent;
+    }
+    if (d_.has(line_kind::complex_to_real)) global[d_.last()] = half_spectrum(d_.options.real_extent);
+    if (result_extents(global) != result)
+      return refuse(text("requires a dy of the extents of a result, ") << result_extents(global) << ", got " << result);
+    const text problem = error_message(global);
+    if (!problem.empty()) return refuse(problem);
+    structure s = made(global, true);
+    if (s.takes && mine != s.block_y)
+      return refuse(text("requires dy in the balanced blocks of the result, which are ")
+                    << s.block_y << " on worker " << state().id() << ", got a block of " << mine);
+    s.block_x = balanced_block(d_.p_x, global);
+    return s;
+  }
+
+  structure made(const shape_type& global, bool balanced) {
+    structure s;
+    auto layouts = std::make_shared<fourier_route<Rank>>(route(global, balanced));
+    s.gives = layouts->front().p.active();
+    s.takes = layouts->back().p.active();
+    s.block_y = balanced_block(layouts->back().p, layouts->back().after);
+    for (std::size_t k = 0; k + 1 < layouts->size(); ++k)
+      s.moves.push_back(&move((*layouts)[k].p, (*layouts)[k + 1].p));
+    s.route = std::move(layouts);
+    return s;
+  }
+  /// The move between two layouts; one for all calls.
+  repartition_movement<Rank>& move(const dynamic_partition<Rank>& from, const dynamic_partition<Rank>& to) {
+    for (const exchange_of_layouts& m : moves_)
+      if (m.from == from && m.to == to) return *m.movement;
+    moves_.push_back(
+        {from, to, std::make_unique<repartition_movement<Rank>>(repartition_planner<Rank>(name, from, to))});
+    return *moves_.back().movement;
+  }
+
+  fourier_definition<Rank> d_;
+  std::uint64_t fingerprint_;
+  local_transforms local_;
+  std::vector<exchange_of_layouts> moves_;
+  plan_cache<structure> structures_;
+  kernel_counts moved_;
+  chained_calls calls_[2];
+};
+
+}  // namespace partita::detail

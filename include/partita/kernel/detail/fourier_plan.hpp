@@ -1,0 +1,76 @@
+// The plan of a Fourier transform: which dimensions are transformed in which layout, and what one worker moves between
+// them. It holds no data and needs no MPI.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/core/short_list.hpp>
+#include <partita/core/text.hpp>
+#include <partita/plan/exchange_plan.hpp>
+#include <partita/plan/workers.hpp>
+#include <vector>
+
+namespace partita {
+
+/// One layout of a transform, what is transformed in it, and the move to the next layout.
+template <std::size_t Rank>
+struct fourier_step {
+  std::array<std::size_t, Rank> grid{};               ///< the partition of this layout
+  partita::workers workers = partita::workers(0, 0);  ///< its workers
+  shape_list dimensions{};                            ///< those that are transformed here, in this order
+  bool moves = false;                                 ///< false in the last layout
+  bool of_complex_numbers = false;                    ///< what is moved: complex numbers, or real ones
+  exchange_plan<Rank> move{};                         ///< what this worker sends, keeps and receives
+};
+
+/// The plan of one worker for a tensor in balanced blocks.
+template <std::size_t Rank>
+struct fourier_plan {
+  std::array<std::size_t, Rank> extents{};         ///< of the tensor that is transformed
+  std::array<std::size_t, Rank> result_extents{};  ///< of the result
+  std::vector<fourier_step<Rank>> steps;
+
+  /// The number of moves from one layout to another.
+  std::size_t moves() const { return steps.empty() ? 0 : steps.size() - 1; }
+  /// What this worker sends to others in all moves.
+  std::size_t messages_sent() const {
+    std::size_t n = 0;
+    for (const auto& step : steps) n += step.move.messages_sent();
+    return n;
+  }
+  std::size_t elements_sent() const {
+    std::size_t n = 0;
+    for (const auto& step : steps) n += step.move.elements_sent();
+    return n;
+  }
+  /// The same in bytes, where real numbers take so many.
+  std::size_t bytes_sent(std::size_t bytes_of_real) const {
+    std::size_t n = 0;
+    for (const auto& step : steps) n += step.move.elements_sent() * (step.of_complex_numbers ? 2 : 1) * bytes_of_real;
+    return n;
+  }
+};
+
+/// Writes a plan to a stream, one line for each layout and each move.
+template <class Stream, std::size_t Rank>
+  requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
+Stream& operator<<(Stream& stream, const fourier_plan<Rank>& plan) {
+  text all;
+  all << "transform of a " << plan.extents << " tensor, " << plan.moves()
+      << (plan.moves() == 1 ? " move\n" : " moves\n");
+  for (const fourier_step<Rank>& step : plan.steps) {
+    all << "  on " << step.grid << " workers: ";
+    if (step.dimensions.empty()) all << "nothing to transform";
+    for (std::size_t k = 0; k < step.dimensions.size(); ++k)
+      all << (k == 0 ? (step.dimensions.size() == 1 ? "dimension " : "dimensions ") : ", ") << step.dimensions[k];
+    all << '\n';
+    if (!step.moves) continue;
+    const std::size_t messages = step.move.messages_sent();
+    all << "  move: worker " << step.move.worker << " sends " << step.move.elements_sent()
+        << (step.of_complex_numbers ? " complex numbers to " : " numbers to ") << messages
+        << (messages == 1 ? " worker and keeps " : " workers and keeps ") << step.move.elements_kept() << '\n';
+  }
+  return stream << all;
+}
+
+}  // namespace partita

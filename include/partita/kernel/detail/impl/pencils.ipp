@@ -1,0 +1,161 @@
+// Defines the functions that kernel/detail/pencils.hpp declares.
+#pragma once
+
+#include <cstddef>
+#include <partita/kernel/detail/pencils.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// A route and what it costs.
+struct pencil_route {
+  std::vector<pencil> layouts;
+  std::size_t bytes = 0, peers = 0;
+
+  bool is_better_than(const pencil_route& other) const {
+    if (bytes != other.bytes) return bytes < other.bytes;
+    if (layouts.size() != other.layouts.size()) return layouts.size() < other.layouts.size();
+    return peers < other.peers;
+  }
+};
+
+/// Searches the routes of one request.
+class pencil_search {
+ public:
+  explicit pencil_search(const pencil_request& request) : r_(request) {
+    for (const std::size_t n : r_.extents) whole_ *= n;
+  }
+
+  std::vector<pencil> best() {
+    if (r_.grid_y.empty()) {  // the layout of x, if nothing has to move
+      pencil_search stays(r_);
+      stays.r_.grid_y = r_.grid_x;
+      shape_list left = r_.dimensions;
+      done_in(r_.grid_x, left);
+      if (left.empty()) return stays.best();
+    }
+    const std::size_t subsets = std::size_t{1} << r_.dimensions.size();
+    for (const bool gathers : {false, true}) {
+      // a layout for each set of dimensions that are whole in it
+      std::vector<shape_list> between;
+      for (std::size_t set = 1; set < subsets; ++set) {
+        const shape_list grid = best_grid(set);
+        if (gathers || largest_block(grid) != whole_) between.push_back(grid);
+      }
+      consider({});
+      for (const shape_list& a : between) {
+        consider({a});
+        for (const shape_list& b : between) consider({a, b});
+      }
+      if (found_) break;
+    }
+    return std::move(route_.layouts);
+  }
+
+ private:
+  bool is_whole(const shape_list& grid, std::size_t d) const { return grid[d] == 1 || r_.extents[d] <= 1; }
+
+  /// The elements of the largest block.
+  std::size_t largest_block(const shape_list& grid) const {
+    std::size_t n = 1;
+    for (std::size_t d = 0; d < grid.size(); ++d) n *= (r_.extents[d] + grid[d] - 1) / grid[d];
+    return n;
+  }
+  /// About how many blocks of the second layout a block of the first one meets.
+  static std::size_t peers(const shape_list& from, const shape_list& to) {
+    std::size_t n = 1;
+    for (std::size_t d = 0; d < from.size(); ++d) n *= from[d] == to[d] ? 1 : (to[d] + from[d] - 1) / from[d];
+    return n;
+  }
+
+  /// Takes those dimensions out of `left` that can be transformed in a layout, and returns them in order.
+  shape_list done_in(const shape_list& grid, shape_list& left) const {
+    shape_list done, rest;
+    const auto waits = [&](std::size_t d) {
+      for (const std::size_t other : left)
+        if (other != d && other == r_.before_all) return true;
+      return false;
+    };
+    bool all = true;
+    const bool first_is_whole = r_.before_all == r_.no_such || is_whole(grid, r_.before_all);
+    for (const std::size_t d : left)
+      if (d == r_.before_all && first_is_whole) done.push_back(d);
+    for (const std::size_t d : left) {
+      if (d == r_.before_all || d == r_.after_all) continue;
+      if (is_whole(grid, d) && (first_is_whole || !waits(d))) done.push_back(d);
+      else rest.push_back(d), all = false;
+    }
+    for (const std::size_t d : left) {
+      if (d == r_.before_all && !first_is_whole) rest.push_back(d);
+      if (d != r_.after_all) continue;
+      if (all && is_whole(grid, d)) done.push_back(d);
+      else rest.push_back(d);
+    }
+    left = rest;
+    return done;
+  }
+
+  /// Compares the route through these layouts with the best one so far.
+  void consider(std::vector<shape_list> between) {
+    const bool given = !r_.grid_y.empty();
+    if (given) between.push_back(r_.grid_y);
+    if (given && between.size() == 1 && r_.in_place) between.clear();
+    shape_list left = r_.dimensions;
+    pencil_route route;
+    route.layouts.push_back({r_.grid_x, done_in(r_.grid_x, left)});
+    for (std::size_t k = 0; k < between.size(); ++k) {
+      const shape_list& from = route.layouts.back().grid;
+      const std::size_t a = largest_block(from), b = largest_block(between[k]);
+      route.bytes += a > b ? a : b;
+      route.peers += peers(from, between[k]);
+      const shape_list done = done_in(between[k], left);
+      if (done.empty() && (!given || k + 1 < between.size())) return;  // an idle layout
+      route.layouts.push_back({between[k], done});
+    }
+    if (!left.empty() || (found_ && !route.is_better_than(route_))) return;
+    found_ = true;
+    route_ = std::move(route);
+  }
+
+  /// The grid with the smallest blocks in which the dimensions of a set are whole: bit k is the k-th transformed one.
+  /// Of equal ones it exchanges boxes between the fewest pairs of workers, and cuts the first dimensions.
+  shape_list best_grid(std::size_t set) {
+    best_ = {};
+    auto grid = shape_list::filled(r_.extents.size(), 1);
+    cut(grid, 0, r_.workers, set);
+    return best_;
+  }
+  bool keeps_whole(std::size_t set, std::size_t d) const {
+    for (std::size_t k = 0; k < r_.dimensions.size(); ++k)
+      if (r_.dimensions[k] == d && (set >> k & 1U) != 0) return true;
+    return false;
+  }
+  /// Tries all cuts of the dimensions from d on over at most so many workers.
+  void cut(shape_list& grid, std::size_t d, std::size_t workers, std::size_t set) {
+    if (d == grid.size()) {
+      const std::size_t block = largest_block(grid);
+      const std::size_t met = peers(r_.grid_x, grid) + (r_.grid_y.empty() ? 0 : peers(grid, r_.grid_y));
+      if (!best_.empty() && (block > best_block_ || (block == best_block_ && met >= best_met_))) return;
+      best_ = grid, best_block_ = block, best_met_ = met;
+      return;
+    }
+    const std::size_t most = keeps_whole(set, d) ? 1 : workers < r_.extents[d] ? workers : r_.extents[d];
+    for (std::size_t parts = most == 0 ? 1 : most; parts > 0; --parts) {
+      grid[d] = parts;
+      cut(grid, d + 1, workers / parts, set);
+    }
+    grid[d] = 1;
+  }
+
+  pencil_request r_;
+  std::size_t whole_ = 1;
+  bool found_ = false;
+  pencil_route route_;
+  shape_list best_;
+  std::size_t best_block_ = 0, best_met_ = 0;
+};
+
+PARTITA_DEF std::vector<pencil> choose_pencils(const pencil_request& request) { return pencil_search(request).best(); }
+
+}  // namespace partita::detail

@@ -1,0 +1,435 @@
+// Fourier, cosine and sine transforms of a tensor between partitions: repartitions make the dimensions whole, FFTW
+// transforms them. partita.hpp does not include this header: include it where FFTW is installed (Debian: libfftw3-dev,
+// pkg-config fftw3 fftw3f).
+#pragma once
+
+#if !__has_include(<fftw3.h>)
+#error \
+    "partita: Fourier transforms take FFTW 3: install libfftw3-dev, link what `pkg-config --libs fftw3 fftw3f` prints"
+#endif
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <partita/comm/partition.hpp>
+#include <partita/core/rejected_call.hpp>
+#include <partita/kernel/detail/accepted.hpp>
+#include <partita/kernel/detail/fourier_engine.hpp>
+#include <partita/kernel/detail/fourier_plan.hpp>
+#include <partita/kernel/detail/fourier_run.hpp>
+#include <partita/kernel/detail/pending.hpp>
+#include <partita/kernel/kernel_access.hpp>
+#include <partita/kernel/kernel_counts.hpp>
+#include <partita/rule/fourier_rule.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace partita {
+
+namespace detail {
+
+/// The elements that a kind of transform takes and gives, for a given element: void if it takes none such.
+template <class Kind, class T, bool Forward>
+constexpr auto fourier_result() {
+  constexpr bool takes_real =
+      is_real_to_real<Kind> || std::is_same_v<Kind, std::conditional_t<Forward, real_to_complex_t, complex_to_real_t>>;
+  constexpr bool gives_real =
+      is_real_to_real<Kind> || std::is_same_v<Kind, std::conditional_t<Forward, complex_to_real_t, real_to_complex_t>>;
+  using real = real_of<T>;
+  constexpr bool of_fftw = std::is_same_v<real, float> || std::is_same_v<real, double>;
+  constexpr bool takes = std::is_same_v<T, real> == takes_real && of_fftw;
+  if constexpr (!takes) return;
+  else if constexpr (gives_real) return real();
+  else return std::complex<real>();
+}
+template <class Kind, class T, bool Forward>
+using fourier_result_of = decltype(fourier_result<Kind, T, Forward>());
+
+/// Whether the arguments of fourier_transform fit together; else one error message.
+template <class Kind, std::size_t RankX, std::size_t RankY, std::size_t... D>
+consteval bool has_fourier_transform() {
+  constexpr std::size_t most = 8;  // chosen: all sets of them are tried as pencils
+  static_assert(RankX == RankY,
+                "partita::fourier_transform<D...>(p_x, p_y): requires partitions of equal rank; reshape() one of them "
+                "with extents of 1");
+  static_assert(
+      sizeof...(D) > 0 && sizeof...(D) <= most,
+      "partita::fourier_transform<D...>(p_x, p_y): requires the dimensions to transform, 1 to 8 of them; write "
+      "fourier_transform<0, 1>(p_x, p_y)");
+  constexpr bool inside = ((D < RankX) && ...);
+  static_assert(inside,
+                "partita::fourier_transform<D...>(p_x, p_y): requires dimensions of the partitions, below their rank");
+  constexpr bool once = [] {
+    constexpr std::size_t all[] = {D..., 0};
+    for (std::size_t a = 0; a < sizeof...(D); ++a)
+      for (std::size_t b = 0; b < a; ++b)
+        if (all[a] == all[b]) return false;
+    return true;
+  }();
+  static_assert(once, "partita::fourier_transform<D...>(p_x, p_y): requires each dimension once; leave out the second");
+  constexpr bool kinds = [] {
+    if constexpr (is_real_to_real<Kind>) return Kind::size == 1 || Kind::size == sizeof...(D);
+    else return true;
+  }();
+  static_assert(kinds,
+                "partita::fourier_transform<D...>(p_x, p_y, real_to_real(kinds...)): requires one kind for each "
+                "dimension, or one for all of them");
+  return RankX == RankY && sizeof...(D) > 0 && sizeof...(D) <= most && inside && once && kinds;
+}
+
+/// The lowest address of a block, and the one behind its highest.
+template <class T, std::size_t Rank>
+std::pair<std::uintptr_t, std::uintptr_t> addresses_of(const strided<T, Rank>& block) {
+  if (block.size() == 0) return {0, 0};
+  std::ptrdiff_t low = 0, high = 1;
+  for (std::size_t d = 0; d < Rank; ++d) {
+    const std::ptrdiff_t span = (static_cast<std::ptrdiff_t>(block.shape[d]) - 1) * block.strides[d];
+    (span < 0 ? low : high) += span;
+  }
+  const auto at = [&](std::ptrdiff_t n) {
+    return reinterpret_cast<std::uintptr_t>(block.data) + static_cast<std::uintptr_t>(n) * sizeof(T);
+  };
+  return {at(low), at(high)};
+}
+
+/// A pending transform: the first move has started.
+template <class In, class Out, std::size_t Rank>
+class pending_fourier {
+ public:
+  pending_fourier(fourier_run<In, Out, Rank> run, std::shared_ptr<const void> needed)
+      : run_(std::move(run)), needed_(std::move(needed)) {}
+  /// Completes the transform and returns the result. Every worker must call it, because the moves that are left are
+  /// calls of all workers.
+  auto finish() { return run_.finish(); }
+
+ private:
+  fourier_run<In, Out, Rank> run_;
+  std::shared_ptr<const void> needed_;
+};
+
+}  // namespace detail
+
+/// The discrete Fourier transform of a tensor along the dimensions D, from p_x to p_y; fourier_transform makes it.
+///
+/// The layouts in which its dimensions are whole are chosen from extents and partitions alone (choose_pencils), and
+/// each change of layout is one repartition. The kernel is a linear operator of real numbers.
+template <class Kind, std::size_t Rank, std::size_t... D>
+class fourier_operator {
+  template <class T, bool Forward>
+  using result = detail::fourier_result_of<Kind, T, Forward>;
+
+ public:
+  fourier_operator(const dynamic_partition<Rank>& p_x, const std::optional<dynamic_partition<Rank>>& p_y, Kind kind,
+                   const fourier_options& options)
+      : kind_(kind), engine_(std::make_shared<engine>(defined(p_x, p_y, kind, options))) {}
+
+  /// Returns the result on this worker.
+  template <class X>
+  auto operator()(const X& x) const {
+    if constexpr (takes<X>()) return forward_(x, text());
+    else return detail::rejected_call{};
+  }
+  /// Writes the result into a caller's array or view, which must have its shape and share no memory with x
+  /// [shape_error, on all workers].
+  template <class X, class View>
+  void into(const X& x, View&& view) const {
+    if constexpr (takes<X>()) {
+      if constexpr (fills<View, X, true>()) carry_out<true>(x, view_of<View, X, true>(view), text());
+    }
+  }
+  /// Transforms what is whole and starts the first move; finish() does the rest, and every worker must call it. Until
+  /// then x must not change.
+  template <class X>
+  auto start(const X& x) const {
+    if constexpr (takes<X>()) return begin<true>(x);
+    else return detail::rejected_call{};
+  }
+  /// The transpose, as an operator of real numbers: <F x, y> == <x, F* y> with the sum of the products of all real and
+  /// all imaginary parts. Goes back to the blocks of the last x whose result had the shape of dy, else to balanced
+  /// ones.
+  template <class Y>
+  auto adjoint(const Y& dy) const {
+    if constexpr (takes_back<Y>()) return backward_(dy, text());
+    else return detail::rejected_call{};
+  }
+  template <class Y, class View>
+  void adjoint_into(const Y& dy, View&& view) const {
+    if constexpr (takes_back<Y>()) {
+      if constexpr (fills<View, Y, false>()) carry_out<false>(dy, view_of<View, Y, false>(view), text());
+    }
+  }
+  template <class Y>
+  auto start_adjoint(const Y& dy) const {
+    if constexpr (takes_back<Y>()) return begin<false>(dy);
+    else return detail::rejected_call{};
+  }
+
+  /// What is transformed where, and what this worker moves, for a tensor x of these extents in balanced blocks.
+  /// Requires: extents that have such a transform [shape_error]. Cost: no communication.
+  template <std::size_t... E>
+  fourier_plan<Rank> plan(const extents<E...>& global) const {
+    static_assert(sizeof...(E) == Rank,
+                  "partita::fourier_transform::plan(extents): requires extents of the rank of the partitions");
+    if constexpr (sizeof...(E) == Rank) return plan(global.array());
+    else return {};
+  }
+  fourier_plan<Rank> plan(const std::array<std::size_t, Rank>& global) const { return here().plan(global); }
+  /// The partition of the result of a tensor of these extents: p_y, or the one that the kernel chooses.
+  template <std::size_t... E>
+  dynamic_partition<Rank> result_partition(const extents<E...>& global) const {
+    static_assert(
+        sizeof...(E) == Rank,
+        "partita::fourier_transform::result_partition(extents): requires extents of the rank of the partitions");
+    if constexpr (sizeof...(E) == Rank) return here().result_partition(global.array());
+    else return here().definition().p_x;
+  }
+
+  /// The inverse transform, from p_y to p_x, with the same norm. That of real_to_complex requires the option
+  /// real_extent; one whose result has a free layout requires the extents of x [shape_error].
+  auto inverse() const {
+    const auto& d = here().definition();
+    if (!d.p_y)
+      throw shape_error(text(engine::name)
+                        << ".inverse(): requires the extents of x, from which the layout of the result "
+                           "follows; write inverse(extents)");
+    return inverse_from(*d.p_y);
+  }
+  template <std::size_t... E>
+  auto inverse(const extents<E...>& global) const {
+    return inverse_from(result_partition(global));
+  }
+
+  /// The memory pool that results of moves are allocated from; null before the first move.
+  detail::arena* memory() const { return here().memory(); }
+  std::size_t plans_made() const { return here().plans_made(); }
+  /// The number of plans made so far, and what this worker sent in all moves of the last call.
+  kernel_counts counts() const { return here().counts(); }
+
+ private:
+  using engine = detail::fourier_engine<Rank>;
+
+  static detail::fourier_definition<Rank> defined(const dynamic_partition<Rank>& p_x,
+                                                  const std::optional<dynamic_partition<Rank>>& p_y,
+                                                  [[maybe_unused]] Kind kind, const fourier_options& options) {
+    detail::fourier_definition<Rank> d{p_x, p_y, shape_list{D...}, {}, {}, options};
+    for (std::size_t k = 0; k < sizeof...(D); ++k) {
+      d.kinds.push_back(detail::kind_of_line<Kind>(k, sizeof...(D)));
+      if constexpr (detail::is_real_to_real<Kind>) d.real_kinds.push_back(kind.kinds[Kind::size == 1 ? 0 : k]);
+      else d.real_kinds.push_back({});
+    }
+    return d;
+  }
+  engine& here() const {
+    detail::expect_not_moved_from(engine_ != nullptr, engine::name);
+    return *engine_;
+  }
+
+  auto inverse_from(const dynamic_partition<Rank>& p_y) const {
+    const auto& d = here().definition();
+    fourier_options options = d.options;
+    if constexpr (std::is_same_v<Kind, real_to_complex_t>) {
+      return fourier_operator<complex_to_real_t, Rank, D...>(p_y, d.p_x, complex_to_real, options);
+    } else if constexpr (std::is_same_v<Kind, complex_to_real_t>) {
+      return fourier_operator<real_to_complex_t, Rank, D...>(p_y, d.p_x, real_to_complex, options);
+    } else {
+      options.inverse = !options.inverse;
+      return fourier_operator<Kind, Rank, D...>(p_y, d.p_x, kind_, options);
+    }
+  }
+
+  template <class X>
+  static consteval bool takes() {
+    static_assert(detail::has_known_rank<X>(),
+                  "partita::fourier_transform(p_x, p_y)(x): requires an xtensor expression whose rank is part of its "
+                  "type; as_rank<2>(a) gives it one");
+    static_assert(
+        !ranked_array<X> || detail::has_rank<X, Rank>(),
+        "partita::fourier_transform(p_x, p_y)(x): requires a block of the rank of its partitions; reshape() the "
+        "partitions with extents of 1");
+    if constexpr (detail::has_rank<X, Rank>()) {
+      constexpr bool suits = !std::is_void_v<result<element_of<X>, true>>;
+      static_assert(
+          suits,
+          "partita::fourier_transform(p_x, p_y, kind)(x): requires the elements of its kind, of float or double: "
+          "complex numbers for complex_to_complex and complex_to_real, real ones for real_to_complex and "
+          "real_to_real");
+      return suits;
+    } else {
+      return false;
+    }
+  }
+  template <class Y>
+  static consteval bool takes_back() {
+    static_assert(detail::has_known_rank<Y>() && detail::has_rank<Y, Rank>(),
+                  "partita::fourier_transform(p_x, p_y).adjoint(dy): requires an xtensor expression of the rank of its "
+                  "partitions, which is part of its type");
+    if constexpr (detail::has_rank<Y, Rank>()) {
+      constexpr bool suits = !std::is_void_v<result<element_of<Y>, false>>;
+      static_assert(
+          suits,
+          "partita::fourier_transform(p_x, p_y, kind).adjoint(dy): requires the elements of its result, of float "
+          "or double: complex numbers for complex_to_complex and real_to_complex, real ones for complex_to_real "
+          "and real_to_real");
+      return suits;
+    } else {
+      return false;
+    }
+  }
+  template <class View, class X, bool Forward>
+  static consteval bool fills() {
+    static_assert(
+        !detail::ends_with_the_call<View>,
+        "partita: kernel.into(x, view): requires a tensor that outlives the call, or a view of one; a temporary "
+        "tensor takes the result with it");
+    constexpr bool fit = [] {
+      if constexpr (strided_array<View>)
+        return rank_of<View> == Rank && std::is_same_v<element_of<View>, result<element_of<X>, Forward>> &&
+               !std::is_const_v<std::remove_pointer_t<decltype(std::declval<View&>().data())>>;
+      else return false;
+    }();
+    static_assert(
+        fit,
+        "partita::fourier_transform(p_x, p_y).into(x, view): requires a view with memory (an xt::xtensor, or an "
+        "xt::view of ranges of one) of the rank and the elements of the result, which is not const");
+    return fit;
+  }
+  template <class View, class X, bool Forward>
+  static auto view_of(View& view) {
+    return detail::target<result<element_of<X>, Forward>, Rank>{true, block_of(view)};
+  }
+
+  /// Whether two blocks share an element, or are interleaved if their elements have different types.
+  template <class In, class Out>
+  static bool shares_memory(const strided<const In, Rank>& x, const strided<Out, Rank>& y) {
+    if constexpr (std::is_same_v<In, Out>) {
+      return overlapping<In, Rank>(x, y);
+    } else {
+      const auto [x_first, x_last] = detail::addresses_of(x);
+      const auto [y_first, y_last] = detail::addresses_of(y);
+      return x_first < y_last && y_first < x_last;
+    }
+  }
+
+  /// Agrees on a call of this block and prepares it.
+  template <bool Forward, class In>
+  auto prepared(const strided<const In, Rank>& x, const detail::target<result<In, Forward>, Rank>& wanted,
+                const text& error_message) const {
+    using Out = result<In, Forward>;
+    std::optional<std::array<std::size_t, Rank>> view;
+    if (wanted.given) view = wanted.block.shape;
+    detail::local_error before(error_message);
+    if (!before.any() && wanted.given && shares_memory(x, wanted.block))
+      before =
+          detail::local_error(text(engine::name) << ".into(x, view): requires a view that shares no element with x; "
+                                                    "copy x, or give another view");
+    const auto& s = here().agree(Forward, x.shape, view, detail::type_number<In>(), &detail::type_name<In>, before);
+    return detail::fourier_run<In, Out, Rank>(engine_, s, Forward, x, wanted);
+  }
+  template <bool Forward, class X, class Target>
+  auto carry_out(const X& x, const Target& wanted, const text& error_message) const {
+    using In = element_of<X>;
+    engine& it = here();
+    detail::chained_call call{Forward ? "fourier_transform(p_x, p_y)(x)" : "fourier_transform(p_x, p_y).adjoint(dy)",
+                              1,
+                              it.identity(),
+                              detail::type_number<In>(),
+                              &detail::type_name<In>,
+                              Rank,
+                              detail::shape_of_block(x)};
+    call.chain.number = detail::mixed(call.chain.number, Forward ? 1U : 2U);
+    call.fills_view = wanted.given;
+    for (std::size_t d = 0; d < Rank; ++d) call.view[d] = wanted.block.shape[d];
+    const auto run = [&] {
+      const block_argument<X> argument(x);
+      auto made = prepared<Forward, In>(argument.block(), wanted, error_message);
+      made.begin();
+      return made.finish();
+    };
+    if (!error_message.empty()) return detail::one_call(it.state(), run);
+    return it.calls(Forward).carry_out(
+        call, [&] { return it.plans_made(); }, run);
+  }
+  template <bool Forward, class X>
+  auto begin(const X& x) const {
+    using In = element_of<X>;
+    using Out = result<In, Forward>;
+    auto argument = std::make_shared<const block_argument<X>>(x);
+    engine& it = here();
+    const detail::one_thread only(it.state().caller(), [] { return text(engine::name); });
+    return detail::one_call(it.state(), [&] {
+      auto made = prepared<Forward, In>(argument->block(), {}, text());
+      if (made.begin()) made.leave_under_way();
+      return detail::pending_fourier<In, Out, Rank>(std::move(made), argument);
+    });
+  }
+
+  friend struct detail::kernel_access;
+  template <class X>
+  auto forward_(const X& x, const text& error_message) const {
+    return carry_out<true>(x, detail::target<result<element_of<X>, true>, Rank>{}, error_message);
+  }
+  template <class Y>
+  auto backward_(const Y& dy, const text& error_message) const {
+    return carry_out<false>(dy, detail::target<result<element_of<Y>, false>, Rank>{}, error_message);
+  }
+  void object_(const text& error_message) const { here().object(error_message); }
+  detail::kernel_identity identity_() const { return here().identity(); }
+
+  Kind kind_;
+  std::shared_ptr<engine> engine_;  // shared, so that copies share what they learn
+};
+
+/// Transforms a tensor along the dimensions D: `fourier_transform<0, 1, 2>(p_x, p_y)` of complex numbers; with
+/// `real_to_complex` real numbers to half of their spectrum along the last of D, with `complex_to_real` back (give
+/// `{.real_extent = n}`), with `real_to_real(real_transform::dct_2)` by cosines or sines. The other dimensions are
+/// batches. Without p_y the layout of the result is left to the kernel, which saves a move; ask
+/// `result_partition(extents)`.
+/// Shapes:   x is this worker's block on p_x, in any decomposition that tiles the tensor; the result is its block on
+///           p_y, in the balanced decomposition. A worker outside p_y gets a block without elements.
+/// Requires: partitions of the rank of x, dimensions below it, each once, elements of the kind [compile time]; blocks
+///           that fit together, extents that have such a transform [shape_error, on all workers].
+/// Cost:     each dimension is transformed where it is whole, so dimensions that are not cut move nothing; the others
+///           take the fewest repartitions that leave no worker idle (slabs: one move, and one back). FFTW plans once
+///           for each shape. One worker transforms a line: a tensor of a single line is gathered.
+/// Adjoint:  the exact transpose, as an operator of real numbers: for complex numbers the opposite direction with the
+///           same factor; half of a spectrum is added once. With fourier_norm::ortho it is the inverse, except from and
+///           to half of a spectrum.
+template <std::size_t... D, class X, class Y, class Kind>
+  requires detail::is_fourier_kind<Kind>
+auto fourier_transform(const partition<X>& p_x, const partition<Y>& p_y, Kind kind,
+                       const fourier_options& options = {}) {
+  if constexpr (detail::has_fourier_transform<Kind, X::rank(), Y::rank(), D...>())
+    return fourier_operator<Kind, X::rank(), D...>(p_x.as_dynamic(), p_y.as_dynamic(), kind, options);
+  else return detail::rejected_call{};
+}
+template <std::size_t... D, class X, class Y>
+auto fourier_transform(const partition<X>& p_x, const partition<Y>& p_y, const fourier_options& options = {}) {
+  return fourier_transform<D...>(p_x, p_y, complex_to_complex, options);
+}
+/// The layout of the result is left to the kernel.
+template <std::size_t... D, class X, class Kind>
+  requires detail::is_fourier_kind<Kind>
+auto fourier_transform(const partition<X>& p_x, Kind kind, const fourier_options& options = {}) {
+  if constexpr (detail::has_fourier_transform<Kind, X::rank(), X::rank(), D...>())
+    return fourier_operator<Kind, X::rank(), D...>(p_x.as_dynamic(), std::nullopt, kind, options);
+  else return detail::rejected_call{};
+}
+template <std::size_t... D, class X>
+auto fourier_transform(const partition<X>& p_x, const fourier_options& options = {}) {
+  return fourier_transform<D...>(p_x, complex_to_complex, options);
+}
+/// Fallback for arguments that are not partitions, a kind and options: a compile-time error with one readable message.
+PARTITA_FALLBACK_OVERLOAD(fourier_transform) {
+  static_assert(
+      detail::dependent_false<Given...>,
+      "partita::fourier_transform<D...>(p_x, p_y, kind, options): requires the dimensions to transform, one or two "
+      "partitions, and perhaps complex_to_complex, real_to_complex, complex_to_real or real_to_real(...); write "
+      "fourier_transform<0, 1>(p_x, p_y)");
+  return detail::rejected_call{};
+}
+PARTITA_FALLBACK_OVERLOAD_OF_VALUES(fourier_transform)
+
+}  // namespace partita

@@ -1,0 +1,198 @@
+// Fourier, cosine and sine transforms along one dimension: their kinds and norms, the extents of their results, and the
+// factors with which a transform of FFTW becomes the one that was asked for, its inverse, or its exact adjoint.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <type_traits>
+
+namespace partita {
+
+/// Which direction of a transform is divided by the number of points, as NumPy names it: the inverse (backward), the
+/// transform itself (forward), or both by its square root (ortho, which also makes cosine and sine transforms
+/// orthogonal, as SciPy does).
+enum class fourier_norm { backward, ortho, forward };
+
+/// The discrete cosine and sine transforms of types I to IV, as SciPy and FFTW define them (REDFT00, 10, 01, 11 and
+/// RODFT00, 10, 01, 11).
+enum class real_transform { dct_1, dct_2, dct_3, dct_4, dst_1, dst_2, dst_3, dst_4 };
+
+/// Options of fourier_transform.
+struct fourier_options {
+  fourier_norm norm = fourier_norm::backward;
+  bool inverse = false;         ///< the inverse transform; complex_to_real is always that of real_to_complex
+  std::size_t real_extent = 0;  ///< of the last transformed dimension where the other side has half of its spectrum
+  bool measure = false;         ///< FFTW tries its algorithms before the first call (FFTW_MEASURE)
+};
+
+/// What a transform makes of what: complex numbers of complex numbers.
+struct complex_to_complex_t {};
+inline constexpr complex_to_complex_t complex_to_complex{};
+/// Half of the spectrum (n / 2 + 1 of n complex numbers along the last transformed dimension) of real numbers.
+struct real_to_complex_t {};
+inline constexpr real_to_complex_t real_to_complex{};
+/// Real numbers of half of their spectrum: the inverse of real_to_complex.
+struct complex_to_real_t {};
+inline constexpr complex_to_real_t complex_to_real{};
+/// Real numbers of real numbers, by a cosine or sine transform along each dimension.
+template <std::size_t N>
+struct real_to_real_t {
+  static constexpr std::size_t size = N;
+  std::array<real_transform, N> kinds;
+};
+/// One kind for each transformed dimension, in their order, or one for all of them.
+template <class... Kind>
+  requires(sizeof...(Kind) > 0 && (std::is_same_v<Kind, real_transform> && ...))
+constexpr real_to_real_t<sizeof...(Kind)> real_to_real(Kind... kinds) {
+  return {{kinds...}};
+}
+
+namespace detail {
+
+enum class line_kind { complex_to_complex, real_to_complex, complex_to_real, real_to_real };
+
+/// Factors of the first and the last element of a line.
+struct end_factors {
+  double first = 1, last = 1;
+
+  constexpr bool any() const { return first != 1 || last != 1; }
+  constexpr end_factors times(double f, double l) const { return {first * f, last * l}; }
+};
+
+/// One transform of FFTW along one dimension: elements at the ends of a line are multiplied before and after it, and
+/// all of them by `factor`.
+struct line_transform {
+  std::size_t dimension = 0;
+  line_kind kind = line_kind::complex_to_complex;
+  bool backward = false;  ///< the sign of the exponent is +
+  real_transform real = real_transform::dct_1;
+  end_factors before{}, after{};
+  double factor = 1;
+};
+
+constexpr real_transform inverse_kind(real_transform kind) {
+  switch (kind) {
+    case real_transform::dct_2:
+      return real_transform::dct_3;
+    case real_transform::dct_3:
+      return real_transform::dct_2;
+    case real_transform::dst_2:
+      return real_transform::dst_3;
+    case real_transform::dst_3:
+      return real_transform::dst_2;
+    default:
+      return kind;
+  }
+}
+
+/// The number of points by which a transform and its unnormalised inverse together multiply n elements.
+constexpr double logical_points(line_kind kind, real_transform real, std::size_t n) {
+  const auto points = static_cast<double>(n);
+  if (kind != line_kind::real_to_real) return points;
+  return real == real_transform::dct_1   ? 2 * (points - 1)
+         : real == real_transform::dst_1 ? 2 * (points + 1)
+                                         : 2 * points;
+}
+
+/// The transform along a dimension of n elements (of the real side, where the other one has half of a spectrum).
+inline line_transform line_of(std::size_t dimension, line_kind kind, real_transform real, bool inverse,
+                              fourier_norm norm, std::size_t n) {
+  line_transform line{dimension, kind, inverse, inverse ? inverse_kind(real) : real};
+  if (n == 0) return line;
+  const double points = logical_points(kind, real, n);
+  if (norm == fourier_norm::ortho) line.factor = 1 / std::sqrt(points);
+  else if ((norm == fourier_norm::backward) == inverse) line.factor = 1 / points;
+  if (kind != line_kind::real_to_real || norm != fourier_norm::ortho) return line;
+  constexpr double half = 0.70710678118654752440, twice = 1.41421356237309504880;  // the roots of 1/2 and of 2
+  switch (line.real) {
+    case real_transform::dct_1:
+      line.before = {twice, twice}, line.after = {half, half};
+      break;
+    case real_transform::dct_2:
+      line.after.first = half;
+      break;
+    case real_transform::dct_3:
+      line.before.first = twice;
+      break;
+    case real_transform::dst_2:
+      line.after.last = half;
+      break;
+    case real_transform::dst_3:
+      line.before.last = twice;
+      break;
+    default:
+      break;
+  }
+  return line;
+}
+
+/// The transpose of a line's transform, as a map of real numbers; n as in line_of.
+///
+/// Of half of a spectrum each number but the first, and the last if n is even, stands for two of the whole: the
+/// transpose of a transform to half of the spectrum adds it once, where the inverse adds it twice. The matrices of
+/// cosine and sine transforms are symmetric, or each other's transposes, but for such factors at their ends.
+constexpr line_transform adjoint_of(const line_transform& line, std::size_t n) {
+  line_transform back = line;
+  back.before = line.after;
+  back.after = line.before;
+  back.backward = !line.backward;
+  const bool even = n % 2 == 0;
+  if (line.kind == line_kind::real_to_complex) {
+    back.kind = line_kind::complex_to_real;
+    back.factor *= 0.5;
+    back.before = back.before.times(2, even ? 2 : 1);
+  } else if (line.kind == line_kind::complex_to_real) {
+    back.kind = line_kind::real_to_complex;
+    back.factor *= 2;
+    back.after = back.after.times(0.5, even ? 0.5 : 1);
+  } else if (line.kind == line_kind::real_to_real) {
+    back.real = inverse_kind(line.real);
+    switch (line.real) {
+      case real_transform::dct_1:
+        back.before = back.before.times(2, 2), back.after = back.after.times(0.5, 0.5);
+        break;
+      case real_transform::dct_2:
+        back.before = back.before.times(2, 1);
+        break;
+      case real_transform::dct_3:
+        back.after = back.after.times(0.5, 1);
+        break;
+      case real_transform::dst_2:
+        back.before = back.before.times(1, 2);
+        break;
+      case real_transform::dst_3:
+        back.after = back.after.times(1, 0.5);
+        break;
+      default:
+        break;
+    }
+  }
+  return back;
+}
+
+/// The kind of transform that a tag names along the k-th of N transformed dimensions.
+template <class Kind>
+inline constexpr bool is_fourier_kind =
+    std::is_same_v<Kind, complex_to_complex_t> || std::is_same_v<Kind, real_to_complex_t> ||
+    std::is_same_v<Kind, complex_to_real_t>;
+template <std::size_t N>
+inline constexpr bool is_fourier_kind<real_to_real_t<N>> = true;
+template <class Kind>
+inline constexpr bool is_real_to_real = false;
+template <std::size_t N>
+inline constexpr bool is_real_to_real<real_to_real_t<N>> = true;
+
+/// The kind of the line along the k-th of `all` transformed dimensions: half of the spectrum is taken along the last.
+template <class Kind>
+constexpr line_kind kind_of_line(std::size_t k, std::size_t all) {
+  if constexpr (is_real_to_real<Kind>) return line_kind::real_to_real;
+  else if (k + 1 < all || std::is_same_v<Kind, complex_to_complex_t>) return line_kind::complex_to_complex;
+  else return std::is_same_v<Kind, real_to_complex_t> ? line_kind::real_to_complex : line_kind::complex_to_real;
+}
+
+/// The number of complex numbers in half of the spectrum of n real numbers.
+constexpr std::size_t half_spectrum(std::size_t n) { return n / 2 + 1; }
+
+}  // namespace detail
+}  // namespace partita

@@ -1,0 +1,142 @@
+// The choice of pencils: the fewest moves, no idle worker that a pencil would employ, no gathered array.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <partita/kernel/detail/pencils.hpp>
+#include <random>
+#include <vector>
+
+namespace {
+
+using namespace partita;
+using detail::choose_pencils;
+using detail::pencil;
+using detail::pencil_request;
+using route = std::vector<pencil>;
+
+std::size_t largest(const shape_list& extents, const shape_list& grid) {
+  std::size_t n = 1;
+  for (std::size_t d = 0; d < grid.size(); ++d) n *= (extents[d] + grid[d] - 1) / grid[d];
+  return n;
+}
+std::size_t places(const shape_list& grid) {
+  std::size_t n = 1;
+  for (const std::size_t parts : grid) n *= parts;
+  return n;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(pencils_of_transforms)
+
+BOOST_AUTO_TEST_CASE(slabs_move_once_and_once_back) {
+  const pencil_request slabs{.extents = {256, 256, 256},
+                             .grid_x = {4, 1, 1},
+                             .grid_y = {4, 1, 1},
+                             .dimensions = {0, 1, 2},
+                             .workers = 4,
+                             .in_place = true};
+  BOOST_TEST((choose_pencils(slabs) == route{{{4, 1, 1}, {1, 2}}, {{1, 4, 1}, {0}}, {{4, 1, 1}, {}}}));
+}
+
+BOOST_AUTO_TEST_CASE(a_free_layout_of_the_result_saves_the_move_back) {
+  const pencil_request free{
+      .extents = {256, 256, 256}, .grid_x = {4, 1, 1}, .grid_y = {}, .dimensions = {0, 1, 2}, .workers = 4};
+  BOOST_TEST((choose_pencils(free) == route{{{4, 1, 1}, {1, 2}}, {{1, 4, 1}, {0}}}));
+}
+
+BOOST_AUTO_TEST_CASE(dimensions_that_are_not_cut_are_transformed_where_they_are) {
+  pencil_request whole{.extents = {64, 9, 5},
+                       .grid_x = {4, 1, 1},
+                       .grid_y = {4, 1, 1},
+                       .dimensions = {1, 2},
+                       .workers = 4,
+                       .in_place = true};
+  BOOST_TEST((choose_pencils(whole) == route{{{4, 1, 1}, {1, 2}}}));
+  whole.in_place = false;  // x is not balanced, so that the result needs a move
+  BOOST_TEST((choose_pencils(whole) == route{{{4, 1, 1}, {1, 2}}, {{4, 1, 1}, {}}}));
+}
+
+BOOST_AUTO_TEST_CASE(the_last_move_lands_where_the_result_is_wanted) {
+  const pencil_request across{
+      .extents = {64, 64, 64}, .grid_x = {1, 1, 4}, .grid_y = {4, 1, 1}, .dimensions = {0, 1, 2}, .workers = 4};
+  BOOST_TEST((choose_pencils(across) == route{{{1, 1, 4}, {0, 1}}, {{4, 1, 1}, {2}}}));
+}
+
+BOOST_AUTO_TEST_CASE(more_workers_than_slabs_get_pencils) {
+  const pencil_request many{.extents = {16, 16, 16},
+                            .grid_x = {8, 8, 1},
+                            .grid_y = {8, 8, 1},
+                            .dimensions = {0, 1, 2},
+                            .workers = 64,
+                            .in_place = true};
+  const route pencils = choose_pencils(many);
+  BOOST_TEST((pencils.size() == 4U));  // 16 slabs would leave 48 workers idle
+  for (const pencil& p : pencils) BOOST_TEST((places(p.grid) == 64U));
+}
+
+BOOST_AUTO_TEST_CASE(half_of_a_spectrum_is_taken_before_all_others_and_left_after_them) {
+  pencil_request real{.extents = {32, 32, 17},
+                      .grid_x = {1, 1, 4},
+                      .grid_y = {4, 1, 1},
+                      .dimensions = {0, 1, 2},
+                      .workers = 4,
+                      .before_all = 2};
+  const route forward = choose_pencils(real);
+  BOOST_TEST((forward.front().dimensions.empty()));
+  BOOST_TEST((forward[1].dimensions[0] == 2U));
+  real.before_all = pencil_request::no_such;
+  real.after_all = 2;
+  BOOST_TEST((choose_pencils(real) == route{{{1, 1, 4}, {0, 1}}, {{4, 1, 1}, {2}}}));
+}
+
+BOOST_AUTO_TEST_CASE(one_line_alone_is_gathered) {
+  const pencil_request line{
+      .extents = {1, 30}, .grid_x = {1, 3}, .grid_y = {1, 3}, .dimensions = {0, 1}, .workers = 3, .in_place = true};
+  BOOST_TEST((choose_pencils(line) == route{{{1, 3}, {0}}, {{1, 1}, {1}}, {{1, 3}, {}}}));
+}
+
+BOOST_AUTO_TEST_CASE(random_routes_transform_each_dimension_once_where_it_is_whole) {
+  std::mt19937 random(20261126);
+  for (int k = 0; k < 3000; ++k) {
+    const std::size_t rank = 1 + random() % 4, workers = 1 + random() % 12;
+    pencil_request r{.extents = {}, .grid_x = {}, .grid_y = {}, .dimensions = {}, .workers = workers};
+    const bool free = random() % 3 == 0;
+    std::size_t left_x = workers, left_y = workers, long_dimensions = 0, whole = 1;
+    for (std::size_t d = 0; d < rank; ++d) {
+      r.extents.push_back(1 + random() % 9);
+      r.grid_x.push_back(1 + random() % left_x);
+      left_x /= r.grid_x[d];
+      if (!free) r.grid_y.push_back(1 + random() % left_y), left_y /= r.grid_y[d];
+      if (random() % 4 != 0) r.dimensions.push_back(d);
+      long_dimensions += r.extents[d] > 1 ? 1 : 0;
+      whole *= r.extents[d];
+    }
+    if (r.dimensions.empty()) r.dimensions.push_back(0);
+    r.in_place = r.grid_x == r.grid_y && random() % 2 == 0;
+    const std::size_t last = r.dimensions[r.dimensions.size() - 1], order = random() % 3;
+    if (order == 1) r.before_all = last;
+    if (order == 2) r.after_all = last;
+
+    const route found = choose_pencils(r);
+    std::vector<std::size_t> done;
+    for (std::size_t at = 0; at < found.size(); ++at) {
+      for (const std::size_t d : found[at].dimensions) {
+        BOOST_TEST((found[at].grid[d] == 1U || r.extents[d] == 1U));
+        done.push_back(d);
+      }
+      const bool between = at > 0 && (free || at + 1 < found.size());
+      if (between) BOOST_TEST(places(found[at].grid) <= workers);
+      if (between && long_dimensions > 1 && workers > 1 && found[at].grid != r.grid_x)
+        BOOST_TEST(largest(r.extents, found[at].grid) < whole);
+    }
+    BOOST_TEST(done.size() == r.dimensions.size());
+    for (const std::size_t d : r.dimensions) BOOST_TEST(std::count(done.begin(), done.end(), d) == 1);
+    if (order == 1) BOOST_TEST(done.front() == last);
+    if (order == 2) BOOST_TEST(done.back() == last);
+    BOOST_TEST((found.front().grid == r.grid_x));
+    if (!free) BOOST_TEST((found.back().grid == r.grid_y));
+    BOOST_TEST(found.size() <= 4U);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
