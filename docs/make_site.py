@@ -19,7 +19,7 @@ SECTIONS = {
     "Guides": ["mpi", "coming-from-distdl", "coming-from-xla", "coming-from-dtensor", "coming-from-paddle", "coming-from-petsc",
                "coming-from-scalapack", "cluster", "pitfalls",
                "reliability", "packages"],
-    "Kernels": ["arguments", "broadcast", "sum-reduce", "reduce", "all-gather", "repartition", "halo-exchange", "linear", "convolution",
+    "Kernels": ["arguments", "broadcast", "sum-reduce", "reduce", "all-gather", "repartition", "halo-exchange", "fourier", "linear", "convolution",
                 "layers", "array-broadcasting", "compose", "nodes", "simulated", "files"],
     "Sharding": ["sharding", "sharded", "search"],
     "Performance": ["performance", "performance-collectives", "performance-linear", "compile-cost"],

@@ -391,9 +391,10 @@ class fourier_operator {
 ///           p_y, in the balanced decomposition. A worker outside p_y gets a block without elements.
 /// Requires: partitions of the rank of x, dimensions below it, each once, elements of the kind [compile time]; blocks
 ///           that fit together, extents that have such a transform [shape_error, on all workers].
-/// Cost:     each dimension is transformed where it is whole, so dimensions that are not cut move nothing; the others
-///           take the fewest repartitions that leave no worker idle (slabs: one move, and one back). FFTW plans once
-///           for each shape. One worker transforms a line: a tensor of a single line is gathered.
+/// Cost:     each dimension is transformed where it is whole, so dimensions that are not cut move nothing. The others
+///           take moves, chosen so that the worker with the largest blocks moves and transforms least (slabs: one move,
+///           and one back). FFTW plans once for each shape. One worker transforms a line: a tensor of a single line is
+///           gathered.
 /// Adjoint:  the exact transpose, as an operator of real numbers: for complex numbers the opposite direction with the
 ///           same factor; half of a spectrum is added once. With fourier_norm::ortho it is the inverse, except from and
 ///           to half of a spectrum.

@@ -32,11 +32,12 @@ struct pencil {
 
 /// The layouts from x to the result, one move between each and the next; one layout alone moves nothing.
 ///
-/// The cost of a route is the sum over its moves of the largest block of the two layouts; of equal costs the fewest
-/// moves win, then the fewest pairs of workers that exchange boxes. So a dimension that is not cut is transformed where
-/// it is, slabs win if all workers have one (two moves there and back, or one if the result needs none), and pencils
-/// win where a slab would leave workers idle. No layout in between has the whole array on one worker, unless the array
-/// has only one line that is longer than 1, which must be whole somewhere.
+/// The cost of a route is the largest block for each move (of the two layouts) and for each transformed dimension: both
+/// read and write it about once. Of equal costs the fewest moves win, then the fewest pairs of workers that exchange
+/// boxes. So a dimension that is not cut is transformed where it is, slabs win where all workers have one (two moves
+/// there and back, or one if the result needs none), and pencils win where slabs would leave too many workers idle. No
+/// layout in between has the whole array on one worker, unless the array has only one line that is longer than 1, which
+/// must be whole somewhere.
 /// Cost: O(2^d) layouts of d transformed dimensions, each the best of the grids of at most so many workers.
 PARTITA_DECL std::vector<pencil> choose_pencils(const pencil_request& request);
 

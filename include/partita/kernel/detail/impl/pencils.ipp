@@ -11,10 +11,10 @@ namespace partita::detail {
 /// A route and what it costs.
 struct pencil_route {
   std::vector<pencil> layouts;
-  std::size_t bytes = 0, peers = 0;
+  std::size_t cost = 0, peers = 0;
 
   bool is_better_than(const pencil_route& other) const {
-    if (bytes != other.bytes) return bytes < other.bytes;
+    if (cost != other.cost) return cost < other.cost;
     if (layouts.size() != other.layouts.size()) return layouts.size() < other.layouts.size();
     return peers < other.peers;
   }
@@ -103,15 +103,19 @@ class pencil_search {
     if (given && between.size() == 1 && r_.in_place) between.clear();
     shape_list left = r_.dimensions;
     pencil_route route;
-    route.layouts.push_back({r_.grid_x, done_in(r_.grid_x, left)});
+    const auto add = [&](const shape_list& grid, const shape_list& done) {
+      route.cost += done.size() * largest_block(grid);
+      route.layouts.push_back({grid, done});
+    };
+    add(r_.grid_x, done_in(r_.grid_x, left));
     for (std::size_t k = 0; k < between.size(); ++k) {
       const shape_list& from = route.layouts.back().grid;
       const std::size_t a = largest_block(from), b = largest_block(between[k]);
-      route.bytes += a > b ? a : b;
+      route.cost += a > b ? a : b;
       route.peers += peers(from, between[k]);
       const shape_list done = done_in(between[k], left);
       if (done.empty() && (!given || k + 1 < between.size())) return;  // an idle layout
-      route.layouts.push_back({between[k], done});
+      add(between[k], done);
     }
     if (!left.empty() || (found_ && !route.is_better_than(route_))) return;
     found_ = true;
