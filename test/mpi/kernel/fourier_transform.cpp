@@ -349,6 +349,22 @@ BOOST_AUTO_TEST_CASE(the_adjoint_goes_back_to_the_blocks_of_the_last_x_or_to_tho
   BOOST_TEST(std::abs(dot(view, first) - dot(y, y)) <= 1e-13 * dot(y, y));
 }
 
+BOOST_AUTO_TEST_CASE(a_move_that_occurs_twice_goes_back_to_the_blocks_of_each, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const auto p_x = everyone.partition<1, 2>();
+  const auto p_y = everyone.partition<2, 1>();
+  const auto f = fourier_transform<0, 1>(p_x, p_y, real_to_complex);
+  BOOST_TEST(f.plan(extents<3, 2>{}).moves() == 3U);  // from p_x to p_y, and once more: half of 2 numbers are 2
+  const std::size_t columns = everyone.id() == 0 ? 2 : 0, rows = everyone.id() < 2 ? 3 : 0;
+  const xt::xtensor<double, 2> x(std::array<std::size_t, 2>{rows, columns}, 1.0);
+  const xt::xtensor<number, 2> y = f(x);
+  for (int call = 0; call < 3; ++call) {
+    const xt::xtensor<double, 2> dx = f.adjoint(y);
+    BOOST_TEST(dx.size() == x.size());
+    BOOST_TEST(std::abs(dot(dx, x) - dot(y, y)) < 1e-12);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(it_composes_with_other_operators_and_is_measured_and_copied) {
   const world everyone(test::workers());
   const auto p = everyone.partition(extents<dynamic, 1>(everyone.size()));

@@ -244,6 +244,7 @@ class fourier_engine {
  private:
   struct exchange_of_layouts {
     dynamic_partition<Rank> from, to;
+    bool of_x;  ///< the first of a call, whose blocks may have any shapes
     std::unique_ptr<repartition_movement<Rank>> movement;
   };
 
@@ -331,16 +332,17 @@ class fourier_engine {
     s.takes = layouts->back().p.active();
     s.block_y = balanced_block(layouts->back().p, layouts->back().after);
     for (std::size_t k = 0; k + 1 < layouts->size(); ++k)
-      s.moves.push_back(&move((*layouts)[k].p, (*layouts)[k + 1].p));
+      s.moves.push_back(&move((*layouts)[k].p, (*layouts)[k + 1].p, k == 0));
     s.route = std::move(layouts);
     return s;
   }
-  /// The move between two layouts; one for all calls.
-  repartition_movement<Rank>& move(const dynamic_partition<Rank>& from, const dynamic_partition<Rank>& to) {
+  /// The move between two layouts, the same in all calls. If it is the first and a later one of a call, these are two:
+  /// the adjoint of the later one goes to balanced blocks.
+  repartition_movement<Rank>& move(const dynamic_partition<Rank>& from, const dynamic_partition<Rank>& to, bool of_x) {
     for (const exchange_of_layouts& m : moves_)
-      if (m.from == from && m.to == to) return *m.movement;
+      if (m.from == from && m.to == to && m.of_x == of_x) return *m.movement;
     moves_.push_back(
-        {from, to, std::make_unique<repartition_movement<Rank>>(repartition_planner<Rank>(name, from, to))});
+        {from, to, of_x, std::make_unique<repartition_movement<Rank>>(repartition_planner<Rank>(name, from, to))});
     return *moves_.back().movement;
   }
 
