@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <numbers>
 #include <partita/core/index.hpp>
-#include <partita/rule/fourier_rule.hpp>
+#include <partita/array/fourier_rule.hpp>
 #include <vector>
 
 namespace test {

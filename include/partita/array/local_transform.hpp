@@ -14,9 +14,9 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <partita/array/fourier_rule.hpp>
 #include <partita/array/strided.hpp>
 #include <partita/core/error.hpp>
-#include <partita/rule/fourier_rule.hpp>
 #include <type_traits>
 #include <utility>
 #include <vector>

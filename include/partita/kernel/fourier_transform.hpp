@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <partita/array/fourier_rule.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/core/rejected_call.hpp>
 #include <partita/kernel/detail/accepted.hpp>
@@ -23,7 +24,6 @@
 #include <partita/kernel/detail/pending.hpp>
 #include <partita/kernel/kernel_access.hpp>
 #include <partita/kernel/kernel_counts.hpp>
-#include <partita/rule/fourier_rule.hpp>
 #include <type_traits>
 #include <utility>
 

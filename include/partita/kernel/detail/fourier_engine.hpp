@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <partita/array/fourier_rule.hpp>
 #include <partita/array/local_transform.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/kernel/detail/chained_calls.hpp>
@@ -19,7 +20,6 @@
 #include <partita/kernel/detail/repartition_movement.hpp>
 #include <partita/kernel/detail/target.hpp>
 #include <partita/kernel/kernel_counts.hpp>
-#include <partita/rule/fourier_rule.hpp>
 #include <utility>
 #include <vector>
 
