@@ -260,16 +260,16 @@ class index_movement : public planned_movement<index_planner> {
     auto packed = scratch(p.sent, pitch), received = scratch(direct ? 0 : p.received, pitch);
     const auto pack = [&] {
       for (std::size_t f = 0; f < N; ++f)
-        copy_rows(packed_rows(packed.data() + offsets[f], pitch, call.given[f]), call.given[f], p.packed);
+        copy_rows(packed_rows(packed.data(), offsets[f], pitch, call.given[f]), call.given[f], p.packed);
     };
     const row_block there =
-        direct ? call.filled[0].from_row(p.first_placed()) : packed_rows(received.data(), pitch, call.filled[0]);
-    auto moved = begin_rows(true, call, packed_rows(packed.data(), pitch, call.given[0]), there, pack);
+        direct ? call.filled[0].from_row(p.first_placed()) : packed_rows(received.data(), 0, pitch, call.filled[0]);
+    auto moved = begin_rows(true, call, packed_rows(packed.data(), 0, pitch, call.given[0]), there, pack);
     for (std::size_t f = 0; f < N; ++f) copy_rows(call.filled[f], call.given[f], pattern().kept);
     auto place = [pattern = direct ? nullptr : planner().pattern(), pitch, offsets, filled = call.filled,
                   packed = std::move(packed), received = std::move(received)]() mutable {
       for (std::size_t f = 0; f < N && pattern; ++f)
-        copy_rows(filled[f], packed_rows(received.data() + offsets[f], pitch, filled[f]), pattern->travel.placed);
+        copy_rows(filled[f], packed_rows(received.data(), offsets[f], pitch, filled[f]), pattern->travel.placed);
     };
     return pending_rows(std::move(result), std::move(moved), std::move(place));
   }
@@ -289,11 +289,11 @@ class index_movement : public planned_movement<index_planner> {
     const auto pack = [&] {
       if (direct) return;
       [&]<std::size_t... F>(std::index_sequence<F...>) {
-        (pack_back<Reduction, T>(packed_rows(packed.data() + offsets[F], pitch, call.given[F]), call.given[F]), ...);
+        (pack_back<Reduction, T>(packed_rows(packed.data(), offsets[F], pitch, call.given[F]), call.given[F]), ...);
       }(each);
     };
     const row_block from =
-        direct ? call.given[0].from_row(p.first_placed()) : packed_rows(packed.data(), pitch, call.given[0]);
+        direct ? call.given[0].from_row(p.first_placed()) : packed_rows(packed.data(), 0, pitch, call.given[0]);
     // Rows that a worker of this node represents are combined by it before they travel.
     const auto return_rows = [&](const std::shared_ptr<box_exchange>& exchange) {
       const std::ptrdiff_t strides[] = {static_cast<std::ptrdiff_t>(pitch), 1};
@@ -301,17 +301,18 @@ class index_movement : public planned_movement<index_planner> {
       exchange->start(packed.data(), strides, returned.data(), strides);
       exchange->finish();
       [&]<std::size_t... F>(std::index_sequence<F...>) {
-        (combine_returned<Reduction, T>(packed_rows(packed.data() + offsets[F], pitch, call.given[F]),
-                                        packed_rows(returned.data() + offsets[F], pitch, call.given[F])),
+        (combine_returned<Reduction, T>(packed_rows(packed.data(), offsets[F], pitch, call.given[F]),
+                                        packed_rows(returned.data(), offsets[F], pitch, call.given[F])),
          ...);
       }(each);
     };
-    auto moved = begin_rows(false, call, from, packed_rows(received.data(), pitch, call.filled[0]), pack, return_rows);
+    auto moved =
+        begin_rows(false, call, from, packed_rows(received.data(), 0, pitch, call.filled[0]), pack, return_rows);
     auto combine = [pattern = planner().pattern(), pitch, offsets, me = state().id(), given = call.given,
                     filled = call.filled, cleared, packed = std::move(packed),
                     received = std::move(received)]() mutable {
       [&]<std::size_t... F>(std::index_sequence<F...>) {
-        (combine_all<Reduction, T>(*pattern, me, filled[F], packed_rows(received.data() + offsets[F], pitch, filled[F]),
+        (combine_all<Reduction, T>(*pattern, me, filled[F], packed_rows(received.data(), offsets[F], pitch, filled[F]),
                                    given[F], cleared[F]),
          ...);
       }(std::make_index_sequence<N>());

@@ -74,10 +74,11 @@ row_block rows_of(const strided<T, Rank>& block) {
   }
   return rows;
 }
-/// Dense rows like those of another block, `pitch` bytes apart.
-inline row_block packed_rows(std::byte* data, std::size_t pitch, const row_block& like) {
+/// Dense rows like those of another block, `pitch` bytes apart; the first is `offset` bytes behind `data`, which may be
+/// null where there are no rows.
+inline row_block packed_rows(std::byte* data, std::size_t offset, std::size_t pitch, const row_block& like) {
   row_block rows;
-  rows.data = data;
+  rows.data = data == nullptr ? nullptr : data + offset;
   rows.step = static_cast<std::ptrdiff_t>(pitch);
   rows.element = like.element;
   rows.elements = like.elements;
@@ -91,6 +92,7 @@ PARTITA_DECL void copy_rows(const row_block& to, const row_block& from, const st
 /// Combines rows with those of another block, element by element: to = op(to, from).
 template <class T, class Op>
 void combine_rows(const row_block& to, const row_block& from, const row_run& run, const Op& op) {
+  if (to.elements == 0) return;
   std::byte* y = to.from_row(run.to).data;
   const std::byte* x = from.from_row(run.from).data;
   for (std::size_t row = 0; row < run.rows; ++row, y += to.step, x += from.step) {
