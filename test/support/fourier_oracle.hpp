@@ -5,9 +5,11 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
+#include <map>
 #include <numbers>
-#include <partita/core/index.hpp>
 #include <partita/array/fourier_rule.hpp>
+#include <partita/core/index.hpp>
+#include <tuple>
 #include <vector>
 
 namespace test {
@@ -17,9 +19,13 @@ using partita::real_transform;
 using partita::detail::line_kind;
 using number = std::complex<double>;
 
-/// exp(2 pi i k / n), exact in its argument.
-inline number root_of_unity(std::size_t k, std::size_t n) {
-  return std::polar(1.0, 2 * std::numbers::pi * static_cast<double>(k % n) / static_cast<double>(n));
+/// exp(2 pi i k / n) for all k < n.
+inline const std::vector<number>& roots_of_unity(std::size_t n) {
+  static std::map<std::size_t, std::vector<number>> known;
+  std::vector<number>& roots = known[n];
+  for (std::size_t k = roots.size(); k < n; ++k)
+    roots.push_back(std::polar(1.0, 2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n)));
+  return roots;
 }
 
 /// Entry (k, j) of the matrix of a cosine or sine transform, as SciPy defines it: without a factor, or orthonormal.
@@ -67,6 +73,13 @@ inline double entry(real_transform kind, bool ortho, std::size_t k, std::size_t 
     }
   }
 }
+/// The matrix, row by row.
+inline const std::vector<double>& matrix(real_transform kind, bool ortho, std::size_t n) {
+  static std::map<std::tuple<real_transform, bool, std::size_t>, std::vector<double>> known;
+  std::vector<double>& entries = known[{kind, ortho, n}];
+  for (std::size_t at = entries.size(); at < n * n; ++at) entries.push_back(entry(kind, ortho, at / n, at % n, n));
+  return entries;
+}
 /// By what a transform and its inverse together multiply n points.
 inline double points(line_kind kind, real_transform real, std::size_t n) {
   const auto N = static_cast<double>(n);
@@ -96,10 +109,12 @@ inline std::vector<number> line(line_kind kind, real_transform real, bool invers
   }
   std::vector<number> y(kind == line_kind::real_to_complex ? n / 2 + 1 : n);
   for (std::size_t k = 0; k < y.size(); ++k) {
-    for (std::size_t j = 0; j < n; ++j) {
-      if (kind == line_kind::real_to_real)
-        y[k] += x[j] * entry(back ? opposite(real) : real, norm == fourier_norm::ortho, k, j, n);
-      else y[k] += x[j] * (back ? root_of_unity(j * k, n) : std::conj(root_of_unity(j * k, n)));
+    if (kind == line_kind::real_to_real) {
+      const auto& rows = matrix(back ? opposite(real) : real, norm == fourier_norm::ortho, n);
+      for (std::size_t j = 0; j < n; ++j) y[k] += x[j] * rows[k * n + j];
+    } else {
+      const auto& roots = roots_of_unity(n);
+      for (std::size_t j = 0; j < n; ++j) y[k] += x[j] * (back ? roots[j * k % n] : std::conj(roots[j * k % n]));
     }
     y[k] *= factor;
     if (kind == line_kind::complex_to_real) y[k].imag(0);

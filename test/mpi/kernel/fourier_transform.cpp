@@ -137,8 +137,7 @@ struct checked {
   static constexpr std::size_t count = sizeof...(D), along[count] = {D...}, last = along[count - 1];
   static constexpr double bound = std::is_same_v<Real, double> ? 1e-13 : 1e-5;
 
-  static void once(const world& everyone, generator& random) {
-    shape<Rank> real_extents = random_extents<Rank>(random);
+  static void once(const world& everyone, generator& random, const shape<Rank>& real_extents) {
     Kind kind{};
     if constexpr (detail::is_real_to_real<Kind>)
       for (std::size_t k = 0; k < count; ++k) {
@@ -222,9 +221,16 @@ struct checked {
   }
   static void times(std::size_t n, const world& everyone, std::size_t seed) {
     generator random(static_cast<unsigned>(seed));
-    for (std::size_t k = 0; k < test::random_cases(n); ++k) once(everyone, random);
+    for (std::size_t k = 0; k < test::random_cases(n); ++k) once(everyone, random, random_extents<Rank>(random));
   }
 };
+/// Blocks that are larger than an L1 cache.
+template <class Kind, class Real, std::size_t... D>
+void check_large(const world& everyone, std::size_t seed) {
+  generator random(static_cast<unsigned>(seed));
+  checked<Kind, Real, 3, D...>::once(everyone, random, {26, 33, 21});
+  checked<Kind, Real, 3, D...>::once(everyone, random, {34, 17, 40});
+}
 template <class Kind, class Real, std::size_t Rank, std::size_t... D>
 void check(std::size_t n, const world& everyone, std::size_t seed) {
   checked<Kind, Real, Rank, D...>::times(n, everyone, seed);
@@ -279,6 +285,17 @@ BOOST_AUTO_TEST_CASE(cosine_and_sine_transforms_are_their_definitions) {
   check<real_to_real_t<2>, double, 2, 0, 1>(15, everyone, 32);
   check<real_to_real_t<3>, double, 3, 0, 1, 2>(10, everyone, 33);
   check<real_to_real_t<1>, float, 2, 1>(5, everyone, 34);
+}
+
+BOOST_AUTO_TEST_CASE(large_blocks_are_transformed_some_lines_at_a_time) {
+  const world everyone(test::workers());
+  check_large<complex_to_complex_t, double, 0, 1, 2>(everyone, 41);
+  check_large<real_to_complex_t, double, 0, 1, 2>(everyone, 42);
+  check_large<real_to_complex_t, double, 2, 0>(everyone, 43);
+  check_large<complex_to_real_t, double, 0, 1, 2>(everyone, 44);
+  check_large<complex_to_real_t, double, 2, 0>(everyone, 45);
+  check_large<real_to_real_t<3>, double, 0, 1, 2>(everyone, 46);
+  check_large<complex_to_complex_t, float, 0, 2>(everyone, 47);
 }
 
 using complex_block = xt::xtensor<number, 3>;
