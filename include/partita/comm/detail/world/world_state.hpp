@@ -77,7 +77,6 @@ class world_state {
   std::uint64_t note_local(std::uint64_t fingerprint, const char* name, const shape_list& extents = {}) {
     return level_ == checks::agree ? local_.note(fingerprint, name, extents) : 0;
   }
-  std::uint64_t local_history() const { return local_.history(); }
   /// From now on agreements are recorded in, or replayed from, `steps`, the steps of a chain of calls. nullptr ends
   /// that.
   void follow_steps(recorded_agreements* steps) { steps_ = steps; }
