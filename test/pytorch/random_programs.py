@@ -6,6 +6,7 @@ PROGRAMS is programs.cpp. A program that differs is printed after operations hav
 still differs. Ends with a line `N passed, N failed, N skipped`; exits with 77 where there is no PyTorch."""
 import math
 import os
+import pathlib
 import random
 import subprocess
 import sys
@@ -16,6 +17,9 @@ try:
 except ImportError:
     print("skipped: no PyTorch for this Python (Debian: apt-get install python3-torch)")
     sys.exit(77)
+if not pathlib.Path(sys.argv[2]).exists():
+    print("failed: PyTorch was installed after the tests were configured; run meson setup --reconfigure BUILD")
+    sys.exit(1)
 
 from operations import differs_by_convention, domain, exact, of_pytorch, of_special_values, with_jumps
 
