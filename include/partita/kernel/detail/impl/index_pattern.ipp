@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <partita/comm/agreement.hpp>
 #include <partita/comm/facts.hpp>
@@ -73,6 +75,25 @@ void for_each_owned_run(const index_list& owned, Visit visit) {
   }
 }
 
+/// Sets the first position of each index, by a hash table of positions that is at most half full.
+template <class Position>
+void find_first(const index_list& wanted, std::vector<std::size_t>& first) {
+  // Multiplied by an odd number with no pattern in its bits (2^64 divided by the golden ratio), the highest bits of an
+  // index differ for neighbouring indices.
+  constexpr std::uint64_t factor = 0x9e3779b97f4a7c15ULL;
+  constexpr Position none = std::numeric_limits<Position>::max();
+  unsigned bits = 1;
+  while ((wanted.size() >> (bits - 1)) != 0) ++bits;
+  const std::size_t size = std::size_t{1} << bits;
+  std::vector<Position> table(size, none);
+  for (std::size_t j = 0; j < wanted.size(); ++j) {
+    std::size_t slot = (wanted[j] * factor) >> (64 - bits);
+    while (table[slot] != none && wanted[table[slot]] != wanted[j]) slot = (slot + 1) % size;
+    if (table[slot] == none) table[slot] = static_cast<Position>(j);
+    else first[j] = table[slot];
+  }
+}
+
 /// For each wanted index the position at which the same index is wanted first.
 inline std::vector<std::size_t> first_positions(const index_list& wanted) {
   std::vector<std::size_t> first(wanted.size());
@@ -82,18 +103,9 @@ inline std::vector<std::size_t> first_positions(const index_list& wanted) {
     ascending = ascending && (j == 0 || wanted[j - 1] < wanted[j]);
   }
   if (ascending) return first;
-  // A hash table of the positions, at most half full. Multiplied by an odd number with no pattern in its bits (2^64
-  // divided by the golden ratio), the highest bits of an index differ for neighbouring indices.
-  unsigned bits = 1;
-  while ((wanted.size() >> (bits - 1)) != 0) ++bits;
-  const std::size_t size = std::size_t{1} << bits, none = ~std::size_t{0};
-  std::vector<std::size_t> table(size, none);
-  for (std::size_t j = 0; j < wanted.size(); ++j) {
-    std::size_t slot = (wanted[j] * 0x9e3779b97f4a7c15ULL) >> (64 - bits);
-    while (table[slot] != none && wanted[table[slot]] != wanted[j]) slot = (slot + 1) % size;
-    if (table[slot] == none) table[slot] = j;
-    else first[j] = table[slot];
-  }
+  // Small positions take half the memory, and so half the time.
+  if (wanted.size() < std::numeric_limits<std::uint32_t>::max()) find_first<std::uint32_t>(wanted, first);
+  else find_first<std::size_t>(wanted, first);
   return first;
 }
 
@@ -107,7 +119,7 @@ numbers_by_worker lists_of(std::size_t workers, std::size_t n, To to, What what)
   auto lists = numbers_by_worker::of(lengths);
   std::vector<std::size_t> next(lists.first);
   for (std::size_t k = 0; k < n; ++k)
-    if (to(k) < workers) lists.all[next[to(k)]++] = what(k);
+    if (const std::size_t worker = to(k); worker < workers) lists.all[next[worker]++] = what(k);
   return lists;
 }
 
