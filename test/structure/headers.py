@@ -61,14 +61,18 @@ def main():
     headers = [h.relative_to(root).as_posix() for h in sorted((root / "partita").rglob("*.hpp")) if h.name != "src.hpp"]
     if not headers:
         sys.exit(f"{root}: no header")
-    # what takes a library that is not on the command line says so by an #error
-    for h in list(headers):
+    # what takes a library that is not on the command line says so by an #error; others may include it
+    known, missing = {}, {}
+    for h in headers:
         for wanted in re.findall(r"^#if !__has_include\((<[^>]+>)\)\n#error", (root / h).read_text(), re.M):
             probe_of_it = f"#if !__has_include({wanted})\n#error\n#endif\n"
             if subprocess.run([*command, "-fsyntax-only", "-x", "c++", "-"], cwd=build, input=probe_of_it, text=True,
                               capture_output=True).returncode:
-                headers.remove(h)
-                print(f"{h}: skipped, there is no {wanted}")
+                missing[h] = wanted
+    for h in list(headers):
+        for taken in sorted(missing.keys() & (includes_of(root, h, known) | {h}))[:1]:
+            headers.remove(h)
+            print(f"{h}: skipped, there is no {missing[taken]}")
 
     def compile(source, *extra):
         done = subprocess.run([*command, *extra, "-x", "c++", "-"], cwd=build, input=source, capture_output=True, text=True)

@@ -3,11 +3,6 @@
 // pkg-config fftw3 fftw3f).
 #pragma once
 
-#if !__has_include(<fftw3.h>)
-#error \
-    "partita: Fourier transforms take FFTW 3: install libfftw3-dev, link what `pkg-config --libs fftw3 fftw3f` prints"
-#endif
-
 #include <array>
 #include <complex>
 #include <cstddef>
