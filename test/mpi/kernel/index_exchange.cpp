@@ -76,7 +76,8 @@ BOOST_AUTO_TEST_CASE(a_row_travels_once_to_each_node) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(consecutive_rows_are_one_box) {
+BOOST_AUTO_TEST_CASE(consecutive_rows_are_one_box_on_one_node) {
+  const test::pretended together("PARTITA_NODES", "1");
   const world everyone(test::workers());
   const std::size_t P = everyone.size(), me = everyone.id();
   indices all(100 * P);
