@@ -42,12 +42,12 @@ constexpr sharding layout_along(const sharding& x) {
 }
 
 /// Executes a movement along sharded dimensions, if one is needed: `move()` moves, after all workers agreed. Throws if
-/// implicit reshards are forbidden. Returns whether it was needed.
+/// implicit reshards are forbidden.
 template <class T, class Move>
-bool move_along_cuts(bound_mesh& on, const char* name, const planned_exchange& planned, const sharding& lies,
+void move_along_cuts(bound_mesh& on, const char* name, const planned_exchange& planned, const sharding& lies,
                      const shape_list& extents, Move move) {
   const std::size_t most = planned.most_taken();
-  if (most == 0) return false;
+  if (most == 0) return;
   if (are_moves_written(lies))
     throw partition_error(text("partita::")
                           << name << ": requires operands that need not be moved, but of extents " << extents
@@ -56,7 +56,6 @@ bool move_along_cuts(bound_mesh& on, const char* name, const planned_exchange& p
   const announced_movement<T> one(on, name, lies, lies, extents, planned.counts().bytes, most * sizeof(T), most);
   move();
   one.done();
-  return true;
 }
 
 /// Applies the operation's local function to a block, now or as a recorded step.

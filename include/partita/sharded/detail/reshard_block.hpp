@@ -190,9 +190,9 @@ std::size_t planned_bytes(bound_mesh& on, const sharding& from, const sharding& 
 }
 /// Executes the steps of a reshard.
 template <class T>
-tensor_block<T> reshard_steps(bound_mesh& on, const tensor_block<T>& x, const sharding& from,
+tensor_block<T> reshard_steps(bound_mesh& on, const tensor_block<T>& x, const sharding& from, const sharding& to,
                               const planned_reshard& known, const shape_list& shape) {
-  if (executing.is_dry) return new_block<T>(shape_of_box(on.box(known.steps.back().after, shape)));
+  if (executing.is_dry) return new_block<T>(shape_of_box(on.box(to, shape)));
   tensor_block<T> now = x;
   const sharding* layout = &from;
   for (const reshard_step& step : known.steps) {
@@ -213,10 +213,10 @@ tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const shardi
     // 1. Find the steps, which are planned once.
     const sharding source = without_single_axes(bare(from)), target = without_single_axes(bare(to));
     const auto known = on.reshard<T>(source, target, shape);
-    if (!known->moves) return reshard_steps(on, x, source, *known, shape);
+    if (!known->moves) return reshard_steps(on, x, source, target, *known, shape);
     // 2. Agree on the movement, and execute its steps.
     const announced_movement<T> one(on, "reshard", source, target, shape, known->bytes);
-    const tensor_block<T> y = reshard_steps(on, x, source, *known, shape);
+    const tensor_block<T> y = reshard_steps(on, x, source, target, *known, shape);
     one.done();
     return y;
   });
