@@ -1,0 +1,367 @@
+// The operations that rearrange the elements of sharded tensors: their rules, what they read, their copies, and their
+// adjoints.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/rule/kernel_dimensions.hpp>
+#include <partita/rule/sharding/rules/reduction.hpp>
+#include <partita/rule/sharding/rules/shape.hpp>
+#include <partita/sharded/parts.hpp>
+#include <partita/sharded/reductions.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// The indices start, start + step, … below stop.
+struct progression {
+  std::size_t start = 0, stop = 0, step = 1;
+
+  constexpr std::size_t size() const { return stop <= start ? 0 : (stop - start + step - 1) / step; }
+  constexpr std::uint64_t fingerprint() const { return hasher().mix(start).mix(stop).mix(step).value(); }
+};
+
+namespace detail {
+
+/// A copy in which each index of the result comes from one index of x, or is 0, dimension by dimension.
+class copy_by_dimension {
+ public:
+  static constexpr std::size_t absent = ~std::size_t{0};
+
+  /// `from(d, i)` is the index of the tensor x from which index i of the result comes along dimension d, or `absent`.
+  template <class X, class Y, class From>
+  copy_by_dimension(const X& x, const Y& y, const From& from) : shape_(y.shape) {
+    const auto steps = steps_in(x.shape);
+    for (std::size_t d = 0; d < shape_.size(); ++d)
+      for (std::size_t k = 0; k < shape_[d]; ++k) {
+        const std::size_t i = from(d, y.box[d].start + k);
+        offsets_.push_back(i == absent ? -1 : static_cast<std::ptrdiff_t>(i - x.box[d].start) * steps[d]);
+      }
+  }
+  template <class T>
+  void operator()(const T* x, T* y) const {
+    if (volume_in(shape_) > 0) copy(x, y, 0, offsets_.data(), true);
+  }
+
+ private:
+  /// Sets the part of the result under the indices of the dimensions before d.
+  template <class T>
+  T* copy(const T* x, T* y, std::size_t d, const std::ptrdiff_t* offsets, bool there) const {
+    if (d == shape_.size()) {
+      *y = there ? *x : T(0);
+      return y + 1;
+    }
+    for (std::size_t k = 0; k < shape_[d]; ++k) {
+      const bool still = there && offsets[k] >= 0;
+      y = copy(still ? x + offsets[k] : x, y, d + 1, offsets + shape_[d], still);
+    }
+    return y;
+  }
+
+  shape_list shape_;
+  std::vector<std::ptrdiff_t> offsets_{};
+};
+
+/// Which of the dimensions D a dimension is.
+template <std::size_t... D>
+constexpr std::size_t place_among(std::size_t d) {
+  constexpr std::array<std::size_t, sizeof...(D)> all{D...};
+  std::size_t k = 0;
+  while (k < sizeof...(D) && all[k] != d) ++k;
+  return k;
+}
+
+/// What the operations along the dimensions D share. `Op::source(k, i, n)` is the index of x, of extent n along the
+/// k-th of them, from which index i of the result comes; `Op::read(k, interval, n)` what an interval of the result
+/// reads.
+template <class Op, std::size_t... D>
+struct rearranging {
+  static constexpr bool on_integers = true, is_linear = true;
+  static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);
+  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
+
+  template <class T>
+  auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    const Op& op = static_cast<const Op&>(*this);
+    return copy_by_dimension(x, y, [&](std::size_t d, std::size_t i) {
+      const std::size_t k = place_among<D...>(d);
+      return k == sizeof...(D) ? i : op.source(k, i, x.extents[d]);
+    });
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    prepared(x, y)(x.memory, y.memory);
+  }
+  short_list<interval> window(short_list<interval> box, const shape_list& x) const {
+    std::size_t k = 0;
+    const auto read = [&](std::size_t d) {
+      box[d] = box[d].size() == 0 ? interval{} : static_cast<const Op&>(*this).read(k, box[d], x[d]);
+      ++k;
+    };
+    (read(D), ...);
+    return box;
+  }
+};
+/// The rule of an operation that keeps the extents; and of one that changes those of the dimensions D.
+template <std::size_t... D>
+constexpr partita::rule rule_along(const char* name, const shape_span& x) {
+  return rules::along({static_cast<std::ptrdiff_t>(D)...}, 1, true).named(name)(x);
+}
+template <std::size_t... D>
+constexpr partita::rule rule_of_resizing(const char* name, const shape_span& x) {
+  return rules::slice({static_cast<std::ptrdiff_t>(D)...}).named(name)(x);
+}
+
+template <std::size_t... D>
+struct flip_operation : rearranging<flip_operation<D...>, D...> {
+  static constexpr partita::rule rule(const shape_span& x) { return rule_along<D...>("flip", x); }
+  std::size_t source(std::size_t, std::size_t i, std::size_t n) const { return n - 1 - i; }
+  interval read(std::size_t, interval y, std::size_t n) const { return {n - y.stop, n - y.start}; }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+    return operate(*this, dy);
+  }
+};
+
+template <std::size_t... D>
+struct roll_operation : rearranging<roll_operation<D...>, D...> {
+  static constexpr std::size_t parameters = 1;
+  std::array<std::ptrdiff_t, sizeof...(D)> by;
+
+  explicit roll_operation(const std::array<std::ptrdiff_t, sizeof...(D)>& shifts) : by(shifts) {}
+
+  static constexpr partita::rule rule(const shape_span& x) { return rule_along<D...>("roll", x); }
+  std::size_t source(std::size_t k, std::size_t i, std::size_t n) const {
+    const auto extent = static_cast<std::ptrdiff_t>(n);
+    return (i + static_cast<std::size_t>((extent - by[k] % extent) % extent)) % n;
+  }
+  interval read(std::size_t k, interval y, std::size_t n) const {
+    const std::size_t start = source(k, y.start, n);
+    return start + y.size() <= n ? interval{start, start + y.size()} : interval{0, n};
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+    std::array<std::ptrdiff_t, sizeof...(D)> back = by;
+    for (std::ptrdiff_t& one : back) one = -one;
+    return operate(roll_operation(back), dy);
+  }
+};
+
+template <std::size_t... D>
+struct tile_operation : rearranging<tile_operation<D...>, D...> {
+  static constexpr std::size_t parameters = 1;
+  std::array<std::size_t, sizeof...(D)> times;
+
+  explicit tile_operation(const std::array<std::size_t, sizeof...(D)>& repeats) : times(repeats) {}
+
+  static constexpr partita::rule rule(const shape_span& x) { return rule_of_resizing<D...>("tile", x); }
+  shape_list result_extents(const shape_span& x) const {
+    shape_list y = x[0];
+    std::size_t k = 0;
+    ((y[D] *= times[k++]), ...);
+    return y;
+  }
+  std::size_t source(std::size_t, std::size_t i, std::size_t n) const { return i % n; }
+  interval read(std::size_t, interval y, std::size_t n) const {
+    const std::size_t start = y.start % n;
+    return start + y.size() <= n ? interval{start, start + y.size()} : interval{0, n};
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+    return summed<0, D...>(dy, x.extents());
+  }
+
+ private:
+  /// The sum of the copies along the K-th of the dimensions, and then along those after it.
+  template <std::size_t K, std::size_t First, std::size_t... More, class X>
+  X summed(const X& dy, const shape_list& x) const {
+    const std::size_t n = x[First];
+    X sum = operate(slice_operation<First>{{interval{0, times[K] == 0 ? 0 : n}}}, dy);
+    for (std::size_t t = 1; t < times[K]; ++t)
+      sum = add(sum, operate(slice_operation<First>{{interval{t * n, (t + 1) * n}}}, dy));
+    if (times[K] == 0) sum = operate(pad_operation<true, First>{{margin{0, n}}, 0}, sum);
+    if constexpr (sizeof...(More) == 0) return sum;
+    else return summed<K + 1, More...>(sum, x);
+  }
+};
+
+template <std::size_t... D>
+struct strided_operation;
+
+/// The adjoint of a strided slice: its elements, with zeros between them.
+template <std::size_t... D>
+struct spread_operation : rearranging<spread_operation<D...>, D...> {
+  static constexpr std::size_t parameters = 2;
+  std::array<progression, sizeof...(D)> of;
+  std::array<std::size_t, sizeof...(D)> extents;
+
+  spread_operation(const std::array<progression, sizeof...(D)>& indices,
+                   const std::array<std::size_t, sizeof...(D)>& of_result)
+      : of(indices), extents(of_result) {}
+
+  static constexpr partita::rule rule(const shape_span& x) { return rule_of_resizing<D...>("spread", x); }
+  shape_list result_extents(const shape_span& x) const {
+    shape_list y = x[0];
+    std::size_t k = 0;
+    ((y[D] = extents[k++]), ...);
+    return y;
+  }
+  std::size_t source(std::size_t k, std::size_t i, std::size_t n) const {
+    if (i < of[k].start || (i - of[k].start) % of[k].step != 0) return copy_by_dimension::absent;
+    const std::size_t at = (i - of[k].start) / of[k].step;
+    return at < n ? at : copy_by_dimension::absent;
+  }
+  interval read(std::size_t k, interval y, std::size_t n) const {
+    const auto first_from = [&](std::size_t i) {
+      const std::size_t at = i <= of[k].start ? 0 : (i - of[k].start + of[k].step - 1) / of[k].step;
+      return at < n ? at : n;
+    };
+    const std::size_t start = first_from(y.start), stop = first_from(y.stop);
+    return start < stop ? interval{start, stop} : interval{};
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+    return operate(strided_operation<D...>(of), dy);
+  }
+};
+template <std::size_t... D>
+struct strided_operation : rearranging<strided_operation<D...>, D...> {
+  static constexpr std::size_t parameters = 1;
+  std::array<progression, sizeof...(D)> of;
+
+  explicit strided_operation(const std::array<progression, sizeof...(D)>& indices) : of(indices) {}
+
+  static constexpr partita::rule rule(const shape_span& x) { return rule_of_resizing<D...>("strided_slice", x); }
+  shape_list result_extents(const shape_span& x) const {
+    shape_list y = x[0];
+    std::size_t k = 0;
+    const auto take = [&](std::size_t d) {
+      const progression one = of[k++];
+      if (one.step == 0 || one.start > one.stop || one.stop > y[d])
+        throw shape_error(
+            text("partita::strided_slice: requires indices of the tensor and a step of at least 1, but got "
+                 "those from ")
+            << one.start << " up to " << one.stop << " in steps of " << one.step << " of dimension " << d << " of "
+            << x[0]);
+      y[d] = one.size();
+    };
+    (take(D), ...);
+    return y;
+  }
+  std::size_t source(std::size_t k, std::size_t i, std::size_t) const { return of[k].start + i * of[k].step; }
+  interval read(std::size_t k, interval y, std::size_t) const {
+    return {source(k, y.start, 0), source(k, y.stop - 1, 0) + 1};
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+    return operate(spread_operation<D...>(of, {x.extents()[D]...}), dy);
+  }
+};
+
+template <std::size_t... D>
+struct expand_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 0;
+  static constexpr std::size_t parameters = 1;
+  std::array<std::size_t, sizeof...(D)> to;
+
+  static constexpr partita::rule rule(const shape_span& x) {
+    partita::rule r;
+    const own_factors f(r, x[0]);
+    r.begin_operand();
+    for (std::size_t d = 0; d < x[0].size(); ++d) {
+      if (place_among<D...>(d) < sizeof...(D)) r.factors[f[d]].size = dynamic, r.add_dimension();
+      else r.add_dimension(f[d]);
+    }
+    r.begin_result();
+    f.write(r);
+    return r.complete().named("expand").with(linearity::movement);
+  }
+  shape_list result_extents(const shape_span& x) const {
+    shape_list y = x[0];
+    std::size_t k = 0;
+    ((y[D] = to[k++]), ...);
+    return y;
+  }
+  template <class T>
+  auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    return copy_by_dimension(
+        x, y, [](std::size_t d, std::size_t i) { return place_among<D...>(d) < sizeof...(D) ? std::size_t{0} : i; });
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    prepared(x, y)(x.memory, y.memory);
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+    return sum(dy, dimensions<D...>, keep_dimensions);
+  }
+};
+
+/// The elements on one side of a diagonal of the last two dimensions; the others are 0.
+template <bool Lower>
+struct triangle_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 0;
+  static constexpr std::size_t parameters = 1;
+  std::ptrdiff_t diagonal = 0;
+
+  static constexpr partita::rule rule(const shape_span& x) {
+    return rules::elementwise.named(Lower ? "tril" : "triu")(x).with(linearity::additive);
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    const std::size_t rank = y.shape.size(), rows = y.shape[rank - 2], columns = y.shape[rank - 1];
+    for (std::size_t k = 0; k < y.size(); ++k) {
+      const auto row = static_cast<std::ptrdiff_t>(y.box[rank - 2].start + k / columns % rows),
+                 column = static_cast<std::ptrdiff_t>(y.box[rank - 1].start + k % columns);
+      const bool stays = Lower ? column - row <= diagonal : column - row >= diagonal;
+      y[k] = stays ? x[k] : T(0);
+    }
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+    return operate(*this, dy);
+  }
+};
+
+template <std::size_t... D>
+struct squeeze_operation {
+  static constexpr partita::rule rule(const shape_span& x) {
+    partita::rule r;
+    const own_factors f(r, x[0]);
+    for (std::size_t t = 0; t < 2; ++t) {
+      t == 0 ? r.begin_operand() : r.begin_result();
+      for (std::size_t d = 0; d < x[0].size(); ++d) {
+        if (place_among<D...>(d) == sizeof...(D)) r.add_dimension(f[d]);
+        else if (t == 0) r.factors[f[d]].size = dynamic, r.add_dimension();
+      }
+    }
+    return r.complete().named("squeeze").with(linearity::movement);
+  }
+  applied_operation on(const partita::rule& r) const { return {r, block_work::reshape}; }
+};
+template <std::size_t... D>
+struct unsqueeze_operation {
+  static constexpr partita::rule rule(const shape_span& x) {
+    return rules::unsqueeze({static_cast<std::ptrdiff_t>(D)...})(x);
+  }
+  applied_operation on(const partita::rule& r) const { return {r, block_work::reshape}; }
+};
+
+template <std::size_t>
+using shift_along = std::ptrdiff_t;
+template <std::size_t>
+using count_along = std::size_t;
+template <std::size_t>
+using progression_along = progression;
+
+/// X has at least two dimensions, as far as its type shows.
+template <class X>
+inline constexpr bool may_be_matrices = rank_if_known<X>() >= 2;
+
+}  // namespace detail
+
+}  // namespace partita
