@@ -9,12 +9,15 @@
 #include <fftw3.h>
 
 #include <algorithm>
+#include <array>
 #include <complex>
 #include <cstddef>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <partita/array/fourier_rule.hpp>
+#include <partita/array/real_part.hpp>
+#include <partita/array/row_walk.hpp>
 #include <partita/array/strided.hpp>
 #include <partita/core/error.hpp>
 #include <type_traits>
@@ -54,18 +57,6 @@ PARTITA_FFTW_OF(float, fftwf_)
 /// lock.
 inline std::mutex fftw_planner;
 
-template <class T>
-struct real_of_element {
-  using type = T;
-};
-template <class T>
-struct real_of_element<std::complex<T>> {
-  using type = T;
-};
-/// The type of the real and the imaginary part.
-template <class T>
-using real_of = typename real_of_element<T>::type;
-
 inline fftw_r2r_kind fftw_kind(real_transform kind) {
   switch (kind) {
     case real_transform::dct_1:
@@ -87,22 +78,13 @@ inline fftw_r2r_kind fftw_kind(real_transform kind) {
   }
 }
 
-/// Calls f(row, n, stride) for each row of a block along its last dimension.
+/// Calls f(row, n, stride) for the elements of a block, as rows that are as long as possible.
 template <class T, std::size_t Rank, class F>
 void for_each_row(const strided<T, Rank>& block, F f) {
-  if (block.size() == 0) return;
-  index<Rank> at{};
-  for (T* row = block.data;;) {
-    f(row, block.shape[Rank - 1], block.strides[Rank - 1]);
-    std::size_t d = Rank - 1;
-    while (d > 0 && at[d - 1] + 1 == block.shape[d - 1]) {
-      row -= static_cast<std::ptrdiff_t>(at[d - 1]) * block.strides[d - 1];
-      at[--d] = 0;
-    }
-    if (d == 0) return;
-    ++at[d - 1];
-    row += block.strides[d - 1];
-  }
+  row_walk<1, Rank> walk;
+  for (std::size_t d = 0; d < Rank; ++d) walk.add(block.shape[d], {block.strides[d]});
+  const std::ptrdiff_t stride = walk.innermost().along[0];
+  walk.for_each_row([&](const std::array<std::ptrdiff_t, 1>& at, std::size_t n) { f(block.data + at[0], n, stride); });
 }
 /// Multiplies all elements of a block.
 template <class T, std::size_t Rank>

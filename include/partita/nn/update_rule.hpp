@@ -4,9 +4,9 @@
 
 #include <array>
 #include <cmath>
-#include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <partita/array/real_part.hpp>
 #include <partita/comm/fingerprint.hpp>
 #include <partita/core/error.hpp>
 #include <type_traits>
@@ -52,18 +52,6 @@ struct adamw_options {
 };
 
 namespace detail {
-
-/// The real type that an optimiser computes with: a complex element is two real ones.
-template <class T>
-struct real_part {
-  using type = T;
-  static constexpr std::size_t count = 1;
-};
-template <class T>
-struct real_part<std::complex<T>> {
-  using type = T;
-  static constexpr std::size_t count = 2;
-};
 
 /// One parameter in flat memory: n real numbers, and `States` numbers of state for each of them.
 template <class Real, std::size_t States>

@@ -35,7 +35,7 @@ PARTITA_DECL bool counts_here(const bound_mesh& on, const sharding& s);
 /// tensors there are.
 template <class T>
 double norm_of(const std::vector<sharded_tensor<T>>& all) {
-  using real = typename real_part<T>::type;
+  using real = real_of<T>;
   const auto on = all.empty() ? nullptr : all[0].state()->on;
   double squares = 0;
   for (const auto& g : all) {
@@ -69,7 +69,7 @@ void scale_elements(X& x, double factor) {
   if (factor == 1) return;
   auto* const elements = x.data();
   const std::size_t n = x.size();
-  using real = typename real_part<std::remove_cvref_t<decltype(*elements)>>::type;
+  using real = real_of<std::remove_cvref_t<decltype(*elements)>>;
   for (std::size_t k = 0; k < n; ++k) elements[k] *= static_cast<real>(factor);
 }
 

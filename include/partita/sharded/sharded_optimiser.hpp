@@ -126,7 +126,7 @@ class sharded_optimiser {
 
  private:
   static constexpr std::size_t states = detail::states_of<Options>;
-  using real = typename detail::real_part<T>::type;
+  using real = detail::real_of<T>;
 
   /// Creates states when they are first needed: SGD may switch to momentum at any step.
   void make_state() {

@@ -16,7 +16,7 @@ namespace partita::detail {
 template <class T, std::size_t States>
 class optimised {
  public:
-  using real = typename real_part<T>::type;
+  using real = real_of<T>;
   using flat = flat_parameter<real, States>;
 
   /// `used` is the number of states in use at first.

@@ -1,0 +1,23 @@
+// The real numbers that an element consists of.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+
+namespace partita::detail {
+
+/// The type of the real and the imaginary part of T, and how many of them an element has: one or two.
+template <class T>
+struct real_part {
+  using type = T;
+  static constexpr std::size_t count = 1;
+};
+template <class T>
+struct real_part<std::complex<T>> {
+  using type = T;
+  static constexpr std::size_t count = 2;
+};
+template <class T>
+using real_of = typename real_part<T>::type;
+
+}  // namespace partita::detail
