@@ -12,7 +12,10 @@ is one case: with -DCASE the compiler must fail, and its message must match the 
 first error of the message must match it, with the source line that the compiler shows below it: the reader finds the
 sentence without looking for it. A case may be named by several such lines: it is compiled once. `// lines CASE: 12`
 demands at most so many lines of message, from g++ (clang says more of each). A file given with --reject must name a
-case, any other file must hold a static_assert: what can only succeed is not a test."""
+case, any other file must hold a static_assert: what can only succeed is not a test.
+
+g++ is first given all cases of a function at once, each in a block of its own, and what it says of the lines of a case is
+its message. A case that does not pass in this way is compiled by itself, and that decides."""
 import functools
 import json
 import pathlib
@@ -20,6 +23,9 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
+
+CONDITION = re.compile(r"#(?:ifdef|(?:el)?if defined\() ?(\w+)\)?$")
 
 
 def syntax_only(command, file):
@@ -52,6 +58,54 @@ def first_error(message):
     return "\n".join(lines[at:at + 2])
 
 
+def all_at_once(source, file):
+    """The source with the branches of its conditions inside functions as blocks that follow each other, and the lines of
+    each case; none for other conditions."""
+    text, lines_of, case, depth = [], {}, None, 0
+    for number, line in enumerate(source.splitlines(), 1):
+        condition = CONDITION.match(line)
+        if condition or line == "#endif":
+            if (line == "#endif" or line.startswith("#el")) != (case is not None):
+                return None, {}
+            text.append("}" if case else "")
+            case = condition and condition[1]
+            if case and (depth == 0 or case in lines_of):
+                return None, {}
+            text.append("{" if case else "")
+            text.append(f'#line {number + 1} "{file}"')
+        elif line.startswith("#") and not line.startswith("#include"):
+            return None, {}
+        else:
+            text.append(line)
+            depth += line.count("{") - line.count("}")
+            if case:
+                lines_of.setdefault(case, set()).add(number)
+    return "\n".join(text) + "\n", lines_of
+
+
+def messages_of_cases(printed, lines_of, file):
+    """What g++ said of the lines of each case."""
+    messages, part, has_error = {}, [], False
+
+    def end_of_part():
+        own = [int(line) for said in part if re.search(r"\berror: |required from here", said)
+               for line in re.findall(rf"^{re.escape(str(file))}:(\d+):", said)]
+        for case, lines in lines_of.items():
+            if own and own[-1] in lines:
+                messages.setdefault(case, []).extend(part)
+
+    for line in printed.splitlines():
+        begins = re.match(r"In file included from |\S+: (In|At) ", line)
+        error = re.search(r"\berror: ", line)
+        if (begins or error) and has_error:
+            end_of_part()
+            part, has_error = [], False
+        part.append(line)
+        has_error = has_error or error is not None
+    end_of_part()
+    return {case: "\n".join(lines) for case, lines in messages.items()}
+
+
 def main():
     arguments = sys.argv[1:]
     reject = "--reject" in arguments
@@ -70,8 +124,20 @@ def main():
 
     @functools.cache
     def compile(*extra):
-        done = subprocess.run([*command, *extra, str(file)], cwd=build, capture_output=True, text=True)
+        done = subprocess.run([*command, *extra], cwd=build, capture_output=True, text=True)
         return done.returncode == 0, done.stderr
+
+    by_clang = "clang" in pathlib.Path(command[0] if command[0] != "ccache" else command[1]).name
+    messages = {}
+    together, lines_of = all_at_once(source, file) if reject and not by_clang else (None, {})
+    if together:
+        with tempfile.NamedTemporaryFile("w", suffix=file.suffix) as all_cases:
+            all_cases.write(together)
+            all_cases.flush()
+            messages = messages_of_cases(compile(f"-I{file.parent}", all_cases.name)[1], lines_of, file)
+
+    def is_said(message, sentence, comes_first):
+        return re.search(sentence, first_error(message) if comes_first else message) is not None
 
     passed = failed = 0
 
@@ -81,23 +147,25 @@ def main():
         if not holds:
             print(f"{file.name}: {failure}")
 
-    compiled, message = compile()
+    compiled, message = compile(str(file))
     verdict(compiled, f"does not compile:\n{message}")
     for case in {name for name, _, _ in cases}:
         if not re.search(rf"\b(ifdef|defined|elifdef)\b.*\b{case}\b", source):
             verdict(False, f"{case} is expected and nowhere tested for")
     for case, comes_first, sentence in cases:
-        compiled, message = compile(f"-D{case}")
-        if compiled:
-            verdict(False, f"{case} compiles, and must not")
-        else:
-            lines = len(message.splitlines())
-            said = first_error(message) if comes_first else message
-            where = " in the first error" if comes_first else ""
-            verdict(re.search(sentence, said) is not None, f"{case} is refused without saying '{sentence}'{where}:\n{message}")
-            if case in limits and "clang" not in pathlib.Path(command[0] if command[0] != "ccache" else command[1]).name:
-                verdict(lines <= limits[case], f"{case} takes {lines} lines, and may take {limits[case]}:\n{message}")
-            print(f"{file.name}: {case}: {lines} lines of diagnostics")
+        most = limits.get(case, sys.maxsize) if not by_clang else sys.maxsize
+        message = messages.get(case, "")
+        if not is_said(message, sentence, comes_first) or len(message.splitlines()) > most:
+            compiled, message = compile(f"-D{case}", str(file))
+            if compiled:
+                verdict(False, f"{case} compiles, and must not")
+                continue
+        lines = len(message.splitlines())
+        where = " in the first error" if comes_first else ""
+        verdict(is_said(message, sentence, comes_first), f"{case} is refused without saying '{sentence}'{where}:\n{message}")
+        if case in limits:
+            verdict(lines <= most, f"{case} takes {lines} lines, and may take {most}:\n{message}")
+        print(f"{file.name}: {case}: {lines} lines of diagnostics")
     print(f"{passed} passed, {failed} failed, 0 skipped")
     sys.exit(failed > 0)
 

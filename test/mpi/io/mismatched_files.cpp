@@ -180,9 +180,9 @@ void prepare(const files& f) {
   f.save("b.npy", 2 * f.n);
   const auto two = [&](const char* name) { return named(name, f.line(), extents<dynamic>(2 * f.n), f.block(2 * f.n)); };
   for (const char* folder : {"runs", "more"})
-    for (const std::uint64_t step : {1, 2}) save_checkpoint(f.path(folder), step, two("v"), two("w"));
+    for (const std::uint64_t step : {1U, 2U}) save_checkpoint(f.path(folder), step, two("v"), two("w"));
   for (const char* folder : {"tensors", "more"})
-    for (const std::uint64_t step : {1, 2})
+    for (const std::uint64_t step : {1U, 2U})
       save_tensors(f.path(folder), step + (folder[0] == 'm' ? 2 : 0), std::tuple(f.tensor("a", 2 * f.n)));
   auto w = f.tensor("a", 2 * f.n);
   sharded_adam<double> o({w}, {});
