@@ -36,6 +36,10 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
   index_exchange(const world& everyone, const index_list& owned, const index_list& wanted)
       : base(detail::index_planner(everyone, owned, wanted)) {}
 
+  /// How many rows blocks have on this worker: the argument of a call, and its result.
+  std::size_t rows_of_argument() const { return movement_.pattern().owned; }
+  std::size_t rows_of_result() const { return movement_.pattern().wanted; }
+
   /// Combines the rows of dy with the owned rows that they are copies of by any reduction: `exchange.reduce(dy,
   /// maximum)`. An owned row that no worker wants becomes the identity of the reduction.
   template <class Y, class Reduction>
@@ -92,6 +96,9 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
   }
 
  private:
+  friend index_exchange send_to(const world& everyone, const index_list& receivers);
+  using base::base;
+
   template <class Named>
   using reduction_in = typename detail::reduction_named<Named>::type;
 

@@ -30,6 +30,11 @@ struct index_structure : planned_boxes<2> {
   exchanges_by_kind returning{};  ///< back, between workers of one node, before rows travel between nodes
 };
 
+/// How messages name a call, and what a block has a row for.
+struct index_words {
+  const char *call, *owned, *wanted;
+};
+
 /// Plans an index exchange. The executor moves rows of bytes: the block at the source has the rows that this worker
 /// sends, grouped by their receivers, the block at the destination those that it receives, grouped by their senders. A
 /// plan depends on the number of bytes of a row alone.
@@ -41,9 +46,16 @@ class index_planner {
 
   /// Collective: see learnt_pattern.
   PARTITA_DECL index_planner(const partita::world& everyone, const index_list& owned, const index_list& wanted);
+  index_planner(std::shared_ptr<world_state> world, std::shared_ptr<transport> ways, index_pattern pattern,
+                const index_words& words)
+      : world_(std::move(world)),
+        ways_(std::move(ways)),
+        pattern_(std::make_shared<const index_pattern>(std::move(pattern))),
+        words_(words) {}
 
   const std::shared_ptr<world_state>& world() const { return world_; }
-  static const char* name() { return "partita::index_exchange(everyone, owned, wanted)"; }
+  const char* name() const { return words_.call; }
+  const index_words& words() const { return words_; }
   static std::uint64_t fingerprint() { return 131; }
   static bool keeps_batch() { return false; }
   PARTITA_DECL text describe(const char* direction, const std::array<std::size_t, 2>& packed, const text& type) const;
@@ -65,6 +77,8 @@ class index_planner {
   std::shared_ptr<world_state> world_;
   std::shared_ptr<transport> ways_;
   std::shared_ptr<const index_pattern> pattern_;
+  index_words words_{"partita::index_exchange(everyone, owned, wanted)", "index that its worker owns",
+                     "index that its worker wants"};
   const described_block* blocks_ = nullptr;
   std::size_t count_ = 0;
 };
@@ -157,7 +171,7 @@ class index_movement : public planned_movement<index_planner> {
     auto y = result<T, Rank>(x.shape, pattern().wanted, wanted);
     const strided<T, Rank> to = wanted.given ? wanted.block : block_of(y);
     row_call<1> call = called<T>(1, x, to, direction, before);
-    expect_rows(call.before, direction, x.shape, pattern().owned, "owns");
+    expect_rows(call.before, direction, x.shape, pattern().owned, planner().words().owned);
     expect_filled(call.before, x, wanted, pattern().wanted);
     return spread(call, std::move(y), !wanted.given);
   }
@@ -173,7 +187,7 @@ class index_movement : public planned_movement<index_planner> {
     auto dx = result<T, Rank>(dy.shape, pattern().owned, wanted);
     const strided<T, Rank> to = wanted.given ? wanted.block : block_of(dx);
     row_call<1> call = called<T>(number, dy, to, direction, before);
-    expect_rows(call.before, direction, dy.shape, pattern().wanted, "wants");
+    expect_rows(call.before, direction, dy.shape, pattern().wanted, planner().words().wanted);
     expect_filled(call.before, dy, wanted, pattern().owned);
     return collect<Reduction, T>(call, std::move(dx), std::array<row_block, 1>{});
   }
@@ -183,7 +197,7 @@ class index_movement : public planned_movement<index_planner> {
     const std::size_t owned = pattern().owned, ghosts = pattern().wanted;
     auto call = called_in_place(3, direction, blocks...);
     for (std::size_t f = 0; f < sizeof...(T); ++f) call.filled[f] = call.given[f].from_row(owned);
-    (expect_rows(call.before, direction, blocks.shape, owned + ghosts, "owns and wants"), ...);
+    (expect_rows(call.before, direction, blocks.shape, owned + ghosts, "index that its worker owns and wants"), ...);
     return spread(call, in_place(), false);
   }
   /// Adds the ghosts of such blocks to the rows that they are copies of, and sets them to zero.
@@ -193,7 +207,7 @@ class index_movement : public planned_movement<index_planner> {
     auto call = called_in_place(4, direction, blocks...);
     call.filled = call.given;
     for (row_block& rows : call.given) rows = rows.from_row(owned);
-    (expect_rows(call.before, direction, blocks.shape, owned + ghosts, "owns and wants"), ...);
+    (expect_rows(call.before, direction, blocks.shape, owned + ghosts, "index that its worker owns and wants"), ...);
     return collect<sum_t, T...>(call, in_place(), call.given);
   }
 
@@ -233,9 +247,9 @@ class index_movement : public planned_movement<index_planner> {
   void expect_rows(local_error& before, const char* direction, const std::array<std::size_t, Rank>& shape,
                    std::size_t rows, const char* has) const {
     if (before.any() || shape[0] == rows) return;
-    before = local_error(text(name()) << direction << ": requires a block with a row for each index that its worker "
-                                      << has << ", worker " << state().id() << " has " << rows << " and got a block of "
-                                      << shape << "; dimension 0 numbers the indices");
+    before = local_error(text(name()) << direction << ": requires a block with a row for each " << has << ", worker "
+                                      << state().id() << " has " << rows << " and got a block of " << shape
+                                      << "; dimension 0 numbers the indices");
   }
   template <class T, std::size_t Rank>
   void expect_filled(local_error& before, const strided<const T, Rank>& x, const target<T, Rank>& wanted,

@@ -59,6 +59,16 @@ struct index_pattern {
 PARTITA_DECL index_pattern learnt_pattern(world_state& world, std::shared_ptr<transport>& ways, const index_list& owned,
                                           const index_list& wanted, const char* name);
 
+/// The pattern of rows whose senders know where they go: row j to worker receivers[j]. A worker gets rows in ascending
+/// order of the senders, those of one sender in their order. Opens the transport. Collective.
+/// Requires: receivers below the number of workers [shape_error, on all workers].
+/// Cost:     two exchanges of lists of at most two numbers.
+PARTITA_DECL index_pattern pattern_by_receiver(world_state& world, std::shared_ptr<transport>& ways,
+                                               const index_list& receivers, const char* name);
+/// The same for rows that are in the order of their receivers: the first counts[0] go to worker 0, and so on. The
+/// transport is open.
+PARTITA_DECL index_pattern pattern_by_counts(const world_state& world, const std::vector<std::size_t>& counts);
+
 }  // namespace partita::detail
 
 #ifndef PARTITA_CORE

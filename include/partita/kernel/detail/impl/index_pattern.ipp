@@ -379,4 +379,80 @@ PARTITA_DEF index_pattern learnt_pattern(world_state& world, std::shared_ptr<tra
   return pattern;
 }
 
+/// The pattern of rows of which counts[k] go to worker k; add_rows(k, runs, place) adds the runs of these rows, which
+/// follow each other from a place on.
+template <class AddRows>
+index_pattern sent_pattern(const world_state& world, const std::vector<std::size_t>& counts, AddRows add_rows) {
+  const std::size_t workers = world.size(), me = world.id();
+  index_pattern pattern;
+  index_travel& travel = pattern.travel;
+  // Each receiver learns how many rows come, and where they are in the list of their sender ...
+  std::vector<std::size_t> lengths(workers, 0), firsts(workers, 0);
+  for (std::size_t k = 0; k < workers; ++k) {
+    pattern.owned += counts[k];
+    if (k == me || counts[k] == 0) continue;
+    lengths[k] = 2;
+    firsts[k] = travel.sent;
+    travel.sent += counts[k];
+  }
+  auto leaving = numbers_by_worker::of(lengths);
+  for (std::size_t k = 0; k < workers; ++k)
+    if (lengths[k] != 0) leaving.all[leaving.first[k]] = counts[k], leaving.all[leaving.first[k] + 1] = firsts[k];
+  const auto coming = sent_to_each(world, leaving);
+  // ... and each sender where they are in that of their receiver.
+  for (std::size_t k = 0; k < workers; ++k) lengths[k] = coming.count(k) / 2;
+  auto answers = numbers_by_worker::of(lengths);
+  for (std::size_t k = 0; k < workers; ++k) {
+    if (k == me) add_rows(me, pattern.kept, pattern.wanted);
+    const std::size_t rows = k == me ? counts[me] : lengths[k] != 0 ? coming.of_worker(k)[0] : 0;
+    if (k != me && rows != 0) {
+      answers.all[answers.first[k]] = travel.received;
+      travel.from.push_back({k, travel.received, rows, coming.of_worker(k)[1]});
+      if (travel.placed.empty() || travel.placed.back().to + travel.placed.back().rows != pattern.wanted)
+        travel.placed.push_back({travel.received, pattern.wanted, rows});
+      else travel.placed.back().rows += rows;
+      travel.received += rows;
+    }
+    pattern.wanted += rows;
+  }
+  const auto places = sent_to_each(world, answers);
+  for (std::size_t k = 0; k < workers; ++k) {
+    if (k == me || counts[k] == 0) continue;
+    travel.to.push_back({k, firsts[k], counts[k], *places.of_worker(k)});
+    travel.packed_for.push_back(travel.packed.size());
+    add_rows(k, travel.packed, firsts[k]);
+  }
+  travel.packed_for.push_back(travel.packed.size());
+  return pattern;
+}
+
+PARTITA_DEF index_pattern pattern_by_receiver(world_state& world, std::shared_ptr<transport>& ways,
+                                              const index_list& receivers, const char* name) {
+  const std::size_t workers = world.size(), n = receivers.size();
+  local_error trouble;
+  std::vector<std::size_t> counts(workers, 0);
+  for (std::size_t j = 0; j < n && !trouble.any(); ++j) {
+    if (receivers[j] < workers) ++counts[receivers[j]];
+    else
+      trouble = local_error(text(name) << ": requires receivers below the number of workers, " << workers << "; worker "
+                                       << world.id() << " sends row " << j << " to " << receivers[j]);
+  }
+  constexpr std::uint64_t number_of_call = 0x73656e645f746fULL;
+  agree_together(world, number_of_call, trouble, [&] { return text(name) << " with " << n << " rows"; });
+  opened(ways, world);
+  const auto rows = lists_of(
+      workers, n, [&](std::size_t j) { return receivers[j]; }, [](std::size_t j) { return j; });
+  return sent_pattern(world, counts, [&](std::size_t k, std::vector<row_run>& runs, std::size_t place) {
+    for (std::size_t i = 0; i < rows.count(k); ++i) add_row(runs, rows.of_worker(k)[i], place + i);
+  });
+}
+
+PARTITA_DEF index_pattern pattern_by_counts(const world_state& world, const std::vector<std::size_t>& counts) {
+  std::vector<std::size_t> first(counts.size() + 1, 0);
+  for (std::size_t k = 0; k < counts.size(); ++k) first[k + 1] = first[k] + counts[k];
+  return sent_pattern(world, counts, [&](std::size_t k, std::vector<row_run>& runs, std::size_t place) {
+    if (counts[k] != 0) runs.push_back({first[k], place, counts[k]});
+  });
+}
+
 }  // namespace partita::detail

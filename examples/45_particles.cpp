@@ -1,0 +1,68 @@
+// Particles that move between the workers that own the parts of a ring, and the median of their speeds, on 4 workers.
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <partita/kernel/send_to.hpp>
+#include <partita/kernel/sort.hpp>
+#include <partita/partita.hpp>
+#include <vector>
+
+using namespace partita;
+using particles = xt::xtensor<double, 2>;  // a row each: position in [0, 1), speed, number
+
+constexpr std::size_t each = 1000, steps = 50;
+
+/// The worker that owns the part of the ring with a position.
+std::size_t owner(const world& everyone, double position) {
+  return static_cast<std::size_t>(position * static_cast<double>(everyone.size())) % everyone.size();
+}
+
+int main(int argc, char** argv) {
+  boost::mpi::environment environment(argc, argv);
+  const world everyone;
+  const std::size_t first = each * everyone.id();
+  particles own = xt::zeros<double>({each, std::size_t{3}});
+  for (std::size_t j = 0; j < each; ++j) {
+    own(j, 0) =
+        (static_cast<double>(everyone.id()) + static_cast<double>(j) / each) / static_cast<double>(everyone.size());
+    own(j, 1) = 0.05 * std::sin(1.7 * static_cast<double>(first + j));
+    own(j, 2) = static_cast<double>(first + j);
+  }
+
+  std::size_t moved = 0;
+  // [step]
+  for (std::size_t step = 0; step < steps; ++step) {
+    std::vector<std::size_t> receivers;
+    for (std::size_t j = 0; j < own.shape(0); ++j) {
+      own(j, 0) += own(j, 1);
+      own(j, 0) -= std::floor(own(j, 0));  // the ring
+      receivers.push_back(owner(everyone, own(j, 0)));
+    }
+    own = send_to(everyone, receivers)(own);  // as many rows as arrive
+    // [/step]
+    for (const std::size_t to : receivers) moved += to == everyone.id() ? 0 : 1;
+  }
+
+  // [sorted]
+  const xt::xtensor<double, 1> speeds = xt::abs(xt::view(own, xt::all(), 1));
+  const double median = quantile(everyone, speeds, {0.5})(0);
+  const auto fastest = sort(everyone, speeds, {.descending = true});  // worker 0 has the fastest ones
+  // [/sorted]
+
+  // check: every particle is where its speed has brought it, once, and on the worker that owns its place
+  const xt::xtensor<double, 1> numbers = xt::view(own, xt::all(), 2);
+  const auto in_order = sort(everyone, numbers, {.length = each});
+  bool right = true;
+  for (std::size_t j = 0; j < each; ++j) right = right && in_order(j) == static_cast<double>(first + j);
+  for (std::size_t j = 0; j < own.shape(0); ++j) {
+    const double start = own(j, 2) / (each * static_cast<double>(everyone.size())), now = start + steps * own(j, 1);
+    const double off = std::abs(now - std::floor(now) - own(j, 0));
+    right = right && owner(everyone, own(j, 0)) == everyone.id() && std::min(off, 1 - off) < 1e-12;
+  }
+  const double wrong = sum_over(everyone, right ? 0.0 : 1.0), changes = sum_over(everyone, static_cast<double>(moved));
+  if (everyone.id() == 0)
+    std::cout << each * everyone.size() << " particles changed their worker " << changes << " times in " << steps
+              << " steps\nthe median of their speeds is " << median << ", the greatest speed " << fastest(0) << '\n'
+              << (wrong == 0 ? "every particle is where it should be\n" : "particles are lost\n");
+  return wrong == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,78 @@
+// Defines the functions that kernel/detail/sort_key.hpp declares.
+#pragma once
+
+#include <algorithm>
+#include <partita/comm/mpi.hpp>
+#include <partita/kernel/detail/sort_key.hpp>
+
+namespace partita::detail {
+
+/// The sums of lists of numbers over all workers, or over those before this one.
+inline std::vector<std::uint64_t> summed_lists(const world_state& world, const std::vector<std::uint64_t>& mine) {
+  std::vector<std::uint64_t> sums(mine.size());
+  check(MPI_Allreduce(mine.data(), sums.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM,
+                      world.communicator()),
+        "MPI_Allreduce");
+  return sums;
+}
+inline std::vector<std::uint64_t> summed_before(const world_state& world, const std::vector<std::uint64_t>& mine) {
+  std::vector<std::uint64_t> sums(mine.size(), 0);
+  check(
+      MPI_Exscan(mine.data(), sums.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM, world.communicator()),
+      "MPI_Exscan");
+  if (world.id() == 0) std::fill(sums.begin(), sums.end(), 0);  // which MPI leaves undefined
+  return sums;
+}
+
+PARTITA_DEF std::vector<std::uint64_t> keys_of_ranks(const world_state& world, const sorted_keys& keys,
+                                                     const std::vector<std::uint64_t>& ranks) {
+  // Four bits of each key in a round: the smallest key that more than `rank` elements do not exceed.
+  constexpr std::size_t tried = 15, bits = 4, all_bits = 64;
+  std::vector<std::uint64_t> found(ranks.size(), 0), counts(ranks.size() * tried);
+  for (std::size_t shift = all_bits; shift != 0 && !ranks.empty();) {
+    shift -= bits;
+    const std::uint64_t below = (std::uint64_t{1} << shift) - 1;  // the bits that are still free
+    for (std::size_t r = 0; r < ranks.size(); ++r)
+      for (std::size_t digit = 0; digit < tried; ++digit)
+        counts[r * tried + digit] = keys.count(found[r] + (static_cast<std::uint64_t>(digit) << shift) + below);
+    const auto sums = summed_lists(world, counts);
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      std::uint64_t digit = 0;
+      while (digit < tried && sums[r * tried + digit] <= ranks[r]) ++digit;
+      found[r] += digit << shift;
+    }
+  }
+  return found;
+}
+
+PARTITA_DEF std::vector<std::size_t> counts_by_receiver(const world_state& world, const sorted_keys& keys,
+                                                        const std::vector<std::size_t>& lengths) {
+  // The last element before each cut between two workers, and how many of its equals are before the cut.
+  const std::size_t cuts = world.size() - 1;
+  std::vector<std::uint64_t> before(cuts, 0), ranks;
+  for (std::size_t k = 0, sum = 0; k < cuts; ++k) {
+    before[k] = sum += lengths[k];
+    if (sum != 0) ranks.push_back(sum - 1);
+  }
+  const auto found = keys_of_ranks(world, keys, ranks);
+  std::vector<std::uint64_t> less(cuts, 0), equal(cuts, 0);
+  const std::size_t empty = cuts - ranks.size();  // cuts before all elements, which are the first ones
+  for (std::size_t k = empty; k < cuts; ++k) {
+    const std::uint64_t key = found[k - empty];
+    less[k] = key == 0 ? 0 : keys.count(key - 1);
+    equal[k] = keys.count(key) - less[k];
+  }
+  const auto all_less = summed_lists(world, less), equal_before = summed_before(world, equal);
+  std::vector<std::size_t> counts(world.size(), 0);
+  std::size_t at = 0;
+  for (std::size_t k = 0; k < cuts; ++k) {
+    const std::uint64_t wanted = before[k] - all_less[k];  // equal elements of all workers
+    const std::uint64_t mine = wanted > equal_before[k] ? std::min(wanted - equal_before[k], equal[k]) : 0;
+    counts[k] = less[k] + mine - at;
+    at = less[k] + mine;
+  }
+  counts[cuts] = keys.size - at;
+  return counts;
+}
+
+}  // namespace partita::detail

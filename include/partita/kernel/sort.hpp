@@ -1,0 +1,277 @@
+// Sorts the numbers of all workers: exact cuts, one exchange, balanced results.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <partita/comm/agreement.hpp>
+#include <partita/comm/facts.hpp>
+#include <partita/comm/fingerprint.hpp>
+#include <partita/comm/one_call.hpp>
+#include <partita/core/rejected_call.hpp>
+#include <partita/kernel/detail/accepted.hpp>
+#include <partita/kernel/detail/index_movement.hpp>
+#include <partita/kernel/detail/sort_key.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// Options of sort and argsort.
+struct sort_options {
+  std::optional<std::size_t> length{};  ///< elements of the result on this worker; as many as x has if not given
+  bool descending = false;
+};
+
+namespace detail {
+
+/// An element of argsort: the key of a number, and where it was.
+struct key_and_place {
+  std::uint64_t key, place;
+
+  friend bool operator<(const key_and_place& a, const key_and_place& b) {
+    return a.key != b.key ? a.key < b.key : a.place < b.place;
+  }
+};
+
+/// Ascending or descending order of numbers. NaNs are last or first.
+template <sortable T, bool Descending>
+struct number_order {
+  static std::uint64_t key(T value) { return Descending ? ~sort_key(value) : sort_key(value); }
+  static bool before(T a, T b) {
+    if constexpr (std::floating_point<T>)
+      if (std::isnan(Descending ? a : b)) return !std::isnan(Descending ? b : a);
+    return Descending ? b < a : a < b;
+  }
+  /// Sorts a block; faster than with `before`, because NaNs are set apart first.
+  static void sort(T* first, T* last) {
+    if constexpr (std::floating_point<T> && Descending)
+      first = std::partition(first, last, [](T value) { return std::isnan(value); });
+    else if constexpr (std::floating_point<T>)
+      last = std::partition(first, last, [](T value) { return !std::isnan(value); });
+    if constexpr (Descending) std::sort(first, last, [](T a, T b) { return b < a; });
+    else std::sort(first, last);
+  }
+};
+struct place_order {
+  static std::uint64_t key(const key_and_place& e) { return e.key; }
+  static bool before(const key_and_place& a, const key_and_place& b) { return a.key < b.key; }
+};
+
+template <class Order, class Element>
+sorted_keys keys_of(const Element* elements, std::size_t size) {
+  return {elements, size, [](const void* all, std::size_t n, std::uint64_t key) {
+            const Element* const first = static_cast<const Element*>(all);
+            const auto after = [](std::uint64_t k, const Element& e) { return k < Order::key(e); };
+            return static_cast<std::size_t>(std::upper_bound(first, first + n, key, after) - first);
+          }};
+}
+
+/// Agrees on a call with all workers, and returns the number of elements of each.
+inline std::vector<facts<2>> agreed_sizes(world_state& world, const char* name, std::uint64_t fingerprint,
+                                          std::size_t size, std::size_t length, const local_error& before = {}) {
+  agree_if_checked(world, fingerprint, before, [&] { return text(name) << " of " << size << " numbers"; });
+  return gathered<2>(world, {size, length});
+}
+inline std::uint64_t sum_of(const std::vector<facts<2>>& sizes, std::size_t which) {
+  std::uint64_t sum = 0;
+  for (const auto& of_worker : sizes) sum += of_worker[which];
+  return sum;
+}
+
+/// Merges sorted parts that follow each other; `first` has where each begins, and the end.
+template <class Element, class Before>
+void merge_parts(Element* all, std::vector<std::size_t> first, Before before) {
+  while (first.size() > 2) {
+    std::vector<std::size_t> merged;
+    for (std::size_t k = 0; k + 1 < first.size(); k += 2) {
+      merged.push_back(first[k]);
+      if (k + 2 < first.size()) std::inplace_merge(all + first[k], all + first[k + 1], all + first[k + 2], before);
+    }
+    merged.push_back(first.back());
+    first = std::move(merged);
+  }
+}
+
+/// The share of this worker of all elements in their order; `own` is sorted.
+template <class Order, class Element>
+pooled_tensor<Element, 1> sorted_share(const world& everyone, const xt::xtensor<Element, 1>& own,
+                                       const std::vector<facts<2>>& sizes, const index_words& words) {
+  world_state& world = *everyone.state();
+  if (const std::uint64_t given = sum_of(sizes, 0), wanted = sum_of(sizes, 1); given != wanted)
+    throw shape_error(
+        (text(words.call) << ": requires results of all workers with as many elements as their blocks have, " << given
+                          << "; the lengths that are wanted are " << wanted
+                          << " together; leave out .length for blocks of the same sizes")
+            .c_str());
+  std::vector<std::size_t> lengths;
+  for (const auto& of_worker : sizes) lengths.push_back(of_worker[1]);
+  const auto counts = counts_by_receiver(world, keys_of<Order>(own.data(), own.size()), lengths);
+  std::shared_ptr<transport> ways;
+  opened(ways, world);
+  index_movement movement(index_planner(everyone.state(), ways, pattern_by_counts(world, counts), words));
+  const block_argument<xt::xtensor<Element, 1>> block(own);
+  auto share = movement.template forward<Element, 1>(block.block(), {}, "", {}, {}).finish();
+  std::vector<std::size_t> first{0};
+  const index_travel& travel = movement.pattern().travel;
+  const auto add_part = [&](std::size_t rows) {
+    if (rows != 0) first.push_back(first.back() + rows);
+  };
+  bool is_kept = false;
+  for (const auto& part : travel.from) {
+    if (part.worker > world.id() && !std::exchange(is_kept, true)) add_part(counts[world.id()]);
+    add_part(part.rows);
+  }
+  if (!is_kept) add_part(counts[world.id()]);
+  merge_parts(share.data(), std::move(first), &Order::before);
+  return share;
+}
+
+template <class X>
+consteval bool takes_sorted() {
+  static_assert(has_known_rank<X>(),
+                "partita::sort(everyone, x), argsort, quantile: requires an xtensor expression whose rank is part of "
+                "its type; as_rank<1>(v) gives it to a std::vector");
+  if constexpr (ranked_array<X>) {
+    static_assert(has_rank<X, 1>(),
+                  "partita::sort(everyone, x), argsort, quantile: requires a block of rank 1; xt::flatten makes one");
+    constexpr bool has_order = sortable<element_of<X>>;
+    static_assert(has_order, "partita::sort(everyone, x), argsort, quantile: requires integers, float or double");
+    return rank_of<X> == 1 && has_order;
+  } else {
+    return false;
+  }
+}
+
+/// What all workers pass alike.
+template <class T>
+std::uint64_t fingerprint_of_sort(std::uint64_t call, const sort_options& options) {
+  return mixed(mixed(call, type_number<T>()), options.descending ? 1 : 0);
+}
+
+/// Calls f(order) with the order of the options.
+template <class T, class F>
+auto in_order(const sort_options& options, F f) {
+  return options.descending ? f(number_order<T, true>()) : f(number_order<T, false>());
+}
+
+}  // namespace detail
+}  // namespace partita
+
+template <>
+inline constexpr bool partita::moves_as_bytes<partita::detail::key_and_place> = true;
+
+namespace partita {
+
+/// The numbers of all workers in ascending (or descending) order: `auto y = sort(everyone, x)`. Worker 0 has the first
+/// ones, and each worker as many as it gave, or `.length`. Collective.
+/// Shapes:   x is a block of rank 1 of any length, also 0, that may differ by worker; so is the result.
+/// Requires: integers, float or double; lengths whose sum is the number of all elements [shape_error], the same options
+///           apart from the length [disagreement_error], on all workers. NaNs are last (or first), 0.0 and -0.0 equal.
+/// Cost:     a local sort, 16 small sums to find exact cuts, one exchange in which an element moves at most once, and a
+///           merge. Memory: three times the elements that this worker gives and gets.
+template <class X>
+auto sort(const world& everyone, const X& x, const sort_options& options = {}) {
+  if constexpr (detail::takes_sorted<X>()) {
+    using T = element_of<X>;
+    constexpr detail::index_words words{"partita::sort(everyone, x)", "element", "element"};
+    return detail::one_call(*everyone.state(), [&] {
+      xt::xtensor<T, 1> own = x;
+      const std::uint64_t call = detail::fingerprint_of_sort<T>(0x736f7274ULL, options);
+      const auto sizes =
+          detail::agreed_sizes(*everyone.state(), words.call, call, own.size(), options.length.value_or(own.size()));
+      return detail::in_order<T>(options, [&](auto order) {
+        order.sort(own.data(), own.data() + own.size());
+        return detail::sorted_share<decltype(order)>(everyone, own, sizes, words);
+      });
+    });
+  } else {
+    return detail::rejected_call();
+  }
+}
+
+/// Where the elements of sort(everyone, x) were: their positions in the blocks of all workers, one after the other in
+/// the order of the workers. Equal elements keep their order. `index_exchange(everyone, interval{first, first + n},
+/// argsort(everyone, keys))` moves other rows into the order of the keys, and its adjoint moves them back.
+/// Shapes, Requires, Cost: those of sort, with elements of 16 bytes.
+template <class X>
+auto argsort(const world& everyone, const X& x, const sort_options& options = {}) {
+  if constexpr (detail::takes_sorted<X>()) {
+    using T = element_of<X>;
+    constexpr detail::index_words words{"partita::argsort(everyone, x)", "element", "element"};
+    return detail::one_call(*everyone.state(), [&] {
+      const xt::xtensor<T, 1> numbers = x;
+      const std::uint64_t call = detail::fingerprint_of_sort<T>(0x6172677331ULL, options);
+      const auto sizes = detail::agreed_sizes(*everyone.state(), words.call, call, numbers.size(),
+                                              options.length.value_or(numbers.size()));
+      std::uint64_t place = 0;
+      for (std::size_t k = 0; k < everyone.id(); ++k) place += sizes[k][0];
+      xt::xtensor<detail::key_and_place, 1> own(std::array<std::size_t, 1>{numbers.size()});
+      detail::in_order<T>(options, [&](auto order) {
+        for (std::size_t j = 0; j < numbers.size(); ++j) own.data()[j] = {order.key(numbers.data()[j]), place + j};
+      });
+      std::sort(own.data(), own.data() + own.size());
+      const auto share = detail::sorted_share<detail::place_order>(everyone, own, sizes, words);
+      xt::xtensor<std::size_t, 1> places(std::array<std::size_t, 1>{share.size()});
+      for (std::size_t j = 0; j < places.size(); ++j) places.data()[j] = share.data()[j].place;
+      return places;
+    });
+  } else {
+    return detail::rejected_call();
+  }
+}
+
+/// The quantiles of the numbers of all workers, on all workers: `quantile(everyone, x, {0.5})` is the median. Between
+/// two numbers they are interpolated linearly, as in NumPy; a NaN among the numbers makes all of them NaN. Collective.
+/// Requires: at least one number, probabilities from 0 to 1 [shape_error], the same ones on all workers
+///           [disagreement_error].
+/// Cost:     a local sort, and 16 sums of 30 numbers for each quantile. No elements move.
+template <class X>
+auto quantile(const world& everyone, const X& x, const std::vector<double>& probabilities) {
+  if constexpr (detail::takes_sorted<X>()) {
+    using T = element_of<X>;
+    using order = detail::number_order<T, false>;
+    constexpr const char* name = "partita::quantile(everyone, x, probabilities)";
+    return detail::one_call(*everyone.state(), [&] {
+      detail::world_state& world = *everyone.state();
+      xt::xtensor<T, 1> own = x;
+      std::uint64_t call = detail::mixed(0x7175616e74ULL, detail::type_number<T>());
+      detail::local_error trouble;
+      for (const double q : probabilities) {
+        call = detail::mixed(call, std::bit_cast<std::uint64_t>(q));
+        if (!(q >= 0 && q <= 1))
+          trouble = detail::local_error(text(name)
+                                        << ": requires probabilities from 0 to 1, got " << std::to_string(q).c_str());
+      }
+      const auto sizes = detail::agreed_sizes(world, name, call, own.size(), 0, trouble);
+      const std::uint64_t n = detail::sum_of(sizes, 0);
+      if (n == 0) throw shape_error((text(name) << ": requires at least one number on some worker, got none").c_str());
+      order::sort(own.data(), own.data() + own.size());
+      std::vector<std::uint64_t> ranks{n - 1};  // the last number is a NaN if there is any
+      for (const double q : probabilities) {
+        const auto rank = static_cast<std::uint64_t>(q * static_cast<double>(n - 1));
+        ranks.push_back(rank);
+        ranks.push_back(std::min(rank + 1, n - 1));
+      }
+      const auto keys = detail::keys_of_ranks(world, detail::keys_of<order>(own.data(), own.size()), ranks);
+      const auto number = [&](std::size_t k) { return static_cast<double>(detail::of_sort_key<T>(keys[k])); };
+      xt::xtensor<double, 1> all(std::array<std::size_t, 1>{probabilities.size()});
+      for (std::size_t k = 0; k < probabilities.size(); ++k) {
+        const double at = probabilities[k] * static_cast<double>(n - 1), low = number(2 * k + 1),
+                     high = number(2 * k + 2), share = at - std::floor(at);
+        all(k) = std::isnan(number(0)) ? number(0) : share == 0 ? low : low + share * (high - low);
+      }
+      return all;
+    });
+  } else {
+    return detail::rejected_call();
+  }
+}
+
+}  // namespace partita

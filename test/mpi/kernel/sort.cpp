@@ -1,0 +1,206 @@
+// Sorted numbers of all workers are those of one std::stable_sort, whatever lengths the blocks have.
+#include "mpi_test.hpp"
+#include "pretended.hpp"
+#include "refused.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <partita/kernel/index_exchange.hpp>
+#include <partita/kernel/sort.hpp>
+#include <random>
+
+namespace {
+
+using namespace partita;
+
+/// The blocks of all workers; the same on all of them.
+template <class T>
+struct blocks {
+  std::vector<T> all{};
+  std::vector<std::size_t> first{0};
+
+  xt::xtensor<T, 1> of(std::size_t worker) const {
+    xt::xtensor<T, 1> block(std::array<std::size_t, 1>{first[worker + 1] - first[worker]});
+    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(first[worker]), block.size(), block.begin());
+    return block;
+  }
+};
+
+/// Blocks of 0 to 30 numbers, of which `different` differ.
+template <class T>
+blocks<T> random_blocks(std::size_t workers, unsigned seed, int different) {
+  std::mt19937 random(seed);
+  blocks<T> b;
+  for (std::size_t k = 0; k < workers; ++k) {
+    for (std::size_t n = random() % 4 == 0 ? 0 : random() % 31; n > 0; --n) {
+      const int number = static_cast<int>(random() % static_cast<unsigned>(different)) - different / 2;
+      b.all.push_back(static_cast<T>(number));
+    }
+    b.first.push_back(b.all.size());
+  }
+  return b;
+}
+
+/// The places of all numbers in their order, by one sort. NaNs are the greatest ones.
+template <class T>
+std::vector<std::size_t> order_of(const std::vector<T>& all, bool descending) {
+  std::vector<std::size_t> places(all.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  const auto less = [](T a, T b) { return a < b || (a == a && b != b); };
+  std::stable_sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
+    return descending ? less(all[b], all[a]) : less(all[a], all[b]);
+  });
+  return places;
+}
+
+template <class T>
+bool same(T a, T b) {
+  return a == b || (a != a && b != b);
+}
+
+template <class T>
+void expect_sorted(const world& everyone, const blocks<T>& b, const std::vector<std::size_t>& first, bool descending) {
+  const std::size_t me = everyone.id(), n = first[me + 1] - first[me];
+  const auto x = b.of(me);
+  const auto places = order_of(b.all, descending);
+  const auto y = sort(everyone, x, {.length = n, .descending = descending});
+  const auto from = argsort(everyone, x, {.length = n, .descending = descending});
+  BOOST_TEST_REQUIRE(y.size() == n);
+  BOOST_TEST_REQUIRE(from.size() == n);
+  std::size_t wrong = 0;
+  for (std::size_t j = 0; j < n; ++j) {
+    const std::size_t place = places[first[me] + j];
+    wrong += same(y(j), b.all[place]) && from(j) == place ? 0 : 1;
+  }
+  BOOST_TEST(wrong == 0U);
+}
+
+template <class T>
+void expect_all_sorted(const world& everyone) {
+  const std::size_t P = everyone.size();
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    const auto b = random_blocks<T>(P, seed, seed % 3 == 0 ? 3 : 100);
+    expect_sorted(everyone, b, b.first, seed % 2 == 1);
+    // all on one worker, and lengths turned around
+    std::vector<std::size_t> on_one(P + 1, 0), turned{0};
+    for (std::size_t k = seed % P; k < P; ++k) on_one[k + 1] = b.all.size();
+    for (std::size_t k = P; k > 0; --k) turned.push_back(turned.back() + b.first[k] - b.first[k - 1]);
+    expect_sorted(everyone, b, on_one, seed % 2 == 0);
+    expect_sorted(everyone, b, turned, seed % 2 == 0);
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(sorting)
+
+BOOST_AUTO_TEST_CASE(numbers_of_all_workers_are_those_of_one_stable_sort) {
+  const world everyone(test::workers());
+  expect_all_sorted<double>(everyone);
+  expect_all_sorted<float>(everyone);
+  expect_all_sorted<int>(everyone);
+  expect_all_sorted<std::int8_t>(everyone);
+  expect_all_sorted<std::uint64_t>(everyone);
+  expect_all_sorted<bool>(everyone);
+}
+
+BOOST_AUTO_TEST_CASE(nans_are_last_and_zeros_are_equal) {
+  const world everyone(test::workers());
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
+  blocks<double> b;
+  for (std::size_t k = 0; k < everyone.size(); ++k) {
+    for (const double number : {0.0, nan, -infinite, -0.0, 1e-310, -nan, infinite, -1e300, 0.0, -5e-324})
+      b.all.push_back(number);
+    b.first.push_back(b.all.size());
+  }
+  for (const bool descending : {false, true}) expect_sorted(everyone, b, b.first, descending);
+  blocks<std::int64_t> ends;
+  for (std::size_t k = 0; k < everyone.size(); ++k) {
+    for (const std::int64_t number : {std::numeric_limits<std::int64_t>::max(), std::int64_t{-1}, std::int64_t{0},
+                                      std::numeric_limits<std::int64_t>::min()})
+      ends.all.push_back(number);
+    ends.first.push_back(ends.all.size());
+  }
+  for (const bool descending : {false, true}) expect_sorted(everyone, ends, ends.first, descending);
+}
+
+BOOST_AUTO_TEST_CASE(other_rows_follow_their_keys_and_return) {
+  const world everyone(test::workers());
+  const std::size_t me = everyone.id();
+  const auto b = random_blocks<double>(everyone.size(), 7, 10);
+  const auto keys = b.of(me);
+  // [rows]
+  const index_exchange by_key(everyone, interval{b.first[me], b.first[me + 1]}, argsort(everyone, keys));
+  const auto sorted_keys = by_key(keys);
+  // [/rows]
+  BOOST_TEST((sorted_keys == sort(everyone, keys)));
+  BOOST_TEST((by_key.adjoint(sorted_keys) == keys));
+}
+
+BOOST_AUTO_TEST_CASE(quantiles_are_those_of_all_numbers) {
+  const world everyone(test::workers());
+  for (unsigned seed = 20; seed < 26; ++seed) {
+    auto b = random_blocks<float>(everyone.size(), seed, seed % 2 == 0 ? 5 : 1000);
+    if (b.all.empty()) continue;
+    const auto x = b.of(everyone.id());
+    std::sort(b.all.begin(), b.all.end());
+    const std::vector<double> asked{0, 0.5, 0.1, 1, 0.999, 0.25};
+    const auto got = quantile(everyone, x, asked);
+    for (std::size_t k = 0; k < asked.size(); ++k) {
+      const double at = asked[k] * static_cast<double>(b.all.size() - 1);
+      const auto low = static_cast<std::size_t>(at), high = std::min(low + 1, b.all.size() - 1);
+      const double a = b.all[low], c = b.all[high];
+      BOOST_TEST(got(k) == a + (at - static_cast<double>(low)) * (c - a), boost::test_tools::tolerance(1e-12));
+    }
+  }
+  xt::xtensor<double, 1> x = xt::ones<double>({2});
+  if (everyone.id() == 0) x(1) = std::numeric_limits<double>::quiet_NaN();
+  BOOST_TEST(std::isnan(quantile(everyone, x, {0.0})(0)));
+}
+
+BOOST_AUTO_TEST_CASE(an_element_moves_at_most_once) {
+  if (std::getenv("PARTITA_SHARED") != nullptr || std::getenv("PARTITA_SHARED_FREE") != nullptr) return;
+  const world everyone(test::workers());
+  const auto b = random_blocks<double>(everyone.size(), 3, 1000);
+  const std::size_t me = everyone.id();
+  const auto places = order_of(b.all, false);
+  std::size_t others = 0;  // elements of this worker's result that another worker had
+  for (std::size_t j = b.first[me]; j < b.first[me + 1]; ++j)
+    others += places[j] < b.first[me] || places[j] >= b.first[me + 1] ? 1 : 0;
+  const index_exchange moves(everyone, interval{b.first[me], b.first[me + 1]}, argsort(everyone, b.of(me)));
+  BOOST_TEST(moves.plan().elements_received() == others);
+}
+
+BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
+  const world everyone(test::workers());
+  const std::size_t me = everyone.id(), last = everyone.size() - 1;
+  const xt::xtensor<double, 1> x = xt::ones<double>({3});
+  const auto expect = [](const std::string& message, const char* part) {
+    BOOST_TEST(message.find(part) != std::string::npos, "got '" << message << "', and not '" << part << "'");
+  };
+  expect(test::refused<shape_error>([&] { sort(everyone, x, {.length = me == last ? 4U : 3U}); }),
+         "the lengths that are wanted are");
+  expect(test::refused<shape_error>([&] { quantile(everyone, x, {0.5, 1.5}); }), "probabilities from 0 to 1, got 1.5");
+  expect(test::refused<shape_error>([&] { quantile(everyone, xt::xtensor<int, 1>(), {0.5}); }), "at least one number");
+  expect(test::refused<shape_error>([&] {
+           send_to(everyone, std::vector<int>{0, me == last ? -1 : 0});
+         }),
+         "requires receivers below the number of workers");
+  if (everyone.size() < 2) return;
+  const xt::xtensor<float, 1> y = xt::ones<float>({3});
+  test::refused<disagreement_error>([&] { sort(everyone, x, {.descending = me == last}); });
+  test::refused<disagreement_error>([&] { quantile(everyone, x, {me == last ? 0.25 : 0.5}); });
+  test::refused<disagreement_error>([&] {
+    if (me == last) sort(everyone, y);
+    else sort(everyone, x);
+  });
+  test::refused<disagreement_error>([&] {
+    if (me == last) argsort(everyone, x);
+    else sort(everyone, x);
+  });
+  BOOST_TEST(sort(everyone, x)(2) == 1.0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
