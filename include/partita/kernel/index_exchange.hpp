@@ -34,7 +34,7 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
  public:
   /// Collective. `owned` and `wanted` are those of this worker: `interval{first, last}`, or a container of integers.
   index_exchange(const world& everyone, const index_list& owned, const index_list& wanted)
-      : base(detail::index_planner(everyone, owned, wanted)) {}
+      : base(detail::index_planner(everyone, owned, wanted, detail::exchange_words)) {}
 
   /// How many rows blocks have on this worker: the argument of a call, and its result.
   std::size_t rows_of_argument() const { return movement_.pattern().owned; }
@@ -97,6 +97,8 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
 
  private:
   friend index_exchange send_to(const world& everyone, const index_list& receivers);
+  template <class T>
+  friend class csr_matrix;
   using base::base;
 
   template <class Named>

@@ -34,6 +34,8 @@ struct index_structure : planned_boxes<2> {
 struct index_words {
   const char *call, *owned, *wanted;
 };
+inline constexpr index_words exchange_words{"partita::index_exchange(everyone, owned, wanted)",
+                                            "index that its worker owns", "index that its worker wants"};
 
 /// Plans an index exchange. The executor moves rows of bytes: the block at the source has the rows that this worker
 /// sends, grouped by their receivers, the block at the destination those that it receives, grouped by their senders. A
@@ -45,7 +47,8 @@ class index_planner {
   using structure = index_structure;
 
   /// Collective: see learnt_pattern.
-  PARTITA_DECL index_planner(const partita::world& everyone, const index_list& owned, const index_list& wanted);
+  PARTITA_DECL index_planner(const partita::world& everyone, const index_list& owned, const index_list& wanted,
+                             const index_words& words);
   index_planner(std::shared_ptr<world_state> world, std::shared_ptr<transport> ways, index_pattern pattern,
                 const index_words& words)
       : world_(std::move(world)),
@@ -77,8 +80,7 @@ class index_planner {
   std::shared_ptr<world_state> world_;
   std::shared_ptr<transport> ways_;
   std::shared_ptr<const index_pattern> pattern_;
-  index_words words_{"partita::index_exchange(everyone, owned, wanted)", "index that its worker owns",
-                     "index that its worker wants"};
+  index_words words_;
   const described_block* blocks_ = nullptr;
   std::size_t count_ = 0;
 };

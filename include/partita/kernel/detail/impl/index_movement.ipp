@@ -6,8 +6,8 @@
 namespace partita::detail {
 
 PARTITA_DEF index_planner::index_planner(const partita::world& everyone, const index_list& owned,
-                                         const index_list& wanted)
-    : world_(everyone.state()) {
+                                         const index_list& wanted, const index_words& words)
+    : world_(everyone.state()), words_(words) {
   one_call(*world_, [&] {
     pattern_ = std::make_shared<const index_pattern>(learnt_pattern(*world_, ways_, owned, wanted, name()));
   });

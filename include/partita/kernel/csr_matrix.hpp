@@ -1,0 +1,231 @@
+// Sparse matrices whose rows are cut over the workers, in compressed rows; products by an index exchange.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/comm/facts.hpp>
+#include <partita/comm/fingerprint.hpp>
+#include <partita/comm/one_call.hpp>
+#include <partita/core/rejected_call.hpp>
+#include <partita/kernel/index_exchange.hpp>
+#include <partita/kernel/kernel_access.hpp>
+#include <partita/kernel/send_to.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// An entry of a sparse matrix.
+template <class T>
+struct triplet {
+  std::size_t row = 0, column = 0;
+  T value{};
+};
+
+}  // namespace partita
+
+template <class T>
+inline constexpr bool partita::moves_as_bytes<partita::triplet<T>> = true;
+
+namespace partita {
+
+namespace detail {
+
+/// Entries by rows; columns are rows of a block.
+template <class T>
+struct compressed_rows {
+  std::vector<std::size_t> first{0}, column{};
+  std::vector<T> value{};
+
+  void add(std::size_t to, const T& v) { column.push_back(to), value.push_back(v); }
+  void end_row() { first.push_back(column.size()); }
+
+  /// Adds the product with a block to y: blocks have `width` elements in each row.
+  void multiply(const T* x, T* y, std::size_t width) const {
+    for (std::size_t i = 0; i + 1 < first.size(); ++i)
+      if (width == 1) {
+        T sum{};
+        for (std::size_t k = first[i]; k < first[i + 1]; ++k) sum += value[k] * x[column[k]];
+        y[i] += sum;
+      } else {
+        for (std::size_t k = first[i]; k < first[i + 1]; ++k)
+          for (std::size_t c = 0; c < width; ++c) y[i * width + c] += value[k] * x[column[k] * width + c];
+      }
+  }
+  /// Adds the product of the transposed matrix with a block to x.
+  void multiply_transposed(const T* y, T* x, std::size_t width) const {
+    for (std::size_t i = 0; i + 1 < first.size(); ++i)
+      for (std::size_t k = first[i]; k < first[i + 1]; ++k)
+        for (std::size_t c = 0; c < width; ++c) x[column[k] * width + c] += value[k] * y[i * width + c];
+  }
+};
+
+}  // namespace detail
+
+/// A sparse matrix: `csr_matrix<double> a(everyone, rows, columns, entries); auto y = a(x);`. Each worker has a range
+/// of rows, and of the elements of x (the columns). Entries may be given on any worker; those of one place are added
+/// up.
+/// Shapes:   x is a block of rank 1 with an element for each column of this worker, or of rank 2 with a row for each,
+///           which multiplies several vectors at once; y has the same rank, and an element or a row for each row.
+/// Requires: the ranges of the workers follow each other and begin at 0; entries within them [shape_error]; blocks of T
+///           of these extents [shape_error], all of the same width [disagreement_error]; on all workers.
+/// Cost:     a product: one index exchange of the elements of x that other workers have, each at most once, while this
+///           worker multiplies with its own. To construct: one exchange of the entries, and an index exchange.
+/// Adjoint:  multiplies with the transposed matrix (not conjugated).
+template <class T>
+class csr_matrix {
+  static_assert(element_in_place<T> && summable_element<T>,
+                "partita::csr_matrix<T>: requires numbers that can be summed, as double or std::complex<double>");
+
+ public:
+  /// Collective. `rows` and `columns` are those of this worker.
+  csr_matrix(const world& everyone, const interval& rows, const interval& columns,
+             const std::vector<triplet<T>>& entries)
+      : rows_(rows),
+        columns_(columns),
+        exchange_(detail::one_call(*everyone.state(), [&] { return learnt(everyone, entries); })) {}
+
+  template <class X>
+  auto operator()(const X& x) const {
+    if constexpr (takes<X>()) {
+      const xt::xtensor<T, rank_of<X>> own = x;
+      auto y = zeros<rank_of<X>>(rows_.size(), own.shape());
+      auto later = exchange_.start(own);
+      const std::size_t width = width_of(own.shape());
+      if (own.shape(0) == columns_.size()) own_.multiply(own.data(), y.data(), width);
+      const auto others = later.finish();
+      others_.multiply(others.data(), y.data(), width);
+      return y;
+    } else {
+      return detail::rejected_call();
+    }
+  }
+
+  template <class Y>
+  auto adjoint(const Y& dy) const {
+    if constexpr (takes<Y>()) {
+      const xt::xtensor<T, rank_of<Y>> given = dy;
+      const std::size_t width = width_of(given.shape());
+      text wrong;
+      if (given.shape(0) != rows_.size())
+        wrong << words.call << ".adjoint(dy): requires a block with a row for each row that its worker owns, "
+              << rows_.size() << ", got a block of " << given.shape() << "; dimension 0 numbers the rows";
+      auto others = zeros<rank_of<Y>>(others_count(), given.shape()),
+           x = zeros<rank_of<Y>>(columns_.size(), given.shape());
+      if (wrong.empty()) others_.multiply_transposed(given.data(), others.data(), width);
+      auto later = detail::kernel_access::start_adjoint(exchange_, others, wrong, detail::nothing_to_fill());
+      own_.multiply_transposed(given.data(), x.data(), width);
+      x += later.finish();
+      return x;
+    } else {
+      return detail::rejected_call();
+    }
+  }
+
+  /// The rows and columns of this worker, and how many entries its rows have.
+  const interval& rows() const { return rows_; }
+  const interval& columns() const { return columns_; }
+  std::size_t entries() const { return own_.value.size() + others_.value.size(); }
+  /// The exchange of the elements of x that other workers have.
+  const index_exchange& exchange() const { return exchange_; }
+
+ private:
+  static constexpr detail::index_words words{"partita::csr_matrix(everyone, rows, columns, entries)",
+                                             "column that its worker owns",
+                                             "column of other workers that its rows have"};
+
+  template <class X>
+  static consteval bool takes() {
+    static_assert(
+        detail::has_rank<X, 1>() || detail::has_rank<X, 2>(),
+        "partita::csr_matrix<T>(...)(x), .adjoint(dy): requires an xtensor expression of rank 1, or of rank 2 "
+        "for several vectors; as_rank<1>(v) gives it to a std::vector");
+    if constexpr (detail::has_rank<X, 1>() || detail::has_rank<X, 2>()) {
+      static_assert(std::is_same_v<element_of<X>, T>,
+                    "partita::csr_matrix<T>(...)(x), .adjoint(dy): requires elements of type T; xt::cast<T>(x) makes "
+                    "them");
+      return std::is_same_v<element_of<X>, T>;
+    } else {
+      return false;
+    }
+  }
+  template <class Shape>
+  static std::size_t width_of(const Shape& shape) {
+    if constexpr (std::tuple_size_v<Shape> == 1) return 1;
+    else return shape[1];
+  }
+  template <std::size_t Rank, class Shape>
+  static xt::xtensor<T, Rank> zeros(std::size_t rows, Shape shape) {
+    shape[0] = rows;
+    return xt::zeros<T>(shape);
+  }
+  std::size_t others_count() const { return exchange_.rows_of_result(); }
+
+  /// Sends the entries to the owners of their rows, fills the two parts of this worker's rows, and makes the exchange.
+  index_exchange learnt(const world& everyone, const std::vector<triplet<T>>& given) {
+    detail::world_state& world = *everyone.state();
+    const std::size_t me = world.id();
+    const auto ranges = detail::gathered<4>(world, {rows_.start, rows_.stop, columns_.start, columns_.stop});
+    detail::local_error trouble;
+    std::size_t n = 0, m = 0;
+    for (const auto& of_worker : ranges) {
+      if (of_worker[0] != n || of_worker[1] < n || of_worker[2] != m || of_worker[3] < m)
+        trouble = detail::local_error(
+            text(words.call) << ": requires ranges of rows and of columns that follow each other, a worker has rows ["
+                             << of_worker[0] << ", " << of_worker[1] << ") and columns [" << of_worker[2] << ", "
+                             << of_worker[3] << ") after " << n << " rows and " << m
+                             << " columns; balanced_part(n, workers, id) makes such ranges");
+      n = of_worker[1], m = of_worker[3];
+    }
+    for (const triplet<T>& entry : given)
+      if (!trouble.any() && (entry.row >= n || entry.column >= m))
+        trouble = detail::local_error(text(words.call)
+                                      << ": requires entries of a matrix of " << n << " x " << m << ", worker " << me
+                                      << " has one at (" << entry.row << ", " << entry.column << ")");
+    world.agree(detail::mixed(0x6373725f6d6174ULL, detail::type_number<T>()), 0, trouble.kind, [&] {
+      return trouble.any() ? trouble.sentence : text(words.call) << " with " << given.size() << " entries";
+    });
+    std::vector<std::size_t> receivers;
+    for (const triplet<T>& entry : given) {
+      const auto after = std::upper_bound(ranges.begin(), ranges.end(), entry.row,
+                                          [](std::size_t row, const auto& range) { return row < range[1]; });
+      receivers.push_back(static_cast<std::size_t>(after - ranges.begin()));
+    }
+    xt::xtensor<triplet<T>, 1> leaving(std::array<std::size_t, 1>{given.size()});
+    std::copy(given.begin(), given.end(), leaving.data());
+    auto entries = send_to(everyone, receivers)(leaving);
+    triplet<T>*const first = entries.data(), *const last = first + entries.size();
+    std::stable_sort(first, last, [](const triplet<T>& a, const triplet<T>& b) {
+      return a.row != b.row ? a.row < b.row : a.column < b.column;
+    });
+    const auto is_own = [&](std::size_t column) { return column >= columns_.start && column < columns_.stop; };
+    std::vector<std::size_t> wanted;
+    for (const triplet<T>* entry = first; entry != last; ++entry)
+      if (!is_own(entry->column)) wanted.push_back(entry->column);
+    std::sort(wanted.begin(), wanted.end());
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    const triplet<T>* entry = first;
+    for (std::size_t row = rows_.start; row < rows_.stop; ++row) {
+      while (entry != last && entry->row == row) {
+        const std::size_t column = entry->column;
+        T sum{};
+        for (; entry != last && entry->row == row && entry->column == column; ++entry) sum += entry->value;
+        if (is_own(column)) own_.add(column - columns_.start, sum);
+        else
+          others_.add(static_cast<std::size_t>(std::lower_bound(wanted.begin(), wanted.end(), column) - wanted.begin()),
+                      sum);
+      }
+      own_.end_row(), others_.end_row();
+    }
+    return index_exchange(detail::index_planner(everyone, columns_, wanted, words));
+  }
+
+  interval rows_, columns_;
+  detail::compressed_rows<T> own_, others_;
+  index_exchange exchange_;
+};
+
+}  // namespace partita

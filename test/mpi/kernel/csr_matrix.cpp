@@ -1,0 +1,136 @@
+// Products with a sparse matrix are those with the whole matrix, wherever its entries are given; the adjoint is exact.
+#include "mpi_test.hpp"
+#include "refused.hpp"
+
+#include <complex>
+#include <partita/comm/over_workers.hpp>
+#include <partita/kernel/csr_matrix.hpp>
+#include <random>
+#include <vector>
+
+namespace {
+
+using namespace partita;
+
+/// Entries of an n x m matrix; the same on all workers. Some places have several entries.
+std::vector<triplet<double>> random_entries(std::size_t n, std::size_t m, std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<triplet<double>> entries;
+  while (entries.size() < count && n * m > 0)
+    entries.push_back({random() % n, random() % m, static_cast<double>(random() % 9) - 4});
+  return entries;
+}
+
+/// The range of a worker: balanced, all on one worker, or none on the first.
+interval range_of(std::size_t n, std::size_t workers, std::size_t id, unsigned kind) {
+  if (kind == 0) return balanced_part(n, workers, id);
+  const std::size_t holder = kind == 1 ? 0 : workers - 1;
+  return id < holder ? interval{0, 0} : id == holder ? interval{0, n} : interval{n, n};
+}
+
+xt::xtensor<double, 2> whole_of(std::size_t n, std::size_t m, const std::vector<triplet<double>>& entries) {
+  xt::xtensor<double, 2> all = xt::zeros<double>({n, m});
+  for (const auto& entry : entries) all(entry.row, entry.column) += entry.value;
+  return all;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(sparse_matrices)
+
+BOOST_AUTO_TEST_CASE(products_are_those_with_the_whole_matrix) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    const std::size_t n = seed % 4 == 0 ? 2 : 13 + seed, m = seed % 3 == 0 ? n : 5 + seed, width = 3;
+    const auto all = random_entries(n, m, seed == 5 ? 0 : 4 * n, seed);
+    const auto whole = whole_of(n, m, all);
+    std::vector<triplet<double>> given;  // on any worker
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if ((k * k + seed) % P == me) given.push_back(all[k]);
+    const interval rows = range_of(n, P, me, seed % 3), columns = range_of(m, P, me, seed % 2);
+    const csr_matrix<double> a(everyone, rows, columns, given);
+    const auto x_of = [](std::size_t j, std::size_t c) { return static_cast<double>((3 * j + 5 * c) % 7) - 2; };
+    xt::xtensor<double, 1> x = xt::zeros<double>({columns.size()}), dy = xt::zeros<double>({rows.size()});
+    xt::xtensor<double, 2> several = xt::zeros<double>({columns.size(), width});
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+      x(j) = x_of(columns.start + j, 0);
+      for (std::size_t c = 0; c < width; ++c) several(j, c) = x_of(columns.start + j, c);
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) dy(i) = x_of(rows.start + i, 4);
+    const auto y = a(x);
+    const auto ys = a(several);
+    BOOST_TEST_REQUIRE(y.shape(0) == rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      for (std::size_t c = 0; c < width; ++c) {
+        double sum = 0;
+        for (std::size_t j = 0; j < m; ++j) sum += whole(rows.start + i, j) * x_of(j, c);
+        BOOST_TEST(ys(i, c) == sum);
+        if (c == 0) BOOST_TEST(y(i) == sum);
+      }
+    const auto dx = a.adjoint(dy);
+    BOOST_TEST_REQUIRE(dx.shape(0) == columns.size());
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+      double sum = 0;
+      for (std::size_t i = 0; i < n; ++i) sum += whole(i, columns.start + j) * x_of(i, 4);
+      BOOST_TEST(dx(j) == sum);
+    }
+    BOOST_TEST(sum_over(everyone, xt::sum<double>(y * dy)()) == sum_over(everyone, xt::sum<double>(x * dx)()));
+    BOOST_TEST((a.adjoint(ys).shape(1) == width));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_element_of_x_travels_once) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id(), n = 4 * P;
+  const interval mine = balanced_part(n, P, me);
+  std::vector<triplet<double>> all;  // every row has the first column twice, and its own
+  for (std::size_t i = mine.start; i < mine.stop; ++i) {
+    all.push_back({i, 0, 1.0}), all.push_back({i, 0, 1.0});
+    if (i != 0) all.push_back({i, i, 1.0});
+  }
+  const csr_matrix<double> a(everyone, mine, mine, all);
+  BOOST_TEST(a.exchange().plan().elements_received() == (me == 0 ? 0 : 1));
+  BOOST_TEST(a.entries() == (me == 0 ? 7 : 8));
+}
+
+BOOST_AUTO_TEST_CASE(complex_numbers_are_not_conjugated) {
+  const world everyone(test::workers());
+  using number = std::complex<double>;
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const csr_matrix<number> a(everyone, {me, me + 1}, {me, me + 1}, {{me, (me + 1) % P, number(0, 1)}});
+  const xt::xtensor<number, 1> x{number(static_cast<double>(me), 0)};
+  BOOST_TEST((a(x)(0) == number(0, static_cast<double>((me + 1) % P))));
+  BOOST_TEST((a.adjoint(x)(0) == number(0, static_cast<double>((me + P - 1) % P))));
+}
+
+BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id(), last = P - 1;
+  const interval mine{2 * me, 2 * me + 2};
+  const auto expect = [](const std::string& message, const char* part) {
+    BOOST_TEST(message.find(part) != std::string::npos, "got '" << message << "', and not '" << part << "'");
+  };
+  expect(test::refused<shape_error>([&] {
+           csr_matrix<double>(everyone, me == last ? interval{2 * me + 1, 2 * me + 3} : mine, mine, {});
+         }),
+         "that follow each other");
+  expect(test::refused<shape_error>([&] {
+           csr_matrix<double>(everyone, mine, mine, {{0, me == last ? 2 * P : 0, 1.0}});
+         }),
+         "requires entries of a matrix of");
+  const csr_matrix<double> a(everyone, mine, mine, {{2 * me, 0, 1.0}});
+  const xt::xtensor<double, 1> good = xt::ones<double>({2}), bad = xt::ones<double>({3});
+  expect(test::refused<shape_error>([&] { a(me == last ? bad : good); }), "column that its worker owns");
+  expect(test::refused<shape_error>([&] { a.adjoint(me == last ? bad : good); }), "row that its worker owns");
+  BOOST_TEST(a(good)(0) == 1.0);
+  if (P < 2) return;
+  const xt::xtensor<double, 2> wide = xt::ones<double>({2, 2}), narrow = xt::ones<double>({2, 1});
+  test::refused<disagreement_error>([&] { a(me == last ? wide : narrow); });
+  test::refused<disagreement_error>([&] {
+    if (me == last) csr_matrix<float>(everyone, mine, mine, {});
+    else csr_matrix<double>(everyone, mine, mine, {});
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,24 @@
+// Compile-time errors of sparse matrices: elements that cannot be summed, blocks of another rank or of other elements.
+//
+// expect ELEMENTS: partita::csr_matrix<T>: requires numbers that can be summed
+// first RANK: partita::csr_matrix<T>\(...\)\(x\), .adjoint\(dy\): requires an xtensor expression of rank 1, or of
+//   rank 2
+// lines RANK: 12
+// first OTHER_ELEMENTS: partita::csr_matrix<T>\(...\)\(x\), .adjoint\(dy\): requires elements of type T
+// lines OTHER_ELEMENTS: 12
+#include <partita/kernel/csr_matrix.hpp>
+
+using namespace partita;
+
+void calls(const world& everyone, const xt::xtensor<double, 1>& x, [[maybe_unused]] const xt::xtensor<double, 3>& cube,
+           [[maybe_unused]] const xt::xtensor<float, 1>& z) {
+  const csr_matrix<double> legal(everyone, {0, 2}, {0, 2}, {{0, 1, 1.0}});
+  legal.adjoint(legal(x));
+#if defined(ELEMENTS)
+  csr_matrix<bool> refused(everyone, {0, 2}, {0, 2}, {});
+#elif defined(RANK)
+  legal(cube);
+#elif defined(OTHER_ELEMENTS)
+  legal.adjoint(z);
+#endif
+}
