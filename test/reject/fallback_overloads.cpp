@@ -9,9 +9,11 @@
 // first TENSORS: partita::reshape\(x, extents\): requires a tensor or an array and the extents of the result
 // expect TENSORS: partita::mean\(x, dimensions<...>\): requires a tensor or an array, and dimensions
 // expect TENSORS: partita::reshard<layout>\(x\): requires a tensor made by shard and a layout of its mesh
-// expect TENSORS: partita::softmax\(x\): requires a tensor or an array alone
+// expect TENSORS: partita::softmax\(x\): requires a tensor or an array, and the dimension, if it is not the last one
+// expect TENSORS: partita::argmax\(x, dimensions<d>\): requires a tensor or an array, and the dimension as part of the
+//   type
 // expect TENSORS: partita::transpose\(x, permute<...>\): requires a tensor, and an order of its dimensions
-// lines TENSORS: 60
+// lines TENSORS: 72
 // first PARTS: partita::slice\(x, dimensions<d...>, {from, to}...\): requires a tensor, dimensions as part of the type
 // expect PARTS: partita::concatenate\(dimensions<d>, x...\): requires the dimension as part of the type first
 // expect PARTS: partita::split\(x, dimensions<d>, extents\): requires a tensor, a dimension as part of the type
@@ -65,6 +67,7 @@ void calls(const world& everyone, const xt::xtensor<double, 2>& x, const xt::xte
   mean(X, 0);
   reshard(X);
   softmax(X, 1);
+  argmax(X, 1);
   transpose(X, 1, 0);
 #elif defined(PARTS)
   slice(X, 0, 2);

@@ -70,15 +70,32 @@ PARTITA_FALLBACK_OVERLOAD(matmul) {
 
 PARTITA_FALLBACK_OVERLOAD(softmax) {
   static_assert(detail::dependent_false<Given...>,
-                "partita::softmax(x): requires a tensor or an array alone, and goes along its last dimension; "
-                "transpose(x) before");
+                "partita::softmax(x): requires a tensor or an array, and the dimension, if it is not the last one, as "
+                "part of the type; write softmax(x, dimensions<0>)");
   return detail::rejected_call{};
 }
 
 PARTITA_FALLBACK_OVERLOAD(log_softmax) {
-  static_assert(detail::dependent_false<Given...>,
-                "partita::log_softmax(x): requires a tensor or an array alone, and goes along its last dimension; "
-                "transpose(x) before");
+  static_assert(
+      detail::dependent_false<Given...>,
+      "partita::log_softmax(x): requires a tensor or an array, and the dimension, if it is not the last one, as "
+      "part of the type; write log_softmax(x, dimensions<0>)");
+  return detail::rejected_call{};
+}
+
+PARTITA_FALLBACK_OVERLOAD(argmax) {
+  static_assert(
+      detail::dependent_false<Given...>,
+      "partita::argmax(x, dimensions<d>): requires a tensor or an array, and the dimension as part of the type; "
+      "write argmax(x, dimensions<0>)");
+  return detail::rejected_call{};
+}
+
+PARTITA_FALLBACK_OVERLOAD(argmin) {
+  static_assert(
+      detail::dependent_false<Given...>,
+      "partita::argmin(x, dimensions<d>): requires a tensor or an array, and the dimension as part of the type; "
+      "write argmin(x, dimensions<0>)");
   return detail::rejected_call{};
 }
 

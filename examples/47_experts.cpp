@@ -1,0 +1,98 @@
+// A mixture of experts that are cut over the workers: each token goes to its expert and returns, on 4 workers.
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <partita/kernel/send_to.hpp>
+#include <partita/partita.hpp>
+#include <utility>
+#include <vector>
+
+using namespace partita;
+using rows = xt::xtensor<double, 2>;
+
+constexpr std::size_t tokens = 240, width = 8, experts = 6, steps = 20;
+constexpr double rate = 0.5;
+
+/// Row i of a matrix of fixed numbers between -1 and 1.
+xt::xtensor<double, 1> numbers(std::size_t i, std::size_t count, double salt) {
+  return xt::sin((static_cast<double>(i) + salt) * xt::arange<double>(1, static_cast<double>(count) + 1));
+}
+
+/// Trains on tokens that are cut over the workers; expert e is on worker e modulo the number of workers. Returns the
+/// weights of the gate, which all workers have, and the loss before and after.
+std::pair<rows, std::pair<double, double>> train(const world& everyone) {
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const interval mine = balanced_part(tokens, P, me);
+  const std::size_t n = mine.size();
+  rows x = xt::zeros<double>({n, width}), wanted = x, gate = xt::zeros<double>({width, experts});
+  for (std::size_t t = 0; t < n; ++t) {
+    xt::row(x, static_cast<std::ptrdiff_t>(t)) = numbers(mine.start + t, width, 0.5);
+    xt::row(wanted, static_cast<std::ptrdiff_t>(t)) = xt::abs(xt::row(x, static_cast<std::ptrdiff_t>(t)));
+  }
+  for (std::size_t i = 0; i < width; ++i) xt::row(gate, static_cast<std::ptrdiff_t>(i)) = numbers(i, experts, 0.1);
+  std::vector<rows> weights(experts, rows(xt::zeros<double>({width, width})));  // those of this worker are used
+  for (std::size_t e = 0; e < experts; ++e)
+    for (std::size_t i = 0; i < width; ++i)
+      xt::row(weights[e], static_cast<std::ptrdiff_t>(i)) = 0.3 * numbers(e * width + i, width, 0.7);
+
+  std::pair<double, double> losses;
+  for (std::size_t step = 0; step < steps; ++step) {
+    const rows share = softmax(matmul(x, gate));
+    const auto chosen = xt::xtensor<std::size_t, 1>(xt::cast<std::size_t>(argmax(share, dimensions<1>)));
+    // [layer]
+    std::vector<std::size_t> receivers;
+    for (const std::size_t e : chosen) receivers.push_back(e % P);
+    const auto there = send_to(everyone, receivers);
+    const auto expert_of = there(chosen);  // of each token that arrives
+    const auto arrived = there(x);
+    rows computed = xt::zeros<double>({there.rows_of_result(), width});
+    for (std::size_t r = 0; r < computed.shape(0); ++r)
+      xt::view(computed, r) = einsum<"ij,j->i">(weights[expert_of(r)], xt::view(arrived, r));
+    const rows returned = there.adjoint(computed);  // to the tokens that it belongs to
+    // [/layer]
+
+    rows dy = xt::zeros<double>({n, width}), back = dy, scores = xt::zeros<double>({n, experts});
+    double loss = 0;
+    for (std::size_t t = 0; t < n; ++t) {
+      const double weight = share(t, chosen(t));
+      double d_weight = 0;
+      for (std::size_t c = 0; c < width; ++c) {
+        const double off = weight * returned(t, c) - wanted(t, c);
+        loss += off * off / tokens;
+        dy(t, c) = 2 * off / tokens;
+        d_weight += dy(t, c) * returned(t, c);
+        back(t, c) = weight * dy(t, c);
+      }
+      for (std::size_t e = 0; e < experts; ++e)
+        scores(t, e) = weight * ((e == chosen(t) ? 1 : 0) - share(t, e)) * d_weight;
+    }
+    loss = sum_over(everyone, loss);
+    (step == 0 ? losses.first : losses.second) = loss;
+    // [gradient]
+    const auto d_computed = there(back);  // the adjoint of the way back
+    for (std::size_t r = 0; r < arrived.shape(0); ++r)
+      weights[expert_of(r)] -= rate * einsum<"i,j->ij">(xt::view(d_computed, r), xt::view(arrived, r));
+    // [/gradient]
+    const rows d_gate = einsum<"tc,te->ce">(x, scores);
+    std::vector<double> sums(d_gate.begin(), d_gate.end());
+    sums = sum_over(everyone, sums);
+    gate -= rate * xt::adapt(sums, d_gate.shape());
+  }
+  return {gate, losses};
+}
+
+int main(int argc, char** argv) {
+  boost::mpi::environment environment(argc, argv);
+  const world everyone;
+  const auto [gate, losses] = train(everyone);
+
+  // check: every worker trains the whole network alone, by the same function
+  const auto [alone, losses_alone] = train(everyone.part(workers{everyone.id()}));
+  const double off = xt::amax(xt::abs(gate - alone))() + std::abs(losses.second - losses_alone.second);
+  const double wrong = sum_over(everyone, off < 1e-9 ? 0.0 : 1.0);
+  if (everyone.id() == 0)
+    std::cout << tokens << " tokens, " << experts << " experts on " << everyone.size() << " workers: loss "
+              << losses.first << " before, " << losses.second << " after " << steps << " steps\n"
+              << (wrong == 0 ? "the same as on one worker\n" : "not what one worker computes\n");
+  return wrong == 0 && losses.second < 0.5 * losses.first ? EXIT_SUCCESS : EXIT_FAILURE;
+}
