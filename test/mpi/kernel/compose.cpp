@@ -125,6 +125,19 @@ BOOST_AUTO_TEST_CASE(blocks_of_other_shapes_come_in_between) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(blocks_of_another_type_of_elements_come_in_between) {
+  const world everyone(test::workers());
+  const auto rows = everyone.partition(extents<dynamic, 1>(everyone.size()));
+  const auto columns = everyone.partition(extents<1, dynamic>(everyone.size()));
+  const auto there_and_back = compose(repartition(columns, rows), repartition(rows, columns));
+  const xt::xtensor<float, 2> x({2, 4}, 1.0F);
+  const xt::xtensor<double, 2> y({2, 4}, 2.0);
+  for (int call = 0; call < 6; ++call) {
+    if (call % 4 < 2) BOOST_TEST((there_and_back(x) == x));
+    else BOOST_TEST((there_and_back(y) == y));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(more_shapes_than_are_kept_and_whole_tensors_that_were_cut_otherwise) {
   const world everyone(test::workers());
   const std::size_t P = everyone.size(), me = everyone.id();

@@ -80,7 +80,9 @@ class chained_calls {
     const std::size_t known = made();
     const std::uint64_t set =
         world.agree(mixed(mixed(call.chain.number, call.elements), call.fills_view ? 32 + call.rank : call.rank),
-                    calls_.matching([&](const agreed_call& c) { return c.made == known && call.has_key(c.key); }),
+                    calls_.matching([&](const agreed_call& c) {
+                      return c.made == known && c.elements == call.elements && call.has_key(c.key);
+                    }),
                     failure::none, describe);
     agreed_call fresh;
     agreed_call& now = set != 0 ? calls_.last_used(set) : fresh;
@@ -88,6 +90,7 @@ class chained_calls {
     auto result = followed(world, now.steps, run);
     if (set == 0 && made() == known && fresh.steps.can_be_repeated()) {
       fresh.key = call.key();
+      fresh.elements = call.elements;
       fresh.made = known;
       calls_.add(std::move(fresh));
     }
@@ -95,6 +98,7 @@ class chained_calls {
   }
   struct agreed_call {
     structure_key key;
+    std::uint64_t elements = 0;
     std::size_t made = 0;
     recorded_agreements steps;
   };
