@@ -21,6 +21,7 @@
 #include <partita/kernel/detail/pending.hpp>
 #include <partita/kernel/kernel_access.hpp>
 #include <partita/kernel/kernel_counts.hpp>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -29,19 +30,23 @@ namespace partita {
 namespace detail {
 
 /// A pending transform: the first move has started.
-template <class In, class Out, std::size_t Rank>
+template <class In, class Out, std::size_t Rank, std::size_t N>
 class pending_fourier {
  public:
-  pending_fourier(fourier_run<In, Out, Rank> run, std::shared_ptr<const void> needed)
+  pending_fourier(fourier_run<In, Out, Rank, N> run, std::shared_ptr<const void> needed)
       : run_(std::move(run)), needed_(std::move(needed)) {}
-  /// Completes the transform and returns the result. Every worker must call it, because the moves that are left are
-  /// calls of all workers.
+  /// Completes the transform and returns the result, a tuple for several fields. Every worker must call it, because the
+  /// moves that are left are calls of all workers.
   auto finish() { return run_.finish(); }
 
  private:
-  fourier_run<In, Out, Rank> run_;
+  fourier_run<In, Out, Rank, N> run_;
   std::shared_ptr<const void> needed_;
 };
+
+/// The type of an argument of a tuple, as `View` of a parameter `View&&`.
+template <class View>
+using as_given = std::conditional_t<std::is_lvalue_reference_v<View>, View, std::remove_reference_t<View>>;
 
 }  // namespace detail
 
@@ -59,44 +64,51 @@ class fourier_operator {
                    const fourier_options& options)
       : kind_(kind), engine_(std::make_shared<engine>(defined(p_x, p_y, kind, options))) {}
 
-  /// Returns the result on this worker.
-  template <class X>
-  auto operator()(const X& x) const {
-    if constexpr (takes<X>()) return forward_(x, text());
+  /// Returns the result on this worker. Several fields of one shape, `auto [u, v, w] = f(x, y, z);`, are moved
+  /// together: the result is a tuple, with the bits of separate calls.
+  template <class X, class... More>
+  auto operator()(const X& x, const More&... more) const {
+    if constexpr (takes<true, X, More...>())
+      return carry_out<true>(std::tie(x, more...), targets<true, X, More...>(), text());
     else return detail::rejected_call{};
   }
   /// Writes the result into a caller's array or view, which must have its shape and share no memory with x
-  /// [shape_error, on all workers].
+  /// [shape_error, on all workers]. Several fields: `f.into(std::tie(x, y), std::tie(u, v))`.
   template <class X, class View>
   void into(const X& x, View&& view) const {
-    if constexpr (takes<X>()) {
-      if constexpr (fills<View, X, true>()) carry_out<true>(x, view_of<View, X, true>(view), text());
-    }
+    fill<true>(std::tie(x), std::tuple<View&&>(std::forward<View>(view)));
+  }
+  template <class... X, class... View>
+  void into(const std::tuple<X...>& x, std::tuple<View...> views) const {
+    fill<true>(x, std::move(views));
   }
   /// Transforms what is whole and starts the first move; finish() does the rest, and every worker must call it. Until
   /// then x must not change.
-  template <class X>
-  auto start(const X& x) const {
-    if constexpr (takes<X>()) return begin<true>(x);
+  template <class X, class... More>
+  auto start(const X& x, const More&... more) const {
+    if constexpr (takes<true, X, More...>()) return begin<true>(x, more...);
     else return detail::rejected_call{};
   }
   /// The transpose, as an operator of real numbers: <F x, y> == <x, F* y> with the sum of the products of all real and
   /// all imaginary parts. Goes back to the blocks of the last x whose result had the shape of dy, else to balanced
   /// ones.
-  template <class Y>
-  auto adjoint(const Y& dy) const {
-    if constexpr (takes_back<Y>()) return backward_(dy, text());
+  template <class Y, class... More>
+  auto adjoint(const Y& dy, const More&... more) const {
+    if constexpr (takes<false, Y, More...>())
+      return carry_out<false>(std::tie(dy, more...), targets<false, Y, More...>(), text());
     else return detail::rejected_call{};
   }
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
-    if constexpr (takes_back<Y>()) {
-      if constexpr (fills<View, Y, false>()) carry_out<false>(dy, view_of<View, Y, false>(view), text());
-    }
+    fill<false>(std::tie(dy), std::tuple<View&&>(std::forward<View>(view)));
   }
-  template <class Y>
-  auto start_adjoint(const Y& dy) const {
-    if constexpr (takes_back<Y>()) return begin<false>(dy);
+  template <class... Y, class... View>
+  void adjoint_into(const std::tuple<Y...>& dy, std::tuple<View...> views) const {
+    fill<false>(dy, std::move(views));
+  }
+  template <class Y, class... More>
+  auto start_adjoint(const Y& dy, const More&... more) const {
+    if constexpr (takes<false, Y, More...>()) return begin<false>(dy, more...);
     else return detail::rejected_call{};
   }
 
@@ -211,6 +223,23 @@ class fourier_operator {
       return false;
     }
   }
+  /// Whether a call takes these fields, which have one type of elements.
+  template <bool Forward, class... X>
+  static consteval bool takes() {
+    constexpr bool each = [] {
+      if constexpr (Forward) return (takes<X>() && ...);
+      else return (takes_back<X>() && ...);
+    }();
+    if constexpr (each) {
+      constexpr bool alike = (std::is_same_v<element_of<X>, element_of<first_of<X...>>> && ...);
+      static_assert(alike,
+                    "partita::fourier_transform(p_x, p_y)(x...): requires fields with elements of one type; transform "
+                    "fields of different types one by one");
+      return alike;
+    } else {
+      return false;
+    }
+  }
   template <class View, class X, bool Forward>
   static consteval bool fills() {
     static_assert(
@@ -229,9 +258,16 @@ class fourier_operator {
         "xt::view of ranges of one) of the rank and the elements of the result, which is not const");
     return fit;
   }
-  template <class View, class X, bool Forward>
-  static auto view_of(View& view) {
-    return detail::target<result<element_of<X>, Forward>, Rank>{true, block_of(view)};
+  template <class... X>
+  using first_of = std::tuple_element_t<0, std::tuple<X...>>;
+  /// The views that a call of such fields fills.
+  template <bool Forward, class... X>
+  using targets = std::array<detail::target<result<element_of<first_of<X...>>, Forward>, Rank>, sizeof...(X)>;
+  template <class X>
+  static std::array<std::size_t, Rank> shape_of(const X& x) {
+    std::array<std::size_t, Rank> shape{};
+    for (std::size_t d = 0; d < Rank; ++d) shape[d] = static_cast<std::size_t>(x.shape()[d]);
+    return shape;
   }
 
   /// Whether two blocks share an element, or are interleaved if their elements have different types.
@@ -246,67 +282,123 @@ class fourier_operator {
     }
   }
 
-  /// Agrees on a call of this block and prepares it.
-  template <bool Forward, class In>
-  auto prepared(const strided<const In, Rank>& x, const detail::target<result<In, Forward>, Rank>& wanted,
-                const text& error_message) const {
-    using Out = result<In, Forward>;
-    std::optional<std::array<std::size_t, Rank>> view;
-    if (wanted.given) view = wanted.block.shape;
-    detail::local_error before(error_message);
-    if (!before.any() && wanted.given && shares_memory(x, wanted.block))
-      before =
-          detail::local_error(text(engine::name) << ".into(x, view): requires a view that shares no element with x; "
-                                                    "copy x, or give another view");
-    const auto& s = here().agree(Forward, x.shape, view, detail::type_number<In>(), &detail::type_name<In>, before);
-    return detail::fourier_run<In, Out, Rank>(engine_, s, Forward, x, wanted);
+  /// Why this worker cannot make a call with these fields and views; empty if it can.
+  template <bool Forward, class... X>
+  text error_in(const targets<Forward, X...>& wanted, const X&... x) const {
+    constexpr std::size_t N = sizeof...(X);
+    std::array<std::array<std::size_t, Rank>, N> views{};
+    for (std::size_t f = 0; f < N; ++f) views[f] = wanted[f].block.shape;
+    const bool given = wanted[0].given;
+    const text problem = here().template unequal_fields<N>(Forward, {shape_of(x)...}, given ? views.data() : nullptr);
+    if (!problem.empty()) return problem;
+    using read_only = strided<const result<element_of<first_of<X...>>, Forward>, Rank>;
+    bool shared = false;
+    const auto compare = [&](const auto& field, const auto& view) {  // what is lazy is evaluated elsewhere
+      if constexpr (strided_array<std::remove_reference_t<decltype(field)>>)
+        shared = shared || shares_memory(block_argument(field).block(), view);
+    };
+    for (std::size_t f = 0; f < N && given; ++f) {
+      (compare(x, wanted[f].block), ...);
+      for (std::size_t g = 0; g < f; ++g) shared = shared || shares_memory(read_only(wanted[g].block), wanted[f].block);
+    }
+    if (!shared) return {};
+    return text(engine::name) << ".into(x, view): requires a view that shares no element with x"
+                              << (N > 1 ? " and with the other views" : "") << "; copy x, or give another view";
   }
-  template <bool Forward, class X, class Target>
-  auto carry_out(const X& x, const Target& wanted, const text& error_message) const {
-    using In = element_of<X>;
+
+  /// Agrees on a call of these blocks and prepares it.
+  template <bool Forward, class In, class Out, std::size_t N>
+  auto prepared(const std::array<strided<const In, Rank>, N>& x, const std::array<detail::target<Out, Rank>, N>& wanted,
+                const text& error_message) const {
+    detail::fourier_call<Rank> call{Forward, N, x[0].shape, {}, detail::type_number<In>(), &detail::type_name<In>};
+    if (wanted[0].given) call.view = wanted[0].block.shape;
+    const auto& s = here().agree(call, detail::local_error(error_message));
+    return detail::fourier_run<In, Out, Rank, N>(engine_, s, Forward, x, wanted);
+  }
+  template <bool Forward, class... X>
+  auto carry_out(const std::tuple<const X&...>& x, const targets<Forward, X...>& wanted,
+                 const text& error_message) const {
+    using In = element_of<first_of<X...>>;
+    constexpr std::size_t N = sizeof...(X);
     engine& it = here();
     detail::chained_call call{Forward ? "fourier_transform(p_x, p_y)(x)" : "fourier_transform(p_x, p_y).adjoint(dy)",
                               1,
                               it.identity(),
-                              detail::type_number<In>(),
+                              detail::mixed(detail::type_number<In>(), N),
                               &detail::type_name<In>,
                               Rank,
-                              detail::shape_of_block(x)};
+                              detail::shape_of_block(std::get<0>(x))};
     call.chain.number = detail::mixed(call.chain.number, Forward ? 1U : 2U);
-    call.fills_view = wanted.given;
-    for (std::size_t d = 0; d < Rank; ++d) call.view[d] = wanted.block.shape[d];
-    const auto run = [&] {
-      const block_argument<X> argument(x);
-      auto made = prepared<Forward, In>(argument.block(), wanted, error_message);
-      made.begin();
-      return made.finish();
-    };
-    if (!error_message.empty()) return detail::one_call(it.state(), run);
-    return it.calls(Forward).carry_out(
-        call, [&] { return it.plans_made(); }, run);
+    call.fills_view = wanted[0].given;
+    for (std::size_t d = 0; d < Rank; ++d) call.view[d] = wanted[0].block.shape[d];
+    return std::apply(
+        [&](const X&... each) {
+          const text problem = error_message.empty() ? error_in<Forward, X...>(wanted, each...) : error_message;
+          const auto run = [&] {
+            const std::tuple<block_argument<X>...> arguments(each...);
+            auto made = std::apply(
+                [&](const auto&... a) {
+                  return prepared<Forward>(std::array<strided<const In, Rank>, N>{a.block()...}, wanted, problem);
+                },
+                arguments);
+            made.begin();
+            return made.finish();
+          };
+          if (!error_message.empty()) return detail::one_call(it.state(), run);
+          if (!problem.empty()) call.shape[0] = ~std::size_t{0};  // no such call is cached: the steps agree
+          return it.calls(Forward).carry_out(
+              call, [&] { return it.plans_made(); }, run);
+        },
+        x);
   }
-  template <bool Forward, class X>
-  auto begin(const X& x) const {
-    using In = element_of<X>;
+  template <bool Forward, class... X>
+  auto begin(const X&... x) const {
+    using In = element_of<first_of<X...>>;
     using Out = result<In, Forward>;
-    auto argument = std::make_shared<const block_argument<X>>(x);
+    constexpr std::size_t N = sizeof...(X);
+    auto arguments = std::make_shared<const std::tuple<block_argument<X>...>>(x...);
     engine& it = here();
     const detail::one_thread only(it.state().caller(), [] { return text(engine::name); });
     return detail::one_call(it.state(), [&] {
-      auto made = prepared<Forward, In>(argument->block(), {}, text());
+      const targets<Forward, X...> none{};
+      auto made = std::apply(
+          [&](const auto&... a) {
+            return prepared<Forward>(std::array<strided<const In, Rank>, N>{a.block()...}, none,
+                                     error_in<Forward, X...>(none, x...));
+          },
+          *arguments);
       if (made.begin()) made.leave_under_way();
-      return detail::pending_fourier<In, Out, Rank>(std::move(made), argument);
+      return detail::pending_fourier<In, Out, Rank, N>(std::move(made), arguments);
     });
+  }
+  template <bool Forward, class... X, class... View>
+  void fill(const std::tuple<X...>& x, std::tuple<View...> views) const {
+    static_assert(sizeof...(X) == sizeof...(View) && sizeof...(X) > 0,
+                  "partita::fourier_transform(p_x, p_y).into(std::tie(x...), std::tie(views...)): requires a view for "
+                  "each field");
+    if constexpr (sizeof...(X) == sizeof...(View) && sizeof...(X) > 0) {
+      if constexpr (takes<Forward, std::remove_cvref_t<X>...>()) {
+        if constexpr ((fills<detail::as_given<View>, std::remove_cvref_t<X>, Forward>() && ...)) {
+          const auto wanted = std::apply(
+              [](auto&... view) {
+                return targets<Forward, std::remove_cvref_t<X>...>{
+                    detail::target<result<element_of<std::remove_cvref_t<X>>, Forward>, Rank>{true, block_of(view)}...};
+              },
+              views);
+          std::apply([&](const auto&... each) { carry_out<Forward>(std::tie(each...), wanted, text()); }, x);
+        }
+      }
+    }
   }
 
   friend struct detail::kernel_access;
   template <class X>
   auto forward_(const X& x, const text& error_message) const {
-    return carry_out<true>(x, detail::target<result<element_of<X>, true>, Rank>{}, error_message);
+    return carry_out<true>(std::tie(x), targets<true, X>(), error_message);
   }
   template <class Y>
   auto backward_(const Y& dy, const text& error_message) const {
-    return carry_out<false>(dy, detail::target<result<element_of<Y>, false>, Rank>{}, error_message);
+    return carry_out<false>(std::tie(dy), targets<false, Y>(), error_message);
   }
   void object_(const text& error_message) const { here().object(error_message); }
   detail::kernel_identity identity_() const { return here().identity(); }
@@ -319,15 +411,16 @@ class fourier_operator {
 /// `real_to_complex` real numbers to half of their spectrum along the last of D, with `complex_to_real` back (give
 /// `{.real_extent = n}`), with `real_to_real(real_transform::dct_2)` by cosines or sines. The other dimensions are
 /// batches. Without p_y the layout of the result is left to the kernel, which saves a move; ask
-/// `result_partition(extents)`.
+/// `result_partition(extents)`. Several fields are moved together: `auto [u, v, w] = f(x, y, z);`.
 /// Shapes:   x is this worker's block on p_x, in any decomposition that tiles the tensor; the result is its block on
 ///           p_y, in the balanced decomposition. A worker outside p_y gets a block without elements.
 /// Requires: partitions of the rank of x, dimensions below it, each once, elements of the kind [compile time]; blocks
-///           that fit together, extents that have such a transform [shape_error, on all workers].
+///           that fit together, fields of one shape, extents that have such a transform [shape_error, on all workers].
 /// Cost:     each dimension is transformed where it is whole, so dimensions that are not cut move nothing. The others
 ///           take moves, chosen so that the worker with the largest blocks moves and transforms least (slabs: one move,
 ///           and one back). FFTW plans once for each shape. One worker transforms a line: a tensor of a single line is
-///           gathered.
+///           gathered. Several fields take the messages of one, and on one node two copies of what moves instead of
+///           one.
 /// Adjoint:  the exact transpose, as an operator of real numbers: for complex numbers the opposite direction with the
 ///           same factor; half of a spectrum is added once. With fourier_norm::ortho it is the inverse, except from and
 ///           to half of a spectrum.

@@ -34,6 +34,11 @@
 // lines VIEW: 12
 // first INTO_A_TEMPORARY: partita: kernel.into\(x, view\): requires a tensor that outlives the call, or a view of one
 // lines INTO_A_TEMPORARY: 12
+// first TWO_TYPES: partita::fourier_transform\(p_x, p_y\)\(x...\): requires fields with elements of one type
+// lines TWO_TYPES: 12
+// first VIEWS: partita::fourier_transform\(p_x, p_y\).into\(std::tie\(x...\), std::tie\(views...\)\): requires a view
+//   for each field
+// lines VIEWS: 12
 // first PLAN: partita::fourier_transform::plan\(extents\): requires extents of the rank of the partitions
 // lines PLAN: 12
 // first NO_PARTITION: partita::fourier_transform<D...>\(p_x, p_y, kind, options\): requires the dimensions to
@@ -50,6 +55,7 @@ void calls(const world& everyone, xt::xtensor<number, 2>& x, [[maybe_unused]] co
   const auto legal = fourier_transform<0, 1>(p, p);
   const auto half = fourier_transform<0, 1>(p, p, real_to_complex, {.norm = fourier_norm::ortho});
   legal(x);
+  legal(x, x);
   half(real);
 #if defined(RANKS)
   fourier_transform<0>(p, everyone.partition<2>());
@@ -77,6 +83,10 @@ void calls(const world& everyone, xt::xtensor<number, 2>& x, [[maybe_unused]] co
   half.into(real, real);
 #elif defined(INTO_A_TEMPORARY)
   legal.into(x, xt::xtensor<number, 2>());
+#elif defined(TWO_TYPES)
+  legal(x, xt::xtensor<std::complex<float>, 2>());
+#elif defined(VIEWS)
+  legal.into(std::tie(x, x), std::tie(x));
 #elif defined(PLAN)
   static_cast<void>(legal.plan(extents<48>{}));
 #elif defined(NO_PARTITION)

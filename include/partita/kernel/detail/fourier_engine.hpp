@@ -13,11 +13,11 @@
 #include <partita/kernel/detail/chained_calls.hpp>
 #include <partita/kernel/detail/cut_of_blocks.hpp>
 #include <partita/kernel/detail/described.hpp>
+#include <partita/kernel/detail/fields_movement.hpp>
 #include <partita/kernel/detail/fourier_plan.hpp>
 #include <partita/kernel/detail/make_collective_movement.hpp>
 #include <partita/kernel/detail/pencils.hpp>
 #include <partita/kernel/detail/plan_cache.hpp>
-#include <partita/kernel/detail/repartition_movement.hpp>
 #include <partita/kernel/detail/target.hpp>
 #include <partita/kernel/kernel_counts.hpp>
 #include <utility>
@@ -42,7 +42,20 @@ struct fourier_structure {
   std::array<std::size_t, Rank> block_x{}, block_y{};  ///< of this worker; no elements where it has none
   bool gives = false, takes = false;                   ///< this worker is active in the first (last) layout
   std::shared_ptr<const fourier_route<Rank>> route{};
-  std::vector<repartition_movement<Rank>*> moves{};  ///< from each layout to the next
+  std::vector<fields_movement<Rank>*> moves{};  ///< from each layout to the next
+};
+
+/// A call: what the workers compare, and the shapes of this worker's blocks and views, which are those of every field.
+template <std::size_t Rank>
+struct fourier_call {
+  bool forward = true;
+  std::size_t fields = 1;
+  std::array<std::size_t, Rank> block{};
+  std::optional<std::array<std::size_t, Rank>> view{};  ///< that the caller gives to be filled
+  std::uint64_t type = 0;
+  text (*name_of_type)() = nullptr;
+
+  std::uint64_t number() const { return mixed(mixed(type, fields), forward ? 1U : 2U); }
 };
 
 /// A transform, as its constructor is given it.
@@ -185,27 +198,48 @@ class fourier_engine {
     return all;
   }
 
-  /// All workers agree on a call and find its layouts, or choose them. `view` is the shape of the caller's view.
-  const structure& agree(bool forward, const shape_type& block, const std::optional<shape_type>& view,
-                         std::uint64_t type, text (*name_of_type)(), const local_error& before) {
+  /// All workers agree on a call and find its layouts, or choose them.
+  const structure& agree(const fourier_call<Rank>& call, const local_error& before) {
+    const bool forward = call.forward;
     return agreed_structure(
-        state(), structures_, {mixed(mixed(fingerprint_, type), forward ? 1U : 2U), before, true},
+        state(), structures_, {mixed(fingerprint_, call.number()), before, true},
         [&](const structure& known) {
-          if ((forward ? known.gives : known.takes) && (forward ? known.block_x : known.block_y) != block) return false;
+          if ((forward ? known.gives : known.takes) && (forward ? known.block_x : known.block_y) != call.block)
+            return false;
           const shape_type& filled = forward ? known.block_y : known.block_x;
-          return !view || volume_of(filled) == 0 || *view == filled;
+          return !call.view || volume_of(filled) == 0 || *call.view == filled;
         },
         [&](local_error& trouble) {
-          structure s = forward ? learn_forward(block, trouble) : learn_backward(block, trouble);
-          if (view && !trouble.any())
-            expect_shape(*view, forward ? s.block_y : s.block_x, (text(name) << (forward ? "" : ".adjoint")).c_str(),
-                         trouble);
+          structure s = forward ? learn_forward(call.block, trouble) : learn_backward(call.block, trouble);
+          if (call.view && !trouble.any())
+            expect_shape(*call.view, forward ? s.block_y : s.block_x,
+                         (text(name) << (forward ? "" : ".adjoint")).c_str(), trouble);
           return s;
         },
         [&] {
-          return text(name) << (forward ? "(x)" : ".adjoint(dy)") << " with p_x = " << d_.p_x.grid().shape() << " on "
-                            << named(d_.p_x.workers()) << " and a block of shape " << block << " of " << name_of_type();
+          text all(name);
+          all << (forward ? "(x" : ".adjoint(dy") << (call.fields > 1 ? "...)" : ")")
+              << " with p_x = " << d_.p_x.grid().shape() << " on " << named(d_.p_x.workers()) << " and ";
+          if (call.fields > 1) all << call.fields << " blocks";
+          else all << "a block";
+          return all << " of shape " << call.block << " of " << call.name_of_type();
         });
+  }
+  /// Why this worker's fields, or the views to fill, cannot go in one exchange; empty if they can. Workers outside of a
+  /// layout may give anything.
+  template <std::size_t N>
+  text unequal_fields(bool forward, const std::array<shape_type, N>& blocks, const shape_type* views) const {
+    const auto of = [&](const shape_type* shapes, bool of_x, const char* what) {
+      text problem;
+      for (std::size_t f = 1; f < N && (of_x ? d_.p_x.active() : !d_.p_y || d_.p_y->active()); ++f)
+        if (shapes[f] != shapes[0] && problem.empty())
+          problem << name << (forward ? "(x...)" : ".adjoint(dy...)") << ": requires " << what << " of one shape, got "
+                  << shapes[0] << " and " << shapes[f] << " on worker " << state().id()
+                  << "; transform fields of different shapes one by one";
+      return problem;
+    };
+    const text problem = of(blocks.data(), forward, "fields");
+    return views == nullptr || !problem.empty() ? problem : of(views, !forward, "views");
   }
 
   arena* memory() const {
@@ -225,7 +259,7 @@ class fourier_engine {
   }
   /// A call begins, and starts its moves one after the other; one move may occur twice in a call.
   void begin_counting() { moved_ = {}; }
-  void count(const repartition_movement<Rank>& started) {
+  void count(const fields_movement<Rank>& started) {
     const kernel_counts of_move = started.counts();
     moved_.messages += of_move.messages;
     moved_.bytes_by_message += of_move.bytes_by_message;
@@ -245,7 +279,7 @@ class fourier_engine {
   struct exchange_of_layouts {
     dynamic_partition<Rank> from, to;
     bool of_x;  ///< the first of a call, whose blocks may have any shapes
-    std::unique_ptr<repartition_movement<Rank>> movement;
+    std::unique_ptr<fields_movement<Rank>> movement;
   };
 
   std::size_t place_of(std::size_t dimension) const {
@@ -338,11 +372,10 @@ class fourier_engine {
   }
   /// The move between two layouts, the same in all calls. If it is the first and a later one of a call, these are two:
   /// the adjoint of the later one goes to balanced blocks.
-  repartition_movement<Rank>& move(const dynamic_partition<Rank>& from, const dynamic_partition<Rank>& to, bool of_x) {
+  fields_movement<Rank>& move(const dynamic_partition<Rank>& from, const dynamic_partition<Rank>& to, bool of_x) {
     for (const exchange_of_layouts& m : moves_)
       if (m.from == from && m.to == to && m.of_x == of_x) return *m.movement;
-    moves_.push_back(
-        {from, to, of_x, std::make_unique<repartition_movement<Rank>>(repartition_planner<Rank>(name, from, to))});
+    moves_.push_back({from, to, of_x, std::make_unique<fields_movement<Rank>>(fields_planner<Rank>(name, from, to))});
     return *moves_.back().movement;
   }
 

@@ -1,4 +1,5 @@
-// One call of a Fourier transform: the block on its way through the layouts, transformed in each and moved to the next.
+// One call of a Fourier transform: the blocks of its fields on their way through the layouts, transformed in each and
+// moved to the next together.
 #pragma once
 
 #include <array>
@@ -11,6 +12,7 @@
 #include <partita/kernel/detail/fourier_engine.hpp>
 #include <partita/kernel/detail/pending.hpp>
 #include <partita/kernel/detail/target.hpp>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -41,8 +43,15 @@ struct fourier_block {
   }
 };
 
-/// A call with blocks of In whose result has blocks of Out: real or complex numbers of one precision.
-template <class In, class Out, std::size_t Rank>
+/// The result of a call with N fields: a tensor, or a tuple of them.
+template <class T, std::size_t Rank, std::size_t N>
+auto result_of_fields(std::array<pooled_tensor<T, Rank>, N> fields) {
+  if constexpr (N == 1) return std::move(fields[0]);
+  else return std::apply([](auto&... each) { return std::tuple(std::move(each)...); }, fields);
+}
+
+/// A call with N blocks of In whose results are blocks of Out: real or complex numbers of one precision.
+template <class In, class Out, std::size_t Rank, std::size_t N>
 class fourier_run {
   using real = real_of<In>;
   using shape_type = std::array<std::size_t, Rank>;
@@ -51,14 +60,14 @@ class fourier_run {
 
  public:
   fourier_run(std::shared_ptr<fourier_engine<Rank>> engine, const fourier_structure<Rank>& s, bool forward,
-              const strided<const In, Rank>& x, const target<Out, Rank>& wanted)
+              const std::array<strided<const In, Rank>, N>& x, const std::array<target<Out, Rank>, N>& wanted)
       : engine_(std::move(engine)),
         route_(s.route),
         moves_(s.moves),
         result_shape_(forward ? s.block_y : s.block_x),
         forward_(forward),
         wanted_(wanted) {
-    at<In>().block = x;
+    for (std::size_t f = 0; f < N; ++f) at<In>()[f].block = x[f];
     is_out_ = std::is_same_v<In, Out>;
   }
 
@@ -68,8 +77,8 @@ class fourier_run {
     transform_here();
     return start_move();
   }
-  /// Completes what begin() has started, and the rest. The result is empty if the caller's view was filled.
-  tensor<Out> finish() {
+  /// Completes what begin() has started, and the rest. The results are empty if the caller's views were filled.
+  auto finish() {
     while (pending_in_ || pending_out_) {
       if (pending_in_) arrive<In>(pending_in_);
       else arrive<Out>(pending_out_);
@@ -77,22 +86,25 @@ class fourier_run {
       transform_here();
       start_move();
     }
-    if (wanted_.given) return {};
-    block_on_its_way<Out>& result = at<Out>();
-    if (!result.is_own) result.writable();
-    return std::move(result.own);
+    std::array<tensor<Out>, N> results;
+    for (std::size_t f = 0; f < N && !is_given(); ++f) {
+      fourier_block<Out, Rank>& result = at<Out>()[f];
+      if (!result.is_own) result.writable();
+      results[f] = std::move(result.own);
+    }
+    return result_of_fields(std::move(results));
   }
   /// Leaves the move that begin() has started pending until the next agreement.
   void leave_under_way() { move_now().leave_under_way(); }
 
  private:
   template <class T>
-  using block_on_its_way = fourier_block<T, Rank>;
+  using blocks_on_their_way = std::array<fourier_block<T, Rank>, N>;
   template <class T>
-  using pending_move = std::optional<pending<tensor<T>>>;
+  using pending_move = std::optional<pending<std::conditional_t<N == 1, tensor<T>, std::array<tensor<T>, N>>>>;
 
   template <class T>
-  block_on_its_way<T>& at() {
+  blocks_on_their_way<T>& at() {
     if constexpr (std::is_same_v<T, In>) return in_;
     else return out_;
   }
@@ -101,7 +113,9 @@ class fourier_run {
     return forward_ ? stage(k).lines : stage(k).adjoint_lines;
   }
   bool is_last(std::size_t k) const { return k + 1 == route_->size(); }
-  repartition_movement<Rank>& move_now() const { return *moves_[forward_ ? done_ : moves_.size() - 1 - done_]; }
+  /// Whether the caller gives the views to fill.
+  bool is_given() const { return wanted_[0].given; }
+  fields_movement<Rank>& move_now() const { return *moves_[forward_ ? done_ : moves_.size() - 1 - done_]; }
 
   /// Whether the transforms in layout k change the type of the elements.
   bool converts(std::size_t k) const {
@@ -114,23 +128,30 @@ class fourier_run {
   void transform_here() {
     if (!stage(done_).p.active()) {  // no block here: an empty one, of what the elements are after this layout
       is_out_ = is_out_ || converts(done_);
-      if (is_out_) at<Out>().hold(tensor<Out>(zero_volume<Out, Rank>()));
-      else at<In>().hold(tensor<In>(zero_volume<In, Rank>()));
+      for (std::size_t f = 0; f < N; ++f) {
+        if (is_out_) at<Out>()[f].hold(tensor<Out>(zero_volume<Out, Rank>()));
+        else at<In>()[f].hold(tensor<In>(zero_volume<In, Rank>()));
+      }
     } else if (converts(done_)) {
-      if constexpr (!std::is_same_v<In, Out>) convert();
+      if constexpr (!std::is_same_v<In, Out>) {
+        for (std::size_t f = 0; f < N; ++f) convert(f);
+        is_out_ = true;
+      }
     } else if (!lines(done_).empty()) {
-      if (is_out_) transform_in_place(at<Out>());
-      else transform_in_place(at<In>());
+      for (std::size_t f = 0; f < N; ++f) {
+        if (is_out_) transform_in_place(at<Out>()[f], f);
+        else transform_in_place(at<In>()[f], f);
+      }
     }
   }
   /// The same type before and after.
   template <class T>
-  void transform_in_place(block_on_its_way<T>& here) {
+  void transform_in_place(fourier_block<T, Rank>& here, std::size_t f) {
     if constexpr (std::is_same_v<T, Out>) {
-      if (is_last(done_) && wanted_.given) {
+      if (is_last(done_) && is_given()) {
         // the move before this has filled the caller's view already, if there was one
-        return engine_->local().run(filled_ ? strided<const T, Rank>(wanted_.block) : here.block, wanted_.block,
-                                    lines(done_));
+        const strided<Out, Rank>& view = wanted_[f].block;
+        return engine_->local().run(filled_ ? strided<const T, Rank>(view) : here.block, view, lines(done_));
       }
     }
     if (here.is_own) return engine_->local().run(here.block, block_of(here.own), lines(done_));
@@ -139,21 +160,20 @@ class fourier_run {
     here.hold(std::move(result));
   }
   /// In before, Out after.
-  void convert() {
+  void convert(std::size_t f) {
     const fourier_stage<Rank>& here = stage(done_);
     const shape_type &from = forward_ ? here.before : here.after, &to = forward_ ? here.after : here.before;
-    shape_type shape = in_.block.shape;  // a dimension that is not whole here has no element, or only one
+    shape_type shape = in_[f].block.shape;  // a dimension that is not whole here has no element, or only one
     for (std::size_t d = 0; d < Rank; ++d)
       if (from[d] != to[d] && shape[d] == from[d]) shape[d] = to[d];
-    strided<Out, Rank> result = wanted_.block;
-    if (!is_last(done_) || !wanted_.given) {
-      out_.hold(tensor<Out>(typename tensor<Out>::shape_type(shape)));
-      result = block_of(out_.own);
+    strided<Out, Rank> result = wanted_[f].block;
+    if (!is_last(done_) || !is_given()) {
+      out_[f].hold(tensor<Out>(typename tensor<Out>::shape_type(shape)));
+      result = block_of(out_[f].own);
     }
-    if constexpr (std::is_floating_point_v<Out>) engine_->local().run(in_.writable(), result, lines(done_));
-    else engine_->local().run(in_.block, result, lines(done_));
-    in_ = {};
-    is_out_ = true;
+    if constexpr (std::is_floating_point_v<Out>) engine_->local().run(in_[f].writable(), result, lines(done_));
+    else engine_->local().run(in_[f].block, result, lines(done_));
+    in_[f] = {};
   }
 
   bool start_move() {
@@ -168,37 +188,43 @@ class fourier_run {
     else return pending_out_;
   }
   template <class T>
-  void start_move(block_on_its_way<T>& here, pending_move<T>& later) {
-    target<T, Rank> to;
+  void start_move(blocks_on_their_way<T>& here, pending_move<T>& later) {
+    fields_movement<Rank>& move = move_now();
+    std::array<strided<const T, Rank>, N> from;
+    std::array<target<T, Rank>, N> to;
+    for (std::size_t f = 0; f < N; ++f) from[f] = here[f].block;
     if (is_last(done_ + 1)) {
       if constexpr (std::is_same_v<T, Out>) {
-        filled_ = wanted_.given && is_out_ && stage(done_ + 1).p.active();
+        filled_ = is_given() && is_out_ && stage(done_ + 1).p.active();
         if (filled_) to = wanted_;
       }
       // several x may have results of one shape: the shape of the block says to which of them the adjoint goes
-      if (!forward_ && !filled_ && stage(done_ + 1).p.active()) {
-        here.next = room_for<T>(move_now());
-        to = {true, block_of(here.next)};
+      for (std::size_t f = 0; f < N && goes_into_room(); ++f) {
+        here[f].next = room_for<T>(move);
+        to[f] = {true, block_of(here[f].next)};
       }
     }
-    repartition_movement<Rank>& move = move_now();
-    if (forward_) later.emplace(move.template forward<T>(here.block, to, "(x)", local_error()));
-    else later.emplace(move.template backward<T>(here.block, to, ".adjoint(dy)", local_error()));
+    later.emplace(move.template start<T, N>(forward_, from, to, forward_ ? "(x)" : ".adjoint(dy)"));
     engine_->count(move);
   }
+  /// Whether the move to the last layout fills memory that room_for gives.
+  bool goes_into_room() const { return !forward_ && !filled_ && is_last(done_ + 1) && stage(done_ + 1).p.active(); }
   template <class T>
   void arrive(pending_move<T>& later) {
-    auto moved = later->finish();
+    std::array<tensor<T>, N> moved;
+    if constexpr (N == 1) moved[0] = later->finish();
+    else moved = later->finish();
     later.reset();
-    block_on_its_way<T>& here = at<T>();
-    const bool into_room = !forward_ && !filled_ && is_last(done_ + 1) && stage(done_ + 1).p.active();
-    auto room = std::move(here.next);
-    here = {};
-    if (!filled_) here.hold(into_room ? std::move(room) : std::move(moved));
+    for (std::size_t f = 0; f < N; ++f) {
+      fourier_block<T, Rank>& here = at<T>()[f];
+      auto room = std::move(here.next);
+      here = {};
+      if (!filled_) here.hold(goes_into_room() ? std::move(room) : std::move(moved[f]));
+    }
   }
   /// Memory for this worker's block in the first layout, after its transforms.
   template <class T>
-  tensor<T> room_for(const repartition_movement<Rank>& move) const {
+  tensor<T> room_for(const fields_movement<Rank>& move) const {
     const fourier_stage<Rank>& first = route_->front();
     shape_type shape = result_shape_;
     for (std::size_t d = 0; d < Rank; ++d)
@@ -209,15 +235,15 @@ class fourier_run {
 
   std::shared_ptr<fourier_engine<Rank>> engine_;
   std::shared_ptr<const fourier_route<Rank>> route_;
-  std::vector<repartition_movement<Rank>*> moves_;
+  std::vector<fields_movement<Rank>*> moves_;
   shape_type result_shape_;
   bool forward_;
-  target<Out, Rank> wanted_;
+  std::array<target<Out, Rank>, N> wanted_;
   std::size_t done_ = 0;  ///< layouts before the one where the block is
   bool is_out_ = false;   ///< the elements are those of the result
-  bool filled_ = false;   ///< the last move writes into the caller's view
-  fourier_block<In, Rank> in_;
-  fourier_block<Out, Rank> out_;
+  bool filled_ = false;   ///< the last move writes into the caller's views
+  blocks_on_their_way<In> in_;
+  blocks_on_their_way<Out> out_;
   pending_move<In> pending_in_;
   pending_move<Out> pending_out_;
 };

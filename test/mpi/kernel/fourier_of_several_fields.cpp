@@ -1,0 +1,231 @@
+// A Fourier transform of several fields gives the bits of separate transforms, with the messages of one of them.
+// Skipped if FFTW is not installed.
+#include "mpi_test.hpp"
+
+#if __has_include(<fftw3.h>)
+#include "pretended.hpp"
+#include "refused.hpp"
+
+#include <algorithm>
+#include <partita/core/hash.hpp>
+#include <partita/kernel/block_from.hpp>
+#include <partita/kernel/fourier_transform.hpp>
+#include <vector>
+
+namespace {
+
+using namespace partita;
+using number = std::complex<double>;
+using shape = std::array<std::size_t, 3>;
+
+template <class T>
+T element(const partita::index<3>& i, std::size_t field) {
+  const std::uint64_t n = hasher(field).mix(i).value();
+  const double a = static_cast<double>(n % 2001) / 1000 - 1, b = static_cast<double>(n / 4096 % 2001) / 1000 - 1;
+  if constexpr (std::is_floating_point_v<T>) return static_cast<T>(a);
+  else return T(number(a, b));
+}
+template <class A, class B>
+bool same(const A& a, const B& b) {
+  return std::equal(a.shape().begin(), a.shape().end(), b.shape().begin()) &&
+         std::equal(a.data(), a.data() + a.size(), b.data());
+}
+
+/// Where a tensor is and where its transform goes.
+struct layouts {
+  const char* name;
+  dynamic_partition<3> p_x, p_y;
+};
+std::vector<layouts> some_layouts(const world& everyone) {
+  const std::size_t n = everyone.size(), half = (n + 1) / 2;
+  const auto on = [&](std::size_t a, std::size_t b, std::size_t c, const workers& who) {
+    return everyone.partition(dynamic_extents<3>(shape{a, b, c}), who);
+  };
+  const workers all(0, n), few(n - half, n);
+  const std::size_t two = n % 2 == 0 ? 2 : 1;
+  return {{"slabs to other slabs", on(n, 1, 1, all), on(1, n, 1, all)},
+          {"slabs to the same slabs", on(1, 1, n, all), on(1, 1, n, all)},
+          {"pencils to pencils", on(n / two, two, 1, all), on(1, n / two, two, all)},
+          {"some workers to others", on(half, 1, 1, few), on(1, 1, half, workers(0, half))}};
+}
+
+/// All ways to call a transform of three fields are three calls.
+template <class X, class F, class Block>
+void expect_three_calls(const F& f, const Block& block, const char* name) {
+  const xt::xtensor<X, 3> a = block(1), b = block(2), c = block(3);
+  const auto ya = f(a);
+  const auto yb = f(b);
+  const auto yc = f(c);
+  using Y = element_of<decltype(ya)>;
+  const auto are_results = [&](const auto& all) {
+    const auto& [u, v, w] = all;
+    return same(u, ya) && same(v, yb) && same(w, yc);
+  };
+  for (int call = 0; call < 2; ++call) BOOST_TEST(are_results(f(a, b, X(1) * c)), name);
+  BOOST_TEST(are_results(f.start(a, b, c).finish()), name);
+  const auto [yb_of_two, ya_of_two] = f(b, a);
+  BOOST_TEST((same(ya_of_two, ya) && same(yb_of_two, yb)), name);
+  xt::xtensor<Y, 3> u = ya, v = ya, w = ya;
+  u.fill(Y(7)), v.fill(Y(7)), w.fill(Y(7));
+  f.into(std::tie(a, b, c), std::tie(u, v, w));
+  BOOST_TEST(are_results(std::tie(u, v, w)), name);
+
+  const auto da = f.adjoint(ya);
+  const auto db = f.adjoint(yb);
+  const auto dc = f.adjoint(yc);
+  const auto are_gradients = [&](const auto& all) {
+    const auto& [du, dv, dw] = all;
+    return same(du, da) && same(dv, db) && same(dw, dc);
+  };
+  for (int call = 0; call < 2; ++call) BOOST_TEST(are_gradients(f.adjoint(ya, yb, Y(1) * yc)), name);
+  BOOST_TEST(are_gradients(f.start_adjoint(ya, yb, yc).finish()), name);
+  xt::xtensor<X, 3> du = da, dv = da, dw = da;
+  du.fill(X(7)), dv.fill(X(7)), dw.fill(X(7));
+  f.adjoint_into(std::tie(ya, yb, yc), std::tie(du, dv, dw));
+  BOOST_TEST(are_gradients(std::tie(du, dv, dw)), name);
+}
+template <class X, class Kind>
+void expect_three_calls_everywhere(const world& everyone, Kind kind, const shape& extents,
+                                   const fourier_options& options = {}) {
+  for (const auto& [name, p_x, p_y] : some_layouts(everyone)) {
+    const auto cut_by = [&, &p = p_x](const decomposition<3>& cuts) {
+      return [&p, cuts](std::size_t field) {
+        return block_from<X>(p, cuts, [field](const partita::index<3>& i) { return element<X>(i, field); });
+      };
+    };
+    const shape grid = p_x.grid().shape();
+    const auto balanced = cut_by(decomposition<3>::balanced(extents, grid));
+    const auto on_the_first_worker = cut_by(decomposition<3>::make([&](std::size_t d) {
+      std::vector<std::size_t> sizes(grid[d], 0);
+      sizes[0] = extents[d];
+      return cut::at(sizes);
+    }));
+    const auto f = fourier_transform<0, 1, 2>(p_x, p_y, kind, options);
+    expect_three_calls<X>(f, balanced, name);
+    expect_three_calls<X>(f, on_the_first_worker, name);
+    expect_three_calls<X>(fourier_transform<0, 1, 2>(p_x, kind, options), balanced, name);
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(fourier_transforms_of_several_fields)
+
+BOOST_AUTO_TEST_CASE(two_fields_of_four_numbers_have_their_spectra) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition<1>();
+  const bool first = everyone.id() == 0;
+  using line = xt::xtensor<number, 1>;
+  const line x = first ? line{1, 2, 3, 4} : line(), y = first ? line{1, 0, 0, 0} : line();
+  // [fields]
+  const auto f = fourier_transform<0>(p, p);
+  const auto [u, v] = f(x, y);  // one exchange
+  const auto [x_back, y_back] = f.inverse()(u, v);
+  // [/fields]
+  if (!first) return;
+  BOOST_TEST((u == line{{10, 0}, {-2, 2}, {-2, 0}, {-2, -2}}));
+  BOOST_TEST((v == line{1, 1, 1, 1}));
+  BOOST_TEST((x_back == x && y_back == y));
+}
+
+BOOST_AUTO_TEST_CASE(each_field_has_the_bits_of_a_call_of_its_own) {
+  const world everyone(test::workers());
+  expect_three_calls_everywhere<number>(everyone, complex_to_complex, {7, 4, 6});
+  expect_three_calls_everywhere<std::complex<float>>(everyone, complex_to_complex, {3, 5, 1}, {.inverse = true});
+  expect_three_calls_everywhere<double>(everyone, real_to_complex, {4, 6, 9}, {.real_extent = 9});
+  expect_three_calls_everywhere<number>(everyone, complex_to_real, {4, 6, 3}, {.real_extent = 5});
+  expect_three_calls_everywhere<double>(everyone, real_to_real(real_transform::dct_2), {5, 2, 7});
+}
+
+BOOST_AUTO_TEST_CASE(so_it_has_without_shared_memory_and_on_several_nodes) {
+  const std::array<std::array<const char*, 2>, 2> settings{{{"PARTITA_SHARED", "0"}, {"PARTITA_NODES", "2"}}};
+  for (const auto& [setting, value] : settings) {
+    const test::pretended as_if(setting, value);
+    const world everyone(test::workers());
+    expect_three_calls_everywhere<number>(everyone, complex_to_complex, {7, 4, 6});
+  }
+}
+
+// [counts]
+BOOST_AUTO_TEST_CASE(several_fields_take_the_messages_of_one) {
+  const test::pretended shared("PARTITA_SHARED", "0");
+  const world everyone(test::workers());
+  for (const auto& [name, p_x, p_y] : some_layouts(everyone)) {
+    const auto f = fourier_transform<0, 1, 2>(p_x, p_y);
+    const extents<8, 6, 7> points;
+    const auto x = block_from<number>(p_x, points, [](auto... i) { return element<number>({i...}, 1); });
+    const auto y = f(x);
+    const kernel_counts one = f.counts();
+    BOOST_TEST(one.messages == f.plan(points).messages_sent(), name);
+    const std::size_t plans = f.plans_made();
+    for (int call = 0; call < 2; ++call) {
+      const auto [u, v, w] = f(x, x, x);
+      BOOST_TEST(f.counts().messages == one.messages, name);
+      BOOST_TEST(f.counts().bytes_by_message == 3 * one.bytes_by_message, name);
+      const auto [du, dv] = f.adjoint(y, y);
+      const std::size_t of_two = f.counts().messages, bytes_of_two = f.counts().bytes_by_message;
+      const auto dx = f.adjoint(y);
+      BOOST_TEST(of_two == f.counts().messages, name);
+      BOOST_TEST(bytes_of_two == 2 * f.counts().bytes_by_message, name);
+    }
+    BOOST_TEST(f.plans_made() == plans, name);  // a plan serves any number of fields
+  }
+}
+// [/counts]
+
+BOOST_AUTO_TEST_CASE(wrong_fields_are_one_error_on_all_workers) {
+  const world everyone(test::workers());
+  const std::size_t me = everyone.id(), size = everyone.size();
+  const auto p = everyone.partition(extents<dynamic, 1>(size));
+  const auto f = fourier_transform<0, 1>(p, p);
+  using matrix = xt::xtensor<number, 2>;
+  const auto block = [](std::size_t rows, std::size_t columns) {
+    return matrix(std::array<std::size_t, 2>{rows, columns}, number(1));
+  };
+  const auto refused = [](auto call, const char* why) {
+    const std::string message = test::refused<shape_error>(call);
+    BOOST_TEST(message.find(why) != std::string::npos, message);
+  };
+  const matrix x = block(2, 4), narrow = block(2, 3);
+  matrix u = block(2, 4), v = block(2, 4), small = block(1, 4);
+  for (int call = 0; call < 2; ++call) {
+    refused([&] { f(x, me + 1 == size ? narrow : x); },
+            "requires fields of one shape, got [2, 4] and [2, 3] on worker");
+    refused([&] { f.start(x, me + 1 == size ? narrow : x).finish(); }, "requires fields of one shape");
+    refused([&] { f.adjoint(x, x, me == 0 ? narrow : x); }, "adjoint(dy...): requires fields of one shape");
+    refused([&] { f.into(std::tie(x, x), std::tie(u, me == 0 ? small : v)); }, "requires views of one shape");
+    refused([&] { f.into(std::tie(x, x), std::tie(u, me == 0 ? u : v)); },
+            "no element with x and with the other views");
+    refused([&] { f.into(std::tie(u, x), std::tie(v, me == 0 ? u : small)); }, "view");
+    if (size > 1) {
+      refused([&] { f(block(2, me == 0 ? 3 : 4), block(2, me == 0 ? 3 : 4)); }, "the blocks are ragged");
+      BOOST_TEST(!test::refused<disagreement_error>([&] {
+                    if (me == 0) f(x, x);
+                    else f(x, x, x);
+                  }).empty());
+      BOOST_TEST(!test::refused<disagreement_error>([&] {
+                    if (me == 0) f(x);
+                    else f(x, x);
+                  }).empty());
+    }
+    const auto [a, b] = f(x, x);  // what follows works
+    BOOST_TEST((same(a, f(x)) && same(b, a)));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+#else
+
+BOOST_AUTO_TEST_SUITE(fourier_transforms_of_several_fields)
+
+BOOST_AUTO_TEST_CASE(two_fields_of_four_numbers_have_their_spectra,
+                     *boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
+                       boost::test_tools::assertion_result none(false);
+                       none.message() << "needs FFTW (libfftw3-dev)";
+                       return none;
+                     })) {}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+#endif
