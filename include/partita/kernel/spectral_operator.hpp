@@ -1,0 +1,185 @@
+// Operators on real fields in a periodic box that multiply each wave by a factor: derivatives, the solutions of
+// Poisson's and Helmholtz's equations, and the truncation of the spectrum. partita.hpp does not include this header:
+// include it where FFTW is installed.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdlib>
+#include <numbers>
+#include <optional>
+#include <partita/kernel/block_from.hpp>
+#include <partita/kernel/fourier_transform.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace partita {
+
+/// The number of the wave at index i of n, as NumPy's fftfreq orders them: 0, 1, 2, ... and then ..., -2, -1. Of an
+/// even n, index n / 2 is -n / 2.
+constexpr std::ptrdiff_t wave_number(std::size_t i, std::size_t n) {
+  return static_cast<std::ptrdiff_t>(i) - (2 * i < n ? 0 : static_cast<std::ptrdiff_t>(n));
+}
+
+/// A box with periodic boundaries: its number of points along each dimension, and its lengths, 2 pi if not given.
+template <std::size_t Rank>
+struct periodic_box {
+  std::array<std::size_t, Rank> points{};
+  std::array<double, Rank> lengths = [] {
+    std::array<double, Rank> all{};
+    all.fill(2 * std::numbers::pi);
+    return all;
+  }();
+
+  /// The wave number at index i along dimension d, in radians per unit of length.
+  double wave(std::size_t d, std::size_t i) const {
+    return 2 * std::numbers::pi / lengths[d] * static_cast<double>(wave_number(i, points[d]));
+  }
+  /// The square of the length of the wave vector at an index: what minus the Laplacian multiplies the wave by.
+  double square(const index<Rank>& i) const {
+    double sum = 0;
+    for (std::size_t d = 0; d < Rank; ++d) sum += wave(d, i[d]) * wave(d, i[d]);
+    return sum;
+  }
+  /// Whether the wave at index i along dimension d has two points for each period, and so no direction.
+  bool is_highest(std::size_t d, std::size_t i) const { return 2 * i == points[d]; }
+  /// Whether this wave is kept by the 2/3 rule (S. A. Orszag, J. Atmos. Sci. 28, 1971, 1074): products of two fields of
+  /// such waves have no aliases among them.
+  bool is_low(const index<Rank>& i) const {
+    bool all = true;
+    for (std::size_t d = 0; d < Rank; ++d)
+      all = all && 3 * std::abs(wave_number(i[d], points[d])) < static_cast<std::ptrdiff_t>(points[d]);
+    return all;
+  }
+  /// The extents of half of the spectrum of a real field.
+  std::array<std::size_t, Rank> half_spectrum() const {
+    std::array<std::size_t, Rank> half = points;
+    half[Rank - 1] = half[Rank - 1] / 2 + 1;
+    return half;
+  }
+};
+
+/// Multiplies each wave of a real field by a factor; spectral_derivative and the functions below make it. The layout of
+/// the spectrum is left to fourier_transform.
+/// Shapes:   x is this worker's block on p, in the balanced decomposition of box.points; so is the result.
+/// Requires: blocks of that decomposition [shape_error, on all workers]; elements float or double [compile time].
+/// Cost:     two Fourier transforms, of real numbers to half of their spectrum and back.
+/// Adjoint:  the same with the conjugate factors.
+template <std::size_t Rank>
+class spectral_operator {
+ public:
+  /// `factor(i)` is the factor of the wave at index i of half of the spectrum: f(-k) = conj(f(k)) for a real result.
+  template <class P, class Factor>
+  spectral_operator(const partition<P>& p, const periodic_box<Rank>& box, Factor factor)
+      : p_(p.as_dynamic()),
+        box_(box),
+        transform_(p_, std::nullopt, real_to_complex, {.real_extent = box.points[Rank - 1]}),
+        inverse_(transform_.inverse(dynamic_extents<Rank>(box.points))),
+        factors_(
+            block_from<std::complex<double>>(transform_.result_partition(dynamic_extents<Rank>(box.points)),
+                                             decomposition<Rank>::balanced(box.half_spectrum(), grid_of_spectrum()),
+                                             [&](const index<Rank>& i) { return std::complex<double>(factor(i)); })) {}
+
+  template <class X>
+  auto operator()(const X& x) const {
+    if constexpr (takes<X>()) return multiplied<false>(x);
+    else return detail::rejected_call{};
+  }
+  template <class Y>
+  auto adjoint(const Y& dy) const {
+    if constexpr (takes<Y>()) return multiplied<true>(dy);
+    else return detail::rejected_call{};
+  }
+
+ private:
+  template <class Each>
+  struct along_all;
+  template <std::size_t... D>
+  struct along_all<std::index_sequence<D...>> {
+    using transform = fourier_operator<real_to_complex_t, Rank, D...>;
+    using inverse = fourier_operator<complex_to_real_t, Rank, D...>;
+  };
+  using along = along_all<std::make_index_sequence<Rank>>;
+
+  std::array<std::size_t, Rank> grid_of_spectrum() const {
+    return transform_.result_partition(dynamic_extents<Rank>(box_.points)).grid().shape();
+  }
+  template <class X>
+  static consteval bool takes() {
+    constexpr bool real = [] {
+      if constexpr (detail::has_rank<X, Rank>())
+        return !std::is_void_v<detail::fourier_result_of<real_to_complex_t, element_of<X>, true>>;
+      else return false;
+    }();
+    static_assert(real,
+                  "partita::spectral_operator(p, box)(x): requires an xtensor expression of the rank of the box, of "
+                  "float or double; take the real and the imaginary parts of complex numbers");
+    return real;
+  }
+  template <bool Conjugate, class X>
+  auto multiplied(const X& x) const {
+    text problem;
+    const auto cuts = decomposition<Rank>::balanced(box_.points, p_.grid().shape());
+    std::array<std::size_t, Rank> shape{};
+    for (std::size_t d = 0; d < Rank; ++d) shape[d] = static_cast<std::size_t>(x.shape()[d]);
+    if (p_.active() && shape != cuts.shape(p_.index()))
+      problem << "partita::spectral_operator(p, box)(x): requires the balanced block of a field of " << box_.points
+              << ", which is " << cuts.shape(p_.index()) << " on worker " << p_.world().id() << ", got " << shape
+              << "; repartition the field";
+    auto waves = detail::kernel_access::call(transform_, x, problem);
+    using wave = typename decltype(waves)::value_type;
+    for (std::size_t k = 0; k < waves.size(); ++k)
+      waves.data()[k] *= wave(Conjugate ? std::conj(factors_.data()[k]) : factors_.data()[k]);
+    return inverse_(waves);
+  }
+
+  dynamic_partition<Rank> p_;
+  periodic_box<Rank> box_;
+  typename along::transform transform_;
+  typename along::inverse inverse_;
+  xt::xtensor<std::complex<double>, Rank> factors_;
+};
+
+/// The derivative of this order along a dimension: exact for the waves that the points can tell apart. For odd orders
+/// the wave with two points for each period has no derivative at the points, and its factor is 0.
+/// Requires: a dimension of the box [partition_error].
+template <class P, std::size_t Rank>
+spectral_operator<Rank> spectral_derivative(const partition<P>& p, const periodic_box<Rank>& box, std::size_t dimension,
+                                            unsigned order = 1) {
+  if (dimension >= Rank)
+    throw partition_error(text("partita::spectral_derivative(p, box, dimension): requires a dimension below the rank ")
+                          << Rank << " of the box, got " << dimension << "; count dimensions from 0");
+  return {p, box, [&](const index<Rank>& i) {
+            if (order % 2 == 1 && box.is_highest(dimension, i[dimension])) return std::complex<double>(0);
+            std::complex<double> all = 1;
+            for (unsigned k = 0; k < order; ++k) all *= std::complex<double>(0, box.wave(dimension, i[dimension]));
+            return all;
+          }};
+}
+
+/// The solution u of Poisson's equation -Laplacian(u) = f with mean 0; the mean of f has no influence.
+template <class P, std::size_t Rank>
+spectral_operator<Rank> poisson_solver(const partition<P>& p, const periodic_box<Rank>& box) {
+  return {p, box, [&](const index<Rank>& i) {
+            const double square = box.square(i);
+            return square > 0 ? 1 / square : 0.0;
+          }};
+}
+/// The solution u of Helmholtz's equation shift u - Laplacian(u) = f.
+/// Requires: a positive shift [shape_error].
+template <class P, std::size_t Rank>
+spectral_operator<Rank> helmholtz_solver(const partition<P>& p, const periodic_box<Rank>& box, double shift) {
+  if (!(shift > 0))
+    throw shape_error(text("partita::helmholtz_solver(p, box, shift): requires a positive shift, got ")
+                      << std::to_string(shift).c_str() << "; poisson_solver solves the equation without it");
+  return {p, box, [&](const index<Rank>& i) { return 1 / (shift + box.square(i)); }};
+}
+/// Leaves the waves that the 2/3 rule keeps, and removes the others.
+template <class P, std::size_t Rank>
+spectral_operator<Rank> spectral_truncation(const partition<P>& p, const periodic_box<Rank>& box) {
+  return {p, box, [&](const index<Rank>& i) { return box.is_low(i) ? 1.0 : 0.0; }};
+}
+
+}  // namespace partita

@@ -1,0 +1,159 @@
+// Derivatives and solutions of equations in a periodic box are those of analytic functions, with exact adjoints.
+// Skipped if FFTW is not installed.
+#include "mpi_test.hpp"
+
+#if __has_include(<fftw3.h>)
+#include "refused.hpp"
+
+#include <boost/mpi/collectives/all_reduce.hpp>
+#include <cmath>
+#include <functional>
+#include <partita/core/hash.hpp>
+#include <partita/kernel/compose.hpp>
+#include <partita/kernel/spectral_operator.hpp>
+#include <vector>
+
+namespace {
+
+using namespace partita;
+using field = xt::xtensor<double, 3>;
+
+// [box]
+const periodic_box<3> cell{{12, 9, 10}, {2 * std::numbers::pi, 3, 5}};  // points, and lengths
+// [/box]
+
+std::vector<dynamic_partition<3>> partitions(const world& everyone) {
+  const std::size_t n = everyone.size(), two = n % 2 == 0 ? 2 : 1;
+  const auto on = [&](std::size_t a, std::size_t b, std::size_t c, const workers& who) {
+    return everyone.partition(dynamic_extents<3>(std::array<std::size_t, 3>{a, b, c}), who);
+  };
+  return {on(n, 1, 1, workers(0, n)), on(n / two, 1, two, workers(0, n)), on(1, n, 1, workers(0, n)),
+          on(1, 1, 1, workers(n - 1, n))};
+}
+/// The block of a function of the position.
+template <class F>
+field block(const dynamic_partition<3>& p, F f) {
+  return block_from<double>(p, dynamic_extents<3>(cell.points), [&](auto... i) {
+    std::size_t d = 0;
+    const auto at = [&](std::size_t k) {
+      const double x = cell.lengths[d] * static_cast<double>(k) / static_cast<double>(cell.points[d]);
+      ++d;
+      return x;
+    };
+    const std::array<double, 3> x{at(static_cast<std::size_t>(i))...};
+    return f(x[0], x[1], x[2]);
+  });
+}
+double largest_difference(const field& a, const field& b) {
+  double off = a.size() == b.size() ? 0 : INFINITY;
+  for (std::size_t k = 0; k < a.size() && off < INFINITY; ++k) off = std::max(off, std::abs(a.data()[k] - b.data()[k]));
+  return boost::mpi::all_reduce(test::workers(), off, boost::mpi::maximum<double>());
+}
+double dot(const field& a, const field& b) {
+  double all = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) all += a.data()[k] * b.data()[k];
+  return boost::mpi::all_reduce(test::workers(), all, std::plus<double>());
+}
+field noise(const dynamic_partition<3>& p, std::size_t salt) {
+  return block_from<double>(p, dynamic_extents<3>(cell.points), [salt](auto... i) {
+    return static_cast<double>(hasher(salt).mix(partita::index<3>{i...}).value() % 2001) / 1000 - 1;
+  });
+}
+
+constexpr double of_y = 2 * std::numbers::pi / 3, of_z = 2 * std::numbers::pi / 5;
+double wave_at(double x, double y, double z) { return std::sin(2 * x) * std::cos(of_y * y) * std::sin(3 * of_z * z); }
+constexpr double square = 4 + of_y * of_y + 9 * of_z * of_z;  // minus its Laplacian is this multiple of it
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(spectral_operators)
+
+BOOST_AUTO_TEST_CASE(wave_numbers_are_in_the_order_of_fftfreq) {
+  static_assert(wave_number(0, 5) == 0 && wave_number(2, 5) == 2 && wave_number(3, 5) == -2 && wave_number(4, 5) == -1);
+  static_assert(wave_number(0, 4) == 0 && wave_number(1, 4) == 1 && wave_number(2, 4) == -2 && wave_number(3, 4) == -1);
+  static_assert(wave_number(0, 1) == 0);
+  BOOST_TEST(periodic_box<1>{{4}}.wave(0, 3) == -1.0);
+}
+
+BOOST_AUTO_TEST_CASE(they_are_exact_for_the_waves_of_the_box) {
+  const world everyone(test::workers());
+  for (const auto& p : partitions(everyone)) {
+    const field u = block(p, wave_at);
+    const auto of = [&](double by) { return field(by * u); };
+    BOOST_TEST(largest_difference(spectral_derivative(p, cell, 0)(u), block(p, [](double x, double y, double z) {
+                                    return 2 * std::cos(2 * x) * std::cos(of_y * y) * std::sin(3 * of_z * z);
+                                  })) < 1e-13);
+    BOOST_TEST(largest_difference(spectral_derivative(p, cell, 2)(u), block(p, [](double x, double y, double z) {
+                                    return 3 * of_z * std::sin(2 * x) * std::cos(of_y * y) * std::cos(3 * of_z * z);
+                                  })) < 1e-13);
+    BOOST_TEST(largest_difference(spectral_derivative(p, cell, 1, 2)(u), of(-of_y * of_y)) < 1e-12);
+    BOOST_TEST(largest_difference(spectral_derivative(p, cell, 0, 4)(u), of(16)) < 1e-11);
+    // [solver]
+    const auto solve = poisson_solver(p, cell);
+    const field solution = solve(of(square));  // minus the Laplacian of u is square * u
+    // [/solver]
+    BOOST_TEST(largest_difference(solution, u) < 1e-13);
+    BOOST_TEST(largest_difference(helmholtz_solver(p, cell, 2.5)(of(square + 2.5)), u) < 1e-13);
+    BOOST_TEST(largest_difference(spectral_truncation(p, cell)(u), u) < 1e-13);  // waves 2 of 12, 1 of 9, 3 of 10
+    // wave 4 of 12 is above a third, and wave 6 has no derivative
+    const field high = block(p, [](double x, double, double) { return std::cos(4 * x); });
+    const field highest = block(p, [](double x, double, double) { return std::cos(6 * x); });
+    BOOST_TEST(largest_difference(spectral_truncation(p, cell)(high), field(0.0 * u)) < 1e-13);
+    BOOST_TEST(largest_difference(spectral_derivative(p, cell, 0)(highest), field(0.0 * u)) < 1e-13);
+    BOOST_TEST(largest_difference(spectral_derivative(p, cell, 0, 2)(highest), field(-36.0 * highest)) < 1e-11);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(their_adjoints_are_their_transposes) {
+  const world everyone(test::workers());
+  for (const auto& p : partitions(everyone)) {
+    const field x = noise(p, 1), y = noise(p, 2);
+    const auto check = [&](const auto& k) {
+      const field kx = k(x), ky = k.adjoint(y);
+      BOOST_TEST(std::abs(dot(kx, y) - dot(x, ky)) <= 1e-13 * std::sqrt(dot(kx, kx) * dot(y, y)));
+    };
+    check(spectral_derivative(p, cell, 2));
+    check(spectral_derivative(p, cell, 0, 3));
+    check(spectral_derivative(p, cell, 1, 2));
+    check(poisson_solver(p, cell));
+    check(helmholtz_solver(p, cell, 1));
+    check(spectral_truncation(p, cell));
+    check(compose(spectral_derivative(p, cell, 0), poisson_solver(p, cell)));
+    const xt::xtensor<float, 3> in_float = xt::cast<float>(x);
+    const field exact = poisson_solver(p, cell)(x);
+    BOOST_TEST(largest_difference(xt::cast<double>(poisson_solver(p, cell)(in_float)), exact) < 1e-5);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(wrong_calls_are_one_error_on_all_workers) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(dynamic_extents<3>(std::array<std::size_t, 3>{everyone.size(), 1, 1}));
+  const auto refused = [](const std::string& message, const char* why) {
+    BOOST_TEST(message.find(why) != std::string::npos, message);
+  };
+  refused(test::refused<partition_error>([&] { spectral_derivative(p, cell, 3); }),
+          "below the rank 3 of the box, got 3");
+  refused(test::refused<shape_error>([&] { helmholtz_solver(p, cell, 0); }), "requires a positive shift, got 0.0");
+  const auto k = poisson_solver(p, cell);
+  const field x = noise(p, 1), narrow(std::array<std::size_t, 3>{x.shape()[0], 9, 9});
+  refused(test::refused<shape_error>([&] { k(everyone.id() == 0 ? narrow : x); }), "requires the balanced block");
+  refused(test::refused<shape_error>([&] { k.adjoint(narrow); }), "requires the balanced block");
+  BOOST_TEST(largest_difference(k(x), k.adjoint(x)) < 1e-13);  // what follows works: it is symmetric
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+#else
+
+BOOST_AUTO_TEST_SUITE(spectral_operators)
+
+BOOST_AUTO_TEST_CASE(wave_numbers_are_in_the_order_of_fftfreq,
+                     *boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
+                       boost::test_tools::assertion_result none(false);
+                       none.message() << "needs FFTW (libfftw3-dev)";
+                       return none;
+                     })) {}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+#endif
