@@ -80,6 +80,7 @@ BOOST_AUTO_TEST_CASE(dropout_is_one_mask_on_every_partition) {
     layer.evaluate();
     BOOST_TEST((layer(x.block(p, cuts)) == x.block(p, cuts)));
     BOOST_TEST((layer.adjoint(x.block(p, cuts)) == x.block(p, cuts)));
+    BOOST_TEST(layer.step() == 2U);  // a call in evaluation mode does not count
   }
 }
 

@@ -242,6 +242,36 @@ BOOST_AUTO_TEST_CASE(group_norm_is_its_definition_also_where_a_group_lies_on_sev
   }
 }
 
+BOOST_AUTO_TEST_CASE(norms_without_parameters_have_a_weight_of_1_and_no_bias) {
+  const world everyone(test::workers());
+  std::mt19937 draws(4);
+  for (std::size_t round = 0; round < 3 + test::random_cases(16); ++round) {
+    const random_case c(everyone, draws);
+    const auto [n, h, w] = c.extents;
+    const double epsilon = epsilon_of(round);
+    const auto check = [&](auto&& layer, auto statistic, bool centred, std::size_t statistics) {
+      const std::vector<double> one(1, 1), none(1, 0);
+      const twin by{statistic, [](const place&) { return std::size_t{0}; }, centred, epsilon, one, none};
+      BOOST_TEST(layer.weight().size() == 0U);
+      expect_same(c, layer, by(c.x, c.dy, statistics), 0);
+    };
+    const auto channel = [](const place& i) { return i[1]; };
+    const auto row = [h_ = h](const place& i) { return i[0] * h_ + i[1]; };
+    const auto sample = [](const place& i) { return i[0]; };
+    const decomposition<1> last(c.cuts.cuts[2]);
+    check(
+        batch_norm<double, 3>(c.p, {.channels = h, .epsilon = epsilon, .affine = false, .channel_cut = c.cuts.cuts[1]}),
+        channel, true, h);
+    check(group_norm<double, 3>(
+              c.p, {.groups = 1, .channels = h, .epsilon = epsilon, .affine = false, .channel_cut = c.cuts.cuts[1]}),
+          sample, true, n);
+    check(layer_norm<double, 3>(c.p, {.shape = {w}, .epsilon = epsilon, .affine = false, .cuts = last}), row, true,
+          n * h);
+    check(rms_norm<double, 3>(c.p, {.shape = {w}, .epsilon = epsilon, .affine = false, .cuts = last}), row, false,
+          n * h);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(tensors_that_a_norm_was_not_made_for_are_refused_on_all_workers) {
   const world everyone(test::workers());
   const std::size_t n = everyone.size();

@@ -16,6 +16,7 @@
 #include <partita/sharded/parts.hpp>
 #include <partita/sharded/scatter.hpp>
 #include <partita/sharded/tensor_functions.hpp>
+#include <partita/sharded/value_and_gradient.hpp>
 #include <random_cases.hpp>
 #include <string>
 #include <vector>
@@ -348,6 +349,61 @@ BOOST_AUTO_TEST_CASE(norms_with_an_epsilon_that_is_seen) {
              made(e, [&](const shape_list& i) { return std::exp(x(i)) / along_1(i); }), tolerance);
     c.expect("log_softmax along dimension 1", log_softmax(X, dimensions<1>),
              made(e, [&](const shape_list& i) { return x(i) - std::log(along_1(i)); }), tolerance);
+  });
+}
+
+/// The gradients of sum(dy * norm(x)) by their formula: with n = (x - mean) / sqrt(variance + epsilon) of the elements
+/// that belong together, that of x is (g - mean of g - n * mean of g n) / sqrt(variance + epsilon), g = gamma dy;
+/// without the mean of g if the mean is not subtracted.
+BOOST_AUTO_TEST_CASE(gradients_of_norms_of_any_rank) {
+  for_types([](const auto& c, double tolerance) {
+    const double epsilon = c.random() % 2 == 0 ? 4 : 0.25;
+    const shape_list e{extent(c.random), 2 * (1 + c.random() % 2), 1 + c.random() % 3, 1 + c.random() % 3};
+    const array x = c.whole(e), dy = c.whole(e), last_gamma = c.whole({e[3]}), gamma = c.whole({e[1]});
+    const auto X = c.placed(x), DY = c.placed(dy), G = c.placed(gamma), LG = c.placed(last_gamma);
+    const auto check = [&](const char* name, auto norm, const auto& W, const array& w, std::size_t d, bool centred,
+                           auto together) {
+      array dx(e), dw(w.extents);
+      for_each_index(e, [&](const shape_list& i) {
+        double n = 0, mean = 0, spread = 0, slope = 0, product = 0;
+        const auto each = [&](auto f) {
+          for_each_index(e, [&](const shape_list& j) {
+            if (together(i, j)) f(j);
+          });
+        };
+        each([&](const shape_list& j) { ++n, mean += x(j); });
+        mean = centred ? mean / n : 0;
+        each([&](const shape_list& j) { spread += (x(j) - mean) * (x(j) - mean) / n; });
+        const double root = std::sqrt(spread + epsilon);
+        each([&](const shape_list& j) {
+          const double g = w({j[d]}) * dy(j) / n;
+          slope += centred ? g : 0, product += g * (x(j) - mean) / root;
+        });
+        const double normal = (x(i) - mean) / root;
+        dx(i) = (w({i[d]}) * dy(i) - slope - normal * product) / root;
+        dw({i[d]}) += dy(i) * normal;
+      });
+      const auto both =
+          value_and_gradient([&](const auto& a, const auto& b) { return sum(multiply(norm(a, b), DY)); }, X, W);
+      c.expect(name, std::get<0>(both.gradients), dx, 10 * tolerance);
+      c.expect(name, std::get<1>(both.gradients), dw, 10 * tolerance);
+    };
+    const auto zeros = multiply(G, 0), last_zeros = multiply(LG, 0);
+    const auto line = [](const shape_list& i, const shape_list& j) { return without(i, 3) == without(j, 3); };
+    check(
+        "gradient of normalise", [&](const auto& a, const auto& b) { return normalise(a, b, last_zeros, epsilon); }, LG,
+        last_gamma, 3, true, line);
+    check(
+        "gradient of normalise_rms", [&](const auto& a, const auto& b) { return normalise_rms(a, b, epsilon); }, LG,
+        last_gamma, 3, false, line);
+    check(
+        "gradient of normalise_batch",
+        [&](const auto& a, const auto& b) { return normalise_batch(a, b, zeros, epsilon); }, G, gamma, 1, true,
+        [](const shape_list& i, const shape_list& j) { return i[1] == j[1]; });
+    check(
+        "gradient of normalise_groups",
+        [&](const auto& a, const auto& b) { return normalise_groups<2>(a, b, zeros, epsilon); }, G, gamma, 1, true,
+        [&](const shape_list& i, const shape_list& j) { return i[0] == j[0] && 2 * i[1] / e[1] == 2 * j[1] / e[1]; });
   });
 }
 

@@ -224,6 +224,28 @@ BOOST_AUTO_TEST_CASE(each_element_of_a_long_parameter_moves_as_it_does_alone) {
   expect_each_element_alone<adamw<double>>(adamw_options{.learning_rate = 0.5, .weight_decay = 0.25, .amsgrad = true});
 }
 
+BOOST_AUTO_TEST_CASE(a_factor_of_the_gradient_is_a_shorter_gradient) {
+  const auto expect = [](const auto& options) {
+    constexpr std::size_t states = detail::states_of<std::remove_cvref_t<decltype(options)>>;
+    for (const std::size_t n : {1U, 2048U, 2049U, 5000U}) {
+      const vector g = xt::arange<double>(0.5, static_cast<double>(n)), quarter = 0.25 * g;
+      const auto moved = [&](const vector& gradient, double factor) {
+        vector w = xt::ones<double>({n});
+        xt::xtensor<double, 2> state = xt::zeros<double>({states, n});
+        detail::flat_parameter<double, states> p{n, w.data(), gradient.data(), {}, factor};
+        for (std::size_t s = 0; s < states; ++s) p.state[s] = state.data() + s * n;
+        detail::update(options, 1, p), detail::update(options, 2, p);
+        return w;
+      };
+      BOOST_TEST((moved(g, 0.25) == moved(quarter, 1)), n << " elements");  // exact: a quarter is a power of two
+    }
+  };
+  expect(sgd_options{.learning_rate = 0.125, .weight_decay = 0.5});
+  expect(sgd_options{.learning_rate = 0.125, .momentum = 0.5, .nesterov = true});
+  expect(adam_options{.learning_rate = 0.5, .epsilon = 4, .amsgrad = true});
+  expect(adamw_options{.learning_rate = 0.5, .epsilon = 4, .weight_decay = 0.25});
+}
+
 BOOST_AUTO_TEST_CASE(a_complex_element_is_two_real_ones) {
   using number = std::complex<double>;
   xt::xtensor<number, 1> w{number(1, -2), number(3, 4)}, g{number(0.5, 2), number(-1, 0.25)};

@@ -8,6 +8,7 @@
 #include <boost/test/unit_test.hpp>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "random_cases.hpp"
@@ -63,11 +64,11 @@ std::vector<sharding> all_layouts(const mesh& m, std::size_t n) {
     }
   return all;
 }
-/// The least seconds of all annotations of the inputs that do not need too much memory; and the least memory that takes
-/// no more seconds.
+/// The least seconds of all annotations of the inputs that do not need too much memory; the least memory that takes no
+/// more seconds; and the fewest annotations that need no more memory then.
 struct least {
   double seconds = -1;
-  std::size_t peak = 0;
+  std::size_t peak = 0, annotations = 0;
 };
 least least_of_all(const graph& g, const step_model& model, std::size_t memory = ~std::size_t{0}) {
   std::vector<value> inputs;
@@ -83,8 +84,11 @@ least least_of_all(const graph& g, const step_model& model, std::size_t memory =
     const completion done = complete(with);
     const step_plan plan = plan_step(done, model);
     const double apart = plan.seconds() - found.seconds, close = 1e-12 * plan.seconds();
-    if (plan.peak() <= memory && (found.seconds < 0 || apart < -close)) found = {plan.seconds(), plan.peak()};
-    else if (plan.peak() <= memory && apart <= close) found.peak = std::min(found.peak, plan.peak());
+    const std::size_t said = at.size() - static_cast<std::size_t>(std::count(at.begin(), at.end(), 0U));
+    if (plan.peak() <= memory && (found.seconds < 0 || apart < -close)) found = {plan.seconds(), plan.peak(), said};
+    else if (plan.peak() <= memory && apart <= close)
+      std::tie(found.peak, found.annotations) =
+          std::min(std::tuple(found.peak, found.annotations), std::tuple(plan.peak(), said));
     std::size_t k = 0;
     while (k < at.size() && ++at[k] > layouts.size()) at[k++] = 0;
     if (k == at.size()) return found;
@@ -112,10 +116,11 @@ BOOST_AUTO_TEST_CASE(the_answer_is_the_optimum_of_all_there_are) {
     how.model = random_model(random);
     const search_answer found = search(g, how.model.links, ~std::size_t{0}, how);
     BOOST_TEST(found.is_exact);
-    const auto [least, peak] = least_of_all(g, how.model);
+    const auto [least, peak, annotations] = least_of_all(g, how.model);
     BOOST_TEST(close(found.best.cost.seconds(), least), found.best.cost.seconds() << " and not " << least);
-    BOOST_TEST(found.best.cost.peak == peak);  // of equally fast ones, the one that needs least memory
-    const graph with = found.annotated();      // and the annotations give what they promise
+    BOOST_TEST(found.best.cost.peak == peak);               // of equally fast ones, the one that needs least memory
+    BOOST_TEST(found.annotations().size() == annotations);  // and of those the one that says least
+    const graph with = found.annotated();                   // and the annotations give what they promise
     const completion done = complete(with);
     BOOST_TEST(close(plan_step(done, how.model).seconds(), least));
   }
@@ -303,6 +308,20 @@ BOOST_AUTO_TEST_CASE(what_a_step_takes_it_gives_back) {
     if (updates) BOOST_TEST(plan.events.back().held == kept + gradients);
     for (const step_event& one : plan.events) BOOST_TEST((one.held >= kept && one.held <= plan.peak()));
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_holds_the_bytes_of_the_largest_block) {
+  for (const mesh& m : {mesh{axis{"a", 2}, axis{"b", 2}}, mesh{axis{"a", 3}, axis{"b", 4}}})
+    for (const std::size_t n : {4U, 5U, 7U, 12U, 13U})
+      for (const sharding& s : all_layouts(m, n)) {
+        const shape_list shape{n, n + 1};
+        std::size_t largest = 0;
+        for (std::size_t k = 0; k < m.size(); ++k) {
+          const auto block = mesh_block(s, shape, k);
+          largest = std::max(largest, block[0].size() * block[1].size());
+        }
+        BOOST_TEST(detail::block_bytes(s, shape, 8) == 8 * largest, "" << n << " in " << (text() << "" << s).c_str());
+      }
 }
 
 BOOST_AUTO_TEST_CASE(layers_that_are_alike_are_laid_out_alike_first) {
