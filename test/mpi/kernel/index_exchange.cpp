@@ -3,7 +3,9 @@
 #include "pretended.hpp"
 #include "refused.hpp"
 
+#include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <partita/comm/facts.hpp>
 #include <partita/kernel/compose.hpp>
 #include <partita/kernel/halo_exchange.hpp>
@@ -37,6 +39,34 @@ std::uint64_t sum_of(const world& everyone, std::uint64_t mine) {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(index_exchanges)
+
+BOOST_AUTO_TEST_CASE(rows_are_combined_from_the_identity_on_in_the_order_of_the_workers) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const index_exchange exchange(everyone, interval{4 * me, 4 * me + 4}, interval{0, 4 * P});
+  const auto expect = [&](auto reduction, auto combined, auto value) {
+    xt::xtensor<double, 1> dy = numbers(4 * P, 0);
+    for (std::size_t i = 0; i < 4 * P; ++i) dy(i) = value(me, i);
+    const auto dx = exchange.reduce(dy, reduction);
+    for (std::size_t i = 4 * me; i < 4 * me + 4; ++i) {
+      double wanted = value(0, i);
+      for (std::size_t k = 1; k < P; ++k) wanted = combined(wanted, value(k, i));
+      BOOST_TEST(dx(i - 4 * me) == wanted, "index " << i << ": " << dx(i - 4 * me) << " and not " << wanted);
+    }
+  };
+  const auto small = [](std::size_t k, std::size_t i) { return 1.0 + static_cast<double>((3 * k + i) % 7); };
+  expect(
+      maximum, [](double a, double b) { return std::max(a, b); },
+      [&](std::size_t k, std::size_t i) { return -small(k, i); });
+  expect(
+      minimum, [](double a, double b) { return std::min(a, b); }, small);
+  expect(reductions::product, std::multiplies<>(), small);
+  if (std::getenv("PARTITA_NODES") != nullptr) return;  // there the workers of a node are combined first
+  expect(sum, std::plus<>(), [](std::size_t k, std::size_t i) {
+    constexpr std::array<double, 5> apart{1e16, 1, -1e16, 3, 1e-3};  // their sum depends on the order
+    return apart[(2 * k + i) % 5];
+  });
+}
 
 BOOST_AUTO_TEST_CASE(a_row_travels_once_to_each_node) {
   if (std::getenv("PARTITA_SHARED") != nullptr || std::getenv("PARTITA_SHARED_FREE") != nullptr) return;

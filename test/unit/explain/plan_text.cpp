@@ -143,6 +143,26 @@ BOOST_AUTO_TEST_CASE(a_linear_layer_has_its_weights_and_both_movements) {
   BOOST_TEST(streamed(plan) == std::string(to_text(plan)));
 }
 
+BOOST_AUTO_TEST_CASE(lists_of_workers_are_ranges_from_four_on) {
+  const auto written = [](const std::vector<std::size_t>& ids) {
+    return streamed(detail::list_of_workers(ids.data(), ids.size()));
+  };
+  BOOST_TEST(written({5}) == "worker 5");
+  BOOST_TEST(written({5, 6}) == "workers 5, 6");
+  BOOST_TEST(written({5, 6, 7}) == "workers 5, 6, 7");
+  BOOST_TEST(written({5, 6, 7, 8}) == "workers 5 to 8");
+  BOOST_TEST(written({5, 6, 7, 9}) == "workers 5, 6, 7, 9");
+}
+
+BOOST_AUTO_TEST_CASE(messages_between_nodes_say_how_many_boxes_they_hold) {
+  const auto written = [](const std::vector<crossing_box>& boxes) {
+    return to_text(node_messages(boxes, true, 0, 8, [](std::size_t worker) { return worker / 2; }), 8);
+  };
+  BOOST_TEST(streamed(written({{0, 2, 4, 0, 0}})).find(" in 1 box") != std::string::npos);
+  BOOST_TEST(streamed(written({{0, 2, 4, 0, 0}})).find(" in 1 boxes") == std::string::npos);
+  BOOST_TEST(streamed(written({{0, 2, 4, 0, 0}, {0, 2, 4, 0, 1}})).find(" in 2 boxes") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(long_lists_of_workers_are_cut) {
   std::vector<std::size_t> odd;
   for (std::size_t k = 0; k < 40; ++k) odd.push_back(2 * k + 1);

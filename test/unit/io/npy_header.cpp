@@ -103,6 +103,10 @@ BOOST_AUTO_TEST_CASE(versions_orders_of_bytes_and_old_writers_are_read) {
   const npy_header_found old = parsed(around("{\"shape\": (2L, 3L), \"fortran_order\":False,\t\"descr\":\"=u1\"} \n"));
   BOOST_TEST(old.problem == "");
   BOOST_TEST((old.header.byte_order == '|' && old.header.kind == 'u' && old.header.data_bytes == 6));
+  for (const std::string order : {"=", ""}) {  // that of the machine
+    const auto native = parsed(around("{'descr': '" + order + "f4', 'fortran_order': False, 'shape': (2,), }"));
+    BOOST_TEST((native.problem.empty() && native.header.byte_order == native_byte_order));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_header_is_told_why) {
