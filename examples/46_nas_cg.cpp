@@ -1,5 +1,4 @@
 // The NAS benchmark CG, class S: an eigenvalue of a random sparse matrix by conjugate gradients, on 4 workers.
-// workers.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -34,11 +33,11 @@ class generator {
   std::uint64_t x_ = 314159265;
 };
 
-/// Calls f(column, value) for a random sparse vector that has element i = 0.5.
 struct sparse_vector {
   std::vector<std::size_t> places;
   std::vector<double> values;
 };
+/// The next random sparse vector, with element i = 0.5.
 sparse_vector next_vector(generator& random, const benchmark_class& c, std::size_t i) {
   std::size_t power = 1;
   while (power < c.n) power *= 2;
@@ -66,7 +65,7 @@ int main(int argc, char** argv) {
   const benchmark_class& c = wanted == "A" ? classes[2] : wanted == "W" ? classes[1] : classes[0];
   const interval mine = balanced_part(c.n, everyone.size(), everyone.id());
 
-  // The matrix is a sum of outer products of sparse vectors. Each worker adds every fourth one, wherever its rows are.
+  // The matrix is a sum of outer products of sparse vectors. The workers make them in turn, wherever their rows are.
   // [matrix]
   generator random;
   random();

@@ -21,16 +21,22 @@ struct local_error {
   bool any() const { return kind != failure::none; }
 };
 
-/// If one worker has an error, all workers throw that same error. At level checks::local only the worker with the error
-/// throws. `fingerprint` distinguishes this call from others, `describe()` returns its description. Returns the choices
-/// that all workers have in common; at checks::local, the choices of this worker. Cost: that of world_state::agree;
-/// none at checks::local.
+/// If one worker has an error, all workers throw that same error, at any level of checks. `fingerprint` distinguishes
+/// this call from others, `describe()` returns its description. Returns the choices that all workers have in common.
+/// Cost: that of world_state::agree.
+template <class Describe>
+std::uint64_t agree_together(world_state& world, std::uint64_t fingerprint, const local_error& own, Describe describe,
+                             std::uint64_t choices = 0, speculative_send* ahead = nullptr) {
+  return world.agree(
+      fingerprint, choices, own.kind, [&] { return own.any() ? own.sentence : text(describe()); }, ahead);
+}
+
+/// The same, but at level checks::local only the worker with the error throws, without any cost, and the choices are
+/// those of this worker.
 template <class Describe>
 std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, const local_error& own, Describe describe,
                                std::uint64_t choices = 0, speculative_send* ahead = nullptr) {
-  if (world.level() == checks::agree)
-    return world.agree(
-        fingerprint, choices, own.kind, [&] { return own.any() ? own.sentence : text(describe()); }, ahead);
+  if (world.level() == checks::agree) return agree_together(world, fingerprint, own, describe, choices, ahead);
   world.begin_call(fingerprint, describe);
   world.end_under_way();
   world.report().was_heard();

@@ -41,6 +41,24 @@ facts<N> summed(const world_state& world, const facts<N>& mine) {
   return sum;
 }
 
+/// The same of a list, which has the same length on every worker.
+inline std::vector<std::uint64_t> summed(const world_state& world, const std::vector<std::uint64_t>& mine) {
+  std::vector<std::uint64_t> sums(mine.size());
+  check(MPI_Allreduce(mine.data(), sums.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM,
+                      world.communicator()),
+        "MPI_Allreduce");
+  return sums;
+}
+/// The sum over the workers before this one. Collective. Cost: one MPI_Exscan.
+inline std::vector<std::uint64_t> summed_before(const world_state& world, const std::vector<std::uint64_t>& mine) {
+  std::vector<std::uint64_t> sums(mine.size());
+  check(
+      MPI_Exscan(mine.data(), sums.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM, world.communicator()),
+      "MPI_Exscan");
+  if (world.id() == 0) sums.assign(mine.size(), 0);  // which MPI leaves undefined
+  return sums;
+}
+
 /// The maximum over all workers, number by number. Collective. Cost: one MPI_Allreduce.
 template <std::size_t N>
 facts<N> largest(const world_state& world, const facts<N>& mine) {

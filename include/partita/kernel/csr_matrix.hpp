@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <partita/comm/agreement.hpp>
 #include <partita/comm/facts.hpp>
 #include <partita/comm/fingerprint.hpp>
 #include <partita/comm/one_call.hpp>
@@ -185,9 +186,8 @@ class csr_matrix {
         trouble = detail::local_error(text(words.call)
                                       << ": requires entries of a matrix of " << n << " x " << m << ", worker " << me
                                       << " has one at (" << entry.row << ", " << entry.column << ")");
-    world.agree(detail::mixed(0x6373725f6d6174ULL, detail::type_number<T>()), 0, trouble.kind, [&] {
-      return trouble.any() ? trouble.sentence : text(words.call) << " with " << given.size() << " entries";
-    });
+    detail::agree_together(world, detail::mixed(0x6373725f6d6174ULL, detail::type_number<T>()), trouble,
+                           [&] { return text(words.call) << " with " << given.size() << " entries"; });
     std::vector<std::size_t> receivers;
     for (const triplet<T>& entry : given) {
       const auto after = std::upper_bound(ranges.begin(), ranges.end(), entry.row,

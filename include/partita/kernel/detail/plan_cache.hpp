@@ -59,9 +59,8 @@ template <class Structure, class Fits, class Learn, class Describe>
 Structure& agreed_structure(world_state& world, plan_cache<Structure>& cache, const kernel_call& call, Fits fits,
                             Learn learn, Describe describe) {
   const auto agreed = [&](const local_error& own, std::uint64_t choices, auto what, speculative_send* ahead) {
-    if (!call.without_probe) return agree_if_checked(world, call.fingerprint, own, what, choices, ahead);
-    return world.agree(
-        call.fingerprint, choices, own.kind, [&] { return own.any() ? own.sentence : text(what()); }, ahead);
+    return call.without_probe ? agree_together(world, call.fingerprint, own, what, choices, ahead)
+                              : agree_if_checked(world, call.fingerprint, own, what, choices, ahead);
   };
   // Most calls end here: one agreement, and all workers have a plan for their blocks.
   const std::uint64_t own = cache.matching(fits);

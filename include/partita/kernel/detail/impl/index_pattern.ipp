@@ -10,70 +10,12 @@
 #include <partita/comm/facts.hpp>
 #include <partita/comm/numbers_by_worker.hpp>
 #include <partita/kernel/detail/box_movement.hpp>
+#include <partita/kernel/detail/index_directory.hpp>
 #include <partita/kernel/detail/index_pattern.hpp>
 #include <partita/plan/members_by_node.hpp>
 #include <utility>
 
 namespace partita::detail {
-
-/// This worker's part of the directory: the owners of the indices [start, stop). The n indices are divided evenly over
-/// the workers.
-class index_directory {
- public:
-  struct run {
-    std::size_t start, stop, worker, row;
-  };
-
-  index_directory(std::size_t n, std::size_t workers, std::size_t me)
-      : per_worker_(std::max<std::size_t>((n + workers - 1) / workers, 1)),
-        start_(std::min(n, me * per_worker_)),
-        stop_(std::min(n, start_ + per_worker_)) {}
-
-  /// The worker that has the entry of an index.
-  std::size_t worker_of(std::size_t index) const { return index / per_worker_; }
-  std::size_t per_worker() const { return per_worker_; }
-
-  /// Takes the runs that all workers own here. Returns an error message if they overlap or leave a gap.
-  text take(std::vector<run> runs, const char* name) {
-    runs_ = std::move(runs);
-    std::sort(runs_.begin(), runs_.end(), [](const run& a, const run& b) { return a.start < b.start; });
-    std::size_t next = start_;
-    for (std::size_t k = 0; k <= runs_.size(); ++k) {
-      const std::size_t start = k < runs_.size() ? runs_[k].start : stop_;
-      if (start > next) return sentence(name) << "no worker owns index " << next << "; give it an owner";
-      if (k == runs_.size()) break;
-      if (start < next)
-        return sentence(name) << "index " << start << " is owned by worker " << runs_[k - 1].worker << " and by worker "
-                              << runs_[k].worker << "; leave it out of one list";
-      next = runs_[k].stop;
-    }
-    return {};
-  }
-  const run& find(std::size_t index) const {
-    const auto after =
-        std::upper_bound(runs_.begin(), runs_.end(), index, [](std::size_t i, const run& r) { return i < r.start; });
-    return *(after - 1);
-  }
-
- private:
-  static text sentence(const char* name) {
-    return text(name) << ": requires owned indices 0, 1, ..., n - 1, each on one worker: ";
-  }
-
-  std::size_t per_worker_, start_, stop_;
-  std::vector<run> runs_;
-};
-
-/// Calls visit(start, stop, row) for each run of consecutive owned indices.
-template <class Visit>
-void for_each_owned_run(const index_list& owned, Visit visit) {
-  if (owned.size() == 0) return;
-  if (owned.is_range()) return visit(owned[0], owned[0] + owned.size(), std::size_t{0});
-  for (std::size_t k = 0, next = 0; k < owned.size(); k = next) {
-    for (next = k + 1; next < owned.size() && owned[next] == owned[next - 1] + 1;) ++next;
-    visit(owned[k], owned[k] + (next - k), k);
-  }
-}
 
 /// Sets the first position of each index, by a hash table of positions that is at most half full.
 template <class Position>
@@ -121,64 +63,6 @@ numbers_by_worker lists_of(std::size_t workers, std::size_t n, To to, What what)
   for (std::size_t k = 0; k < n; ++k)
     if (const std::size_t worker = to(k); worker < workers) lists.all[next[worker]++] = what(k);
   return lists;
-}
-
-/// Throws on all workers if one of them has an error.
-template <class Describe>
-void agree_together(world_state& world, std::uint64_t fingerprint, const local_error& own, Describe describe) {
-  world.agree(fingerprint, 0, own.kind, [&] { return own.any() ? own.sentence : text(describe()); });
-}
-
-/// Registers the owned indices. All workers throw if they overlap, leave a gap, or one that is wanted does not exist.
-inline index_directory registered(world_state& world, const index_list& owned, const index_list& wanted,
-                                  const char* name) {
-  constexpr std::size_t most = std::size_t{1} << 62U;  // chosen: sums of two do not overflow
-  constexpr std::uint64_t number_of_call = 0x696e646963657373ULL;
-  const auto describe = [&] {
-    return text(name) << " with " << owned.size() << " owned and " << wanted.size() << " wanted indices";
-  };
-  local_error trouble;
-  std::size_t n = 0;
-  for_each_owned_run(owned, [&](std::size_t start, std::size_t stop, std::size_t) {
-    if (stop > most || start > most)
-      trouble = local_error(text(name) << ": requires indices below 2^62, got " << start << " among those that worker "
-                                       << world.id() << " owns; a negative index is none");
-    else n = std::max(n, stop);
-  });
-  agree_together(world, number_of_call, trouble, describe);
-  n = largest<1>(world, {n})[0];
-  index_directory directory(n, world.size(), world.id());
-  // Each run goes to the workers that have the entries of its indices.
-  std::vector<std::size_t> lengths(world.size(), 0);
-  const auto for_each_piece = [&](auto visit) {
-    for_each_owned_run(owned, [&](std::size_t start, std::size_t stop, std::size_t row) {
-      for (std::size_t at = start; at < stop;) {
-        const std::size_t to = directory.worker_of(at), end = std::min(stop, (to + 1) * directory.per_worker());
-        visit(to, std::array<std::uint64_t, 3>{at, end, row + (at - start)});
-        at = end;
-      }
-    });
-  };
-  for_each_piece([&](std::size_t to, const auto& piece) { lengths[to] += piece.size(); });
-  auto pieces = numbers_by_worker::of(lengths);
-  std::vector<std::size_t> next(pieces.first);
-  for_each_piece([&](std::size_t to, const auto& piece) {
-    for (const std::uint64_t number : piece) pieces.all[next[to]++] = number;
-  });
-  pieces = sent_to_each(world, pieces);
-  std::vector<index_directory::run> runs;
-  for (std::size_t k = 0; k < world.size(); ++k)
-    for (std::size_t i = 0; i < pieces.count(k); i += 3) {
-      const std::uint64_t* const piece = pieces.of_worker(k) + i;
-      runs.push_back({piece[0], piece[1], k, piece[2]});
-    }
-  trouble = local_error(directory.take(std::move(runs), name));
-  for (std::size_t j = 0; j < wanted.size() && !trouble.any(); ++j)
-    if (wanted[j] >= n)
-      trouble = local_error(text(name) << ": requires wanted indices that are owned, below " << n << "; worker "
-                                       << world.id() << " wants " << wanted[j]);
-  agree_together(world, number_of_call, trouble, describe);
-  return directory;
 }
 
 /// Tells each worker where the list for it begins among all lists of this worker; a list without numbers has no place.

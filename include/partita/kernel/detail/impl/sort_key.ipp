@@ -2,27 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <partita/comm/mpi.hpp>
+#include <partita/comm/facts.hpp>
 #include <partita/kernel/detail/sort_key.hpp>
 
 namespace partita::detail {
-
-/// The sums of lists of numbers over all workers, or over those before this one.
-inline std::vector<std::uint64_t> summed_lists(const world_state& world, const std::vector<std::uint64_t>& mine) {
-  std::vector<std::uint64_t> sums(mine.size());
-  check(MPI_Allreduce(mine.data(), sums.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM,
-                      world.communicator()),
-        "MPI_Allreduce");
-  return sums;
-}
-inline std::vector<std::uint64_t> summed_before(const world_state& world, const std::vector<std::uint64_t>& mine) {
-  std::vector<std::uint64_t> sums(mine.size(), 0);
-  check(
-      MPI_Exscan(mine.data(), sums.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM, world.communicator()),
-      "MPI_Exscan");
-  if (world.id() == 0) std::fill(sums.begin(), sums.end(), 0);  // which MPI leaves undefined
-  return sums;
-}
 
 PARTITA_DEF std::vector<std::uint64_t> keys_of_ranks(const world_state& world, const sorted_keys& keys,
                                                      const std::vector<std::uint64_t>& ranks) {
@@ -35,7 +18,7 @@ PARTITA_DEF std::vector<std::uint64_t> keys_of_ranks(const world_state& world, c
     for (std::size_t r = 0; r < ranks.size(); ++r)
       for (std::size_t digit = 0; digit < tried; ++digit)
         counts[r * tried + digit] = keys.count(found[r] + (static_cast<std::uint64_t>(digit) << shift) + below);
-    const auto sums = summed_lists(world, counts);
+    const auto sums = summed(world, counts);
     for (std::size_t r = 0; r < ranks.size(); ++r) {
       std::uint64_t digit = 0;
       while (digit < tried && sums[r * tried + digit] <= ranks[r]) ++digit;
@@ -62,7 +45,7 @@ PARTITA_DEF std::vector<std::size_t> counts_by_receiver(const world_state& world
     less[k] = key == 0 ? 0 : keys.count(key - 1);
     equal[k] = keys.count(key) - less[k];
   }
-  const auto all_less = summed_lists(world, less), equal_before = summed_before(world, equal);
+  const auto all_less = summed(world, less), equal_before = summed_before(world, equal);
   std::vector<std::size_t> counts(world.size(), 0);
   std::size_t at = 0;
   for (std::size_t k = 0; k < cuts; ++k) {
