@@ -1,5 +1,6 @@
 // Products with a sparse matrix are those with the whole matrix, wherever its entries are given; the adjoint is exact.
 #include "mpi_test.hpp"
+#include "pretended.hpp"
 #include "refused.hpp"
 
 #include <complex>
@@ -80,7 +81,8 @@ BOOST_AUTO_TEST_CASE(products_are_those_with_the_whole_matrix) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(an_element_of_x_travels_once) {
+BOOST_AUTO_TEST_CASE(an_element_of_x_travels_once_on_one_node) {
+  const test::pretended together("PARTITA_NODES", "1");
   const world everyone(test::workers());
   const std::size_t P = everyone.size(), me = everyone.id(), n = 4 * P;
   const interval mine = balanced_part(n, P, me);
