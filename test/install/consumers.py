@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""consumers.py WAY SOURCE_ROOT MPIRUN CXX...: programs outside the repository are built against partita, and run: one that
+"""consumers.py WAY SOURCE_ROOT BUILD_ROOT MPIRUN CXX...: programs outside the repository are built against partita, and run: one that
 uses kernels and asks for no BLAS, and one that uses a linear layer, each from headers alone and with the compiled core.
 
-WAY is how they find partita: "installed" is pkg-config and CMake's find_package in a prefix that partita was installed to
-and that was then moved, "fetch-content" is CMake with the folder of partita, "meson" a subproject, "headers" an
+WAY is how they find partita: "installed" is pkg-config and CMake's find_package in a prefix that the build BUILD_ROOT was
+installed to and that was then moved, "fetch-content" is CMake with the folder of partita, "meson" a subproject, "headers" an
 installation without the compiled core, which a program compiles in a file of its own."""
 import os
 import pathlib
@@ -31,17 +31,29 @@ def rejected(*command, **more):
     return done.stdout
 
 
-def install(source, folder, *options):
-    """Installs into a prefix of its own and returns it."""
-    prefix = folder / "prefix"
-    run("meson", "setup", folder / "build", source, f"--prefix={prefix}", "-Dtests=disabled", "-Dexamples=disabled",
-        "-Dbenchmarks=disabled", "-Doptimization=0", *options)
-    run("meson", "install", "-C", folder / "build")
+def checked(source, prefix):
+    """The prefix, with all headers of the source in it and nothing else beside them."""
     installed = {f.relative_to(prefix / "include") for f in (prefix / "include").rglob("*") if f.is_file()}
     headers = {f.relative_to(source / "include") for f in (source / "include").rglob("*") if f.is_file()}
     if installed != headers:
         sys.exit(f"installed and should not, or should and is not: {sorted(map(str, installed ^ headers))}")
     return prefix
+
+
+def install(source, folder, *options):
+    """Builds without what needs no installation, installs into a prefix of its own and returns it."""
+    prefix = folder / "prefix"
+    run("meson", "setup", folder / "build", source, f"--prefix={prefix}", "-Dtests=disabled", "-Dexamples=disabled",
+        "-Dbenchmarks=disabled", "-Doptimization=0", *options)
+    run("meson", "install", "-C", folder / "build")
+    return checked(source, prefix)
+
+
+def install_build(source, build, folder):
+    """Installs what this build has compiled into a folder for a package, and returns the prefix in it."""
+    run("meson", "install", "-C", build, "--no-rebuild", "--destdir", folder / "package")
+    (prefix,) = {f.parent.parent for f in (folder / "package").rglob("bin/partita-explain")}
+    return checked(source, prefix)
 
 
 def moved(prefix):
@@ -179,8 +191,8 @@ def by_cmake(folder, here, prefix):
     return programs
 
 
-def by_installed(source, folder, here, compiler, mpirun):
-    prefix = moved(install(source, folder))
+def by_installed(source, build, folder, here, compiler, mpirun):
+    prefix = moved(install_build(source, build, folder))
     said = run(prefix / "bin" / "partita-explain", "broadcast", "1x3", "2x3")
     pages = list((prefix / "share" / "man" / "man1").glob("partita-explain.1*"))
     if "legal" not in said or not pages:
@@ -188,7 +200,7 @@ def by_installed(source, folder, here, compiler, mpirun):
     return by_pkg_config(source, folder, here, compiler, prefix, mpirun) + by_cmake(folder, here, prefix)
 
 
-def by_headers(source, folder, here, compiler, mpirun):
+def by_headers(source, build, folder, here, compiler, mpirun):
     prefix = install(source, folder, "-Dcore=disabled", "-Dtools=disabled")
     libraries = [str(f) for pattern in ("libpartita*", "partita-core*") for f in prefix.rglob(pattern)]
     if libraries:
@@ -223,11 +235,11 @@ def by_headers(source, folder, here, compiler, mpirun):
     return programs
 
 
-def by_fetch_content(source, folder, here, compiler, mpirun):
+def by_fetch_content(source, build, folder, here, compiler, mpirun):
     return cmake_programs(here, folder, f"-DPARTITA_SOURCE={source}")
 
 
-def by_meson(source, folder, here, compiler, mpirun):
+def by_meson(source, build, folder, here, compiler, mpirun):
     consumer = folder / "source"
     (consumer / "subprojects").mkdir(parents=True)
     (consumer / "subprojects" / "partita").symlink_to(source)
@@ -247,12 +259,12 @@ def by_meson(source, folder, here, compiler, mpirun):
 
 
 def main():
-    way, source, mpirun, *compiler = sys.argv[1:]
+    way, source, build, mpirun, *compiler = sys.argv[1:]
     os.environ["CXX"] = " ".join(compiler)
     ways = {"installed": by_installed, "fetch-content": by_fetch_content, "meson": by_meson, "headers": by_headers}
     with tempfile.TemporaryDirectory() as folder:
-        programs = ways[way](pathlib.Path(source), pathlib.Path(folder), pathlib.Path(__file__).resolve().parent, compiler,
-                             mpirun)
+        programs = ways[way](pathlib.Path(source), pathlib.Path(build), pathlib.Path(folder),
+                             pathlib.Path(__file__).resolve().parent, compiler, mpirun)
         said = [run(mpirun, "-n", "2", program) for program in programs]
     print("".join(said))
     failed = [str(p) for p, s in zip(programs, said) if not re.search(r"the (kernels|layers) ran", s)]

@@ -53,9 +53,12 @@ def debian(source):
         sys.exit(77)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        # not optimised: this takes a third of the time
+        # not optimised, without what debuggers read, and by clang where it is installed: in a sixth of the time
+        settings = {"DEB_BUILD_OPTIONS": "noopt noautodbgsym", "DEB_CXXFLAGS_STRIP": "-g"}
+        if shutil.which("clang++"):
+            settings["CXX"] = "clang++"
         subprocess.run([source / "tools" / "package-debian", folder], check=True, stdin=subprocess.DEVNULL,
-                       env=os.environ | {"DEB_BUILD_OPTIONS": "noopt noautodbgsym"})
+                       env=os.environ | settings)
         root = folder / "root"
         for package in folder.glob("*.deb"):
             subprocess.run(["dpkg-deb", "-x", package, root], check=True)
