@@ -170,17 +170,23 @@ class index_movement : public planned_movement<index_planner> {
   template <class T, std::size_t Rank>
   auto forward(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const char* direction,
                const local_error& before, nothing_to_fill) {
-    auto y = result<T, Rank>(x.shape, pattern().wanted, wanted);
-    const strided<T, Rank> to = wanted.given ? wanted.block : block_of(y);
-    row_call<1> call = called<T>(1, x, to, direction, before);
-    expect_rows(call.before, direction, x.shape, pattern().owned, planner().words().owned);
-    expect_filled(call.before, x, wanted, pattern().wanted);
-    return spread(call, std::move(y), !wanted.given);
+    return copied(1, x, wanted, direction, before);
   }
   template <class T, std::size_t Rank>
   auto backward(const strided<const T, Rank>& dy, const target<T, Rank>& wanted, const char* direction,
                 const local_error& before, nothing_to_fill) {
     return reduced<sum_t>(2, dy, wanted, direction, before);
+  }
+  /// Copies the rows of x to those that want them.
+  template <class T, std::size_t Rank>
+  auto copied(std::uint64_t number, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
+              const char* direction, const local_error& before) {
+    auto y = result<T, Rank>(x.shape, pattern().wanted, wanted);
+    const strided<T, Rank> to = wanted.given ? wanted.block : block_of(y);
+    row_call<1> call = called<T>(number, x, to, direction, before);
+    expect_rows(call.before, direction, x.shape, pattern().owned, planner().words().owned);
+    expect_filled(call.before, x, wanted, pattern().wanted);
+    return spread(call, std::move(y), !wanted.given);
   }
   /// Combines the rows of dy with their owners by a reduction.
   template <class Reduction, class T, std::size_t Rank>

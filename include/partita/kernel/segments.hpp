@@ -1,0 +1,279 @@
+// Sums, means, maxima and softmax over segments: the rows of all workers that have the same segment number.
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <partita/array/real_part.hpp>
+#include <partita/comm/pooled.hpp>
+#include <partita/core/rejected_call.hpp>
+#include <partita/kernel/detail/accepted.hpp>
+#include <partita/kernel/detail/index_movement.hpp>
+#include <partita/kernel/index_list.hpp>
+#include <partita/rule/reduction.hpp>
+#include <type_traits>
+#include <vector>
+
+namespace partita {
+
+/// Reduces rows by their segments, for example the edges of a graph by their target nodes: `segments to(everyone,
+/// nodes, target_of_edges); auto y = to.sum(x);`. A worker owns some segments and has rows of any. Collective.
+/// Shapes:   x has one row (index of dimension 0) for each entry of `segment_of_rows`, and any further dimensions; a
+///           result by segment has one for each entry of `owned`.
+/// Requires: what index_exchange(everyone, owned, segment_of_rows) requires.
+/// Cost:     `rows` and `sum` are one index exchange in which a worker sends one row for each segment; `mean` is that,
+///           too, `maximum_adjoint` three, `softmax` four, `softmax_adjoint` two. To construct: an index exchange, and
+///           a sum.
+/// Adjoint:  `sum` and `rows` are adjoint to each other; the others have `NAME_adjoint`.
+class segments {
+ public:
+  /// Collective. `owned` and `segment_of_rows` are those of this worker: `interval{first, last}`, or a container of
+  /// integers. `balanced_part(number, everyone.size(), everyone.id())` distributes the segments evenly.
+  segments(const world& everyone, const index_list& owned, const index_list& segment_of_rows)
+      : movement_(detail::index_planner(everyone, owned, segment_of_rows, words)) {
+    const xt::xtensor<std::size_t, 1> ones = xt::ones<std::size_t>({segment_of_rows.size()});
+    const auto sums = combined<sum_t>(sum_number, ones, ".sizes()");
+    sizes_.assign(sums.begin(), sums.end());
+  }
+
+  /// How many rows each segment of this worker has on all workers together.
+  const std::vector<std::size_t>& sizes() const { return sizes_; }
+  std::size_t rows_of_argument() const { return movement_.pattern().wanted; }
+  std::size_t rows_of_result() const { return movement_.pattern().owned; }
+  /// What travels in `rows`, and in the opposite direction in `sum`, if a row has as many elements as given. Cost: no
+  /// communication.
+  exchange_plan<2> plan(std::size_t row_elements = 1) const { return movement_.planner().plan(row_elements); }
+
+  /// Gives each row the row of its segment. It is the adjoint of sum.
+  template <class Y>
+  auto rows(const Y& y) const {
+    if constexpr (takes<Y>()) return copied(rows_number, y, ".rows(y)");
+    else return detail::rejected_call();
+  }
+  /// The sum of the rows of each segment; 0 without rows. Its adjoint is `rows`.
+  template <class X>
+  auto sum(const X& x) const {
+    if constexpr (takes_sums<X>()) return combined<sum_t>(sum_number, x, ".sum(x)");
+    else return detail::rejected_call();
+  }
+  /// The mean of the rows of each segment; 0 without rows.
+  template <class X>
+  auto mean(const X& x) const {
+    if constexpr (takes_fractions<X>()) {
+      auto y = combined<sum_t>(mean_number, x, ".mean(x)");
+      divide(y);
+      return y;
+    } else {
+      return detail::rejected_call();
+    }
+  }
+  template <class Y>
+  auto mean_adjoint(const Y& dy) const {
+    if constexpr (takes_fractions<Y>()) {
+      xt::xtensor<element_of<Y>, rank_of<Y>> share = dy;
+      if (share.shape(0) == rows_of_result()) divide(share);
+      return copied(mean_adjoint_number, share, ".mean_adjoint(dy)");
+    } else {
+      return detail::rejected_call();
+    }
+  }
+  /// The maximum of the rows of each segment, element by element; without rows minus infinity, or the least integer.
+  template <class X>
+  auto maximum(const X& x) const {
+    if constexpr (takes_order<X>()) return combined<maximum_t>(maximum_number, x, ".maximum(x)");
+    else return detail::rejected_call();
+  }
+  /// Of y = maximum(x): dy goes in equal shares to all rows of the segment that equal its maximum.
+  template <class X, class Y, class Dy>
+  auto maximum_adjoint(const X& x, const Y& y, const Dy& dy) const {
+    if constexpr (takes_reals<X>() && alike<X, Y>() && alike<X, Dy>()) {
+      using T = element_of<X>;
+      constexpr const char* call = ".maximum_adjoint(x, y, dy)";
+      xt::xtensor<T, rank_of<X>> equal = x, share = dy;
+      const xt::xtensor<T, rank_of<X>> largest = y;
+      detail::local_error wrong;
+      expect(wrong, call, "x", equal.shape(), rows_of_argument(), equal.shape());
+      expect(wrong, call, "y", largest.shape(), rows_of_result(), equal.shape());
+      expect(wrong, call, "dy", share.shape(), rows_of_result(), equal.shape());
+      const auto most = copied(maximum_adjoint_number, largest, call, wrong);
+      for (std::size_t k = 0; k < equal.size(); ++k) {
+        const T a = equal.data()[k], b = most.data()[k];
+        equal.data()[k] = T(a == b || (a != a && b != b) ? 1 : 0);
+      }
+      const auto count = combined<sum_t>(sum_number, equal, call);
+      for (std::size_t k = 0; k < share.size(); ++k) share.data()[k] /= count.data()[k];
+      auto dx = copied(rows_number, share, call);
+      for (std::size_t k = 0; k < dx.size(); ++k)
+        if (equal.data()[k] == T(0)) dx.data()[k] = T(0);
+      return dx;
+    } else {
+      return detail::rejected_call();
+    }
+  }
+  /// exp(x) divided by its sum over the rows of the same segment, element by element, without overflow: weights of
+  /// attention in a graph. The result has the shape of x.
+  template <class X>
+  auto softmax(const X& x) const {
+    if constexpr (takes_reals<X>()) {
+      constexpr const char* call = ".softmax(x)";
+      xt::xtensor<element_of<X>, rank_of<X>> y = x;
+      const auto most = copied(rows_number, combined<maximum_t>(softmax_number, y, call), call);
+      for (std::size_t k = 0; k < y.size(); ++k) y.data()[k] = std::exp(y.data()[k] - most.data()[k]);
+      const auto whole = copied(rows_number, combined<sum_t>(sum_number, y, call), call);
+      for (std::size_t k = 0; k < y.size(); ++k) y.data()[k] /= whole.data()[k];
+      return y;
+    } else {
+      return detail::rejected_call();
+    }
+  }
+  /// Of y = softmax(x): y (dy - sum of y dy over the segment).
+  template <class Y, class Dy>
+  auto softmax_adjoint(const Y& y, const Dy& dy) const {
+    if constexpr (takes_reals<Y>() && alike<Y, Dy>()) {
+      constexpr const char* call = ".softmax_adjoint(y, dy)";
+      const xt::xtensor<element_of<Y>, rank_of<Y>> weight = y, given = dy;
+      detail::local_error wrong;
+      expect(wrong, call, "y", weight.shape(), rows_of_argument(), weight.shape());
+      expect(wrong, call, "dy", given.shape(), rows_of_argument(), weight.shape());
+      xt::xtensor<element_of<Y>, rank_of<Y>> dx = weight;
+      for (std::size_t k = 0; k < dx.size() && !wrong.any(); ++k) dx.data()[k] *= given.data()[k];
+      const auto whole = copied(rows_number, combined<sum_t>(softmax_adjoint_number, dx, call, wrong), call);
+      for (std::size_t k = 0; k < dx.size(); ++k) dx.data()[k] = weight.data()[k] * (given.data()[k] - whole.data()[k]);
+      return dx;
+    } else {
+      return detail::rejected_call();
+    }
+  }
+
+ private:
+  static constexpr detail::index_words words{"partita::segments(everyone, owned, segment_of_rows)",
+                                             "segment that its worker owns", "entry of segment_of_rows"};
+  /// What the first exchange of a call is for; all workers compare it.
+  enum call_number : std::uint64_t {
+    rows_number = 1,
+    sum_number,
+    mean_number = 6,
+    mean_adjoint_number,
+    maximum_number,
+    maximum_adjoint_number,
+    softmax_number,
+    softmax_adjoint_number
+  };
+
+  template <class Y>
+  pooled_tensor<element_of<Y>, rank_of<Y>> copied(call_number number, const Y& y, const char* call,
+                                                  const detail::local_error& before = {}) const {
+    return movement_.one_call([&] {
+      const block_argument<Y> argument(y);
+      return movement_.copied(number, argument.block(), detail::target<element_of<Y>, rank_of<Y>>{}, call, before)
+          .finish();
+    });
+  }
+  template <class Reduction, class X>
+  pooled_tensor<element_of<X>, rank_of<X>> combined(call_number number, const X& x, const char* call,
+                                                    const detail::local_error& before = {}) const {
+    return movement_.one_call([&] {
+      const block_argument<X> argument(x);
+      return movement_
+          .template reduced<Reduction>(number, argument.block(), detail::target<element_of<X>, rank_of<X>>{}, call,
+                                       before)
+          .finish();
+    });
+  }
+  /// Divides each row by the size of its segment.
+  template <class Y>
+  void divide(Y& y) const {
+    const std::size_t width = sizes_.empty() ? 0 : y.size() / sizes_.size();
+    for (std::size_t i = 0; i < sizes_.size(); ++i)
+      for (std::size_t e = 0; e < width && sizes_[i] != 0; ++e)
+        y.data()[i * width + e] /= static_cast<detail::real_of<element_of<Y>>>(sizes_[i]);
+  }
+  /// Sets an error if a block has not `rows` rows like those of another.
+  template <class Shape>
+  void expect(detail::local_error& wrong, const char* call, const char* name, const Shape& shape, std::size_t rows,
+              Shape wanted) const {
+    wanted[0] = rows;
+    if (!wrong.any() && shape != wanted)
+      wrong = detail::local_error(text(words.call) << call << ": requires " << name << " of shape " << wanted
+                                                   << ", got " << shape << " on worker " << movement_.state().id()
+                                                   << "; dimension 0 numbers the rows of x, of y the segments");
+  }
+
+  template <class X>
+  static consteval bool takes() {
+    constexpr bool has_rows = detail::has_known_rank<X>() && !detail::has_rank<X, 0>();
+    static_assert(has_rows,
+                  "partita::segments: requires an xtensor expression whose rank is part of its type and 1 or more, "
+                  "whose dimension 0 numbers the rows; as_rank<1>(v) gives it to a std::vector");
+    static_assert(!has_rows || detail::has_elements_in_place<X>(),
+                  "partita::segments: requires elements that MPI can move and that are trivially copyable: arithmetic, "
+                  "std::complex, or a type declared with moves_as_bytes");
+    return has_rows && detail::has_elements_in_place<X>();
+  }
+  template <class X>
+  static consteval bool takes_sums() {
+    if constexpr (takes<X>()) {
+      static_assert(detail::has_summable_elements<X>(),
+                    "partita::segments::sum(x): requires elements that can be summed; bool cannot, cast to an integer "
+                    "type");
+      return detail::has_summable_elements<X>();
+    } else {
+      return false;
+    }
+  }
+  template <class X>
+  static consteval bool takes_fractions() {
+    if constexpr (takes<X>()) {
+      constexpr bool divides = std::floating_point<element_of<X>> || detail::is_complex<element_of<X>>;
+      static_assert(divides,
+                    "partita::segments::mean(x), mean_adjoint(dy): requires elements that can be divided, as float, "
+                    "double or std::complex of them; xt::cast<double>(x) makes them");
+      return divides;
+    } else {
+      return false;
+    }
+  }
+  template <class X>
+  static consteval bool takes_order() {
+    if constexpr (takes<X>()) {
+      constexpr bool has_order = maximum_t::takes<element_of<X>>;
+      static_assert(has_order,
+                    "partita::segments::maximum(x): requires numbers that have an order; complex ones have "
+                    "none");
+      return has_order;
+    } else {
+      return false;
+    }
+  }
+  template <class X>
+  static consteval bool takes_reals() {
+    if constexpr (takes<X>()) {
+      constexpr bool is_real = std::floating_point<element_of<X>>;
+      static_assert(is_real,
+                    "partita::segments::softmax(x), softmax_adjoint(y, dy), maximum_adjoint(x, y, dy): requires "
+                    "floating-point elements; xt::cast<double>(x) makes them");
+      return is_real;
+    } else {
+      return false;
+    }
+  }
+  template <class X, class Other>
+  static consteval bool alike() {
+    constexpr bool same = [] {
+      if constexpr (ranked_array<Other>)
+        return rank_of<Other> == rank_of<X> && std::is_same_v<element_of<Other>, element_of<X>>;
+      else return false;
+    }();
+    static_assert(
+        same,
+        "partita::segments::softmax_adjoint(y, dy), maximum_adjoint(x, y, dy): requires arguments of one rank "
+        "and one element type");
+    return same;
+  }
+
+  mutable detail::index_movement movement_;  // a call caches plans
+  std::vector<std::size_t> sizes_;
+};
+
+}  // namespace partita
