@@ -2,7 +2,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
-#include <partita/kernel/send_to.hpp>
+#include <partita/kernel/token_dispatcher.hpp>
 #include <partita/partita.hpp>
 #include <utility>
 #include <vector>
@@ -18,11 +18,10 @@ xt::xtensor<double, 1> numbers(std::size_t i, std::size_t count, double salt) {
   return xt::sin((static_cast<double>(i) + salt) * xt::arange<double>(1, static_cast<double>(count) + 1));
 }
 
-/// Trains on tokens that are cut over the workers; expert e is on worker e modulo the number of workers. Returns the
-/// weights of the gate, which all workers have, and the loss before and after.
+/// Trains on tokens and experts that are cut over the workers. Returns the weights of the gate, which all workers have,
+/// and the loss before and after.
 std::pair<rows, std::pair<double, double>> train(const world& everyone) {
-  const std::size_t P = everyone.size(), me = everyone.id();
-  const interval mine = balanced_part(tokens, P, me);
+  const interval mine = balanced_part(tokens, everyone.size(), everyone.id());
   const std::size_t n = mine.size();
   rows x = xt::zeros<double>({n, width}), wanted = x, gate = xt::zeros<double>({width, experts});
   for (std::size_t t = 0; t < n; ++t) {
@@ -39,40 +38,31 @@ std::pair<rows, std::pair<double, double>> train(const world& everyone) {
   for (std::size_t step = 0; step < steps; ++step) {
     const rows share = softmax(matmul(x, gate));
     const auto chosen = xt::xtensor<std::size_t, 1>(xt::cast<std::size_t>(argmax(share, dimensions<1>)));
+    const xt::xtensor<double, 1> weight = xt::amax(share, {1});
     // [layer]
-    std::vector<std::size_t> receivers;
-    for (const std::size_t e : chosen) receivers.push_back(e % P);
-    const auto there = send_to(everyone, receivers);
-    const auto expert_of = there(chosen);  // of each token that arrives
-    const auto arrived = there(x);
-    rows computed = xt::zeros<double>({there.rows_of_result(), width});
-    for (std::size_t r = 0; r < computed.shape(0); ++r)
-      xt::view(computed, r) = einsum<"ij,j->i">(weights[expert_of(r)], xt::view(arrived, r));
-    const rows returned = there.adjoint(computed);  // to the tokens that it belongs to
+    const token_dispatcher to_experts(everyone, experts, chosen);
+    const rows arrived = to_experts.dispatch(x);
+    const auto of_expert = [&](auto& all, std::size_t e) {
+      const interval own = to_experts.rows_of(e);
+      return xt::view(all, xt::range(own.start, own.stop));
+    };
+    rows computed = xt::zeros_like(arrived);
+    for (std::size_t e = to_experts.experts().start; e < to_experts.experts().stop; ++e)
+      of_expert(computed, e) = einsum<"tj,ij->ti">(of_expert(arrived, e), weights[e]);
+    const rows y = to_experts.combine(computed, weight);  // of each token, on its worker
     // [/layer]
 
-    rows dy = xt::zeros<double>({n, width}), back = dy, scores = xt::zeros<double>({n, experts});
-    double loss = 0;
-    for (std::size_t t = 0; t < n; ++t) {
-      const double weight = share(t, chosen(t));
-      double d_weight = 0;
-      for (std::size_t c = 0; c < width; ++c) {
-        const double off = weight * returned(t, c) - wanted(t, c);
-        loss += off * off / tokens;
-        dy(t, c) = 2 * off / tokens;
-        d_weight += dy(t, c) * returned(t, c);
-        back(t, c) = weight * dy(t, c);
-      }
-      for (std::size_t e = 0; e < experts; ++e)
-        scores(t, e) = weight * ((e == chosen(t) ? 1 : 0) - share(t, e)) * d_weight;
-    }
-    loss = sum_over(everyone, loss);
-    (step == 0 ? losses.first : losses.second) = loss;
+    const rows off = y - wanted, dy = 2.0 / tokens * off;
+    (step == 0 ? losses.first : losses.second) = sum_over(everyone, xt::sum<double>(off * off)()) / tokens;
     // [gradient]
-    const auto d_computed = there(back);  // the adjoint of the way back
-    for (std::size_t r = 0; r < arrived.shape(0); ++r)
-      weights[expert_of(r)] -= rate * einsum<"i,j->ij">(xt::view(d_computed, r), xt::view(arrived, r));
+    const auto [d_computed, d_weight] = to_experts.combine_adjoint(computed, weight, dy);
+    for (std::size_t e = to_experts.experts().start; e < to_experts.experts().stop; ++e)
+      weights[e] -= rate * einsum<"ti,tj->ij">(of_expert(d_computed, e), of_expert(arrived, e));
     // [/gradient]
+    rows scores = xt::zeros<double>({n, experts});  // the gradient of softmax, of which one element is used
+    for (std::size_t t = 0; t < n; ++t)
+      for (std::size_t e = 0; e < experts; ++e)
+        scores(t, e) = weight(t) * ((e == chosen(t) ? 1 : 0) - share(t, e)) * d_weight(t);
     const rows d_gate = einsum<"tc,te->ce">(x, scores);
     std::vector<double> sums(d_gate.begin(), d_gate.end());
     sums = sum_over(everyone, sums);

@@ -69,6 +69,16 @@ PARTITA_DECL index_pattern pattern_by_receiver(world_state& world, std::shared_p
 /// transport is open.
 PARTITA_DECL index_pattern pattern_by_counts(const world_state& world, const std::vector<std::size_t>& counts);
 
+/// The pattern of rows that go to experts, which are distributed evenly over the workers: row j to expert choice[j]. A
+/// worker gets rows in ascending order of their experts; first_row[e] is set to where those of its e-th expert begin,
+/// and the last entry to the number of all. Opens the transport. Collective.
+/// Requires: choices below the number of experts, a choice for each of `per_token`, the same numbers on all workers
+///           [shape_error, disagreement_error].
+/// Cost:     three exchanges of lists, one of them of the choices.
+PARTITA_DECL index_pattern pattern_by_expert(world_state& world, std::shared_ptr<transport>& ways, std::size_t experts,
+                                             const index_list& choice, std::size_t per_token, const char* name,
+                                             std::vector<std::size_t>& first_row);
+
 }  // namespace partita::detail
 
 #ifndef PARTITA_CORE

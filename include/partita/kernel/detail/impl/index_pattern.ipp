@@ -8,10 +8,12 @@
 #include <optional>
 #include <partita/comm/agreement.hpp>
 #include <partita/comm/facts.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/comm/numbers_by_worker.hpp>
 #include <partita/kernel/detail/box_movement.hpp>
 #include <partita/kernel/detail/index_directory.hpp>
 #include <partita/kernel/detail/index_pattern.hpp>
+#include <partita/plan/cut.hpp>
 #include <partita/plan/members_by_node.hpp>
 #include <utility>
 
@@ -337,6 +339,45 @@ PARTITA_DEF index_pattern pattern_by_counts(const world_state& world, const std:
   return sent_pattern(world, counts, [&](std::size_t k, std::vector<row_run>& runs, std::size_t place) {
     if (counts[k] != 0) runs.push_back({first[k], place, counts[k]});
   });
+}
+
+PARTITA_DEF index_pattern pattern_by_expert(world_state& world, std::shared_ptr<transport>& ways, std::size_t experts,
+                                            const index_list& choice, std::size_t per_token, const char* name,
+                                            std::vector<std::size_t>& first_row) {
+  const std::size_t workers = world.size(), n = choice.size();
+  local_error trouble;
+  if (per_token == 0 || n % per_token != 0)
+    trouble = local_error(text(name) << ": requires " << per_token << " choices for each token, worker " << world.id()
+                                     << " has " << n << " choices");
+  for (std::size_t j = 0; j < n && !trouble.any(); ++j)
+    if (choice[j] >= experts)
+      trouble = local_error(text(name) << ": requires choices below the number of experts, " << experts << "; worker "
+                                       << world.id() << " has choice " << choice[j]);
+  constexpr std::uint64_t number_of_call = 0x65787065727473ULL;
+  agree_together(world, mixed(mixed(number_of_call, experts), per_token), trouble, [&] {
+    return text(name) << " with " << experts << " experts and " << per_token << " choices for each token";
+  });
+  const auto owner = [&](std::size_t j) { return balanced_owner(experts, workers, choice[j]); };
+  std::vector<std::size_t> receivers(n);
+  for (std::size_t j = 0; j < n; ++j) receivers[j] = owner(j);
+  index_pattern pattern = pattern_by_receiver(world, ways, receivers, name);
+  // The experts of the rows that arrive, in the order of their senders, say where each row is placed.
+  const auto arriving = sent_to_each(world, lists_of(workers, n, owner, [&](std::size_t j) { return choice[j]; }));
+  const interval mine = balanced_part(experts, workers, world.id());
+  first_row.assign(mine.size() + 1, 0);
+  for (const std::uint64_t expert : arriving.all) ++first_row[expert - mine.start + 1];
+  for (std::size_t e = 0; e < mine.size(); ++e) first_row[e + 1] += first_row[e];
+  std::vector<std::size_t> next(first_row), place;
+  for (const std::uint64_t expert : arriving.all) place.push_back(next[expert - mine.start]++);
+  const auto placed_by_expert = [&](std::vector<row_run>& runs) {
+    std::vector<row_run> moved;
+    for (const row_run& run : runs)
+      for (std::size_t r = 0; r < run.rows; ++r) add_row(moved, run.from + r, place[run.to + r]);
+    runs = std::move(moved);
+  };
+  placed_by_expert(pattern.kept);
+  placed_by_expert(pattern.travel.placed);
+  return pattern;
 }
 
 }  // namespace partita::detail

@@ -1,0 +1,230 @@
+// Sends tokens to the experts that they choose, and combines what the experts return, without padding.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/comm/one_call.hpp>
+#include <partita/comm/pooled.hpp>
+#include <partita/core/rejected_call.hpp>
+#include <partita/kernel/detail/accepted.hpp>
+#include <partita/kernel/detail/index_movement.hpp>
+#include <partita/kernel/index_list.hpp>
+#include <partita/plan/cut.hpp>
+#include <partita/rule/reduction.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// Routes tokens to experts that are distributed evenly over the workers: `token_dispatcher to(everyone, experts,
+/// choice); auto rows = to.dispatch(x); …; auto y = to.combine(computed, weights);`. Collective.
+/// Shapes:   x and y have a row (index of dimension 0) for each token of this worker, and any further dimensions;
+///           `choice` has `per_token` experts for each token, one token after the other, and `weights` an element for
+///           each choice. The rows of experts are those that have chosen an expert of this worker, in ascending order
+///           of the experts, those of one expert in the order of their workers and tokens: `rows_of(expert)`.
+/// Requires: choices below `experts`, and the same `experts` and `per_token` on all workers [shape_error,
+///           disagreement_error, on all workers].
+/// Cost:     each choice travels to its expert once, and back once; `combine_adjoint` also moves two numbers of each.
+///           To construct: three exchanges of lists, one of them of the choices.
+/// Adjoint:  `dispatch` and `combine` without weights are adjoint to each other.
+class token_dispatcher {
+ public:
+  /// Collective. `choice` is that of the tokens of this worker: a container of integers.
+  token_dispatcher(const world& everyone, std::size_t experts, const index_list& choice, std::size_t per_token = 1)
+      : experts_(balanced_part(experts, everyone.size(), everyone.id())),
+        per_token_(per_token),
+        movement_(planned(everyone, experts, choice)) {}
+
+  /// The experts of this worker, and the rows that have chosen one of them.
+  const interval& experts() const { return experts_; }
+  interval rows_of(std::size_t expert) const {
+    if (expert < experts_.start || expert >= experts_.stop) return {};
+    return {first_row_[expert - experts_.start], first_row_[expert - experts_.start + 1]};
+  }
+  std::size_t tokens() const { return movement_.pattern().owned / per_token_; }
+  std::size_t rows() const { return movement_.pattern().wanted; }
+
+  /// The tokens that have chosen an expert of this worker.
+  template <class X>
+  auto dispatch(const X& x) const {
+    if constexpr (takes<X>()) return dispatched(dispatch_number, x, ".dispatch(x)", {});
+    else return detail::rejected_call();
+  }
+  /// The sum of the rows that the experts of a token have for it.
+  template <class Y>
+  auto combine(const Y& y) const {
+    if constexpr (takes<Y>()) {
+      return summed(back(combine_number, y, ".combine(y)", {}), [](std::size_t) { return element_of<Y>(1); });
+    } else {
+      return detail::rejected_call();
+    }
+  }
+  /// The sum, with a weight for each choice.
+  template <class Y, class Weights>
+  auto combine(const Y& y, const Weights& weights) const {
+    if constexpr (takes_reals<Y, Weights>()) {
+      constexpr const char* call = ".combine(y, weights)";
+      const xt::xtensor<element_of<Y>, rank_of<Weights>> w = weights;
+      detail::local_error wrong;
+      expect(wrong, call, "a weight for each choice", w.size(), movement_.pattern().owned);
+      return summed(back(weighted_number, y, call, wrong), [&](std::size_t k) { return w.data()[k]; });
+    } else {
+      return detail::rejected_call();
+    }
+  }
+  /// The adjoint of z = combine(y, weights): the pair of dy and the gradient of the weights.
+  template <class Y, class Weights, class Dz>
+  auto combine_adjoint(const Y& y, const Weights& weights, const Dz& dz) const {
+    if constexpr (takes_reals<Y, Weights>() && takes_reals<Y, Dz>() && same_rank<Y, Dz>()) {
+      using T = element_of<Y>;
+      constexpr const char* call = ".combine_adjoint(y, weights, dz)";
+      const xt::xtensor<T, rank_of<Y>> rows_y = y, given = dz;
+      const xt::xtensor<T, rank_of<Weights>> w = weights;
+      detail::local_error wrong;
+      expect(wrong, call, "a weight for each choice", w.size(), movement_.pattern().owned);
+      expect(wrong, call, "a row of y for each choice of an expert of the worker", rows_y.shape(0), rows());
+      expect(wrong, call, "rows of y and dz of as many elements", width_of(rows_y), width_of(given));
+      auto dy = dispatched(adjoint_number, given, call, wrong);
+      xt::xtensor<T, 1> flat(std::array{w.size()}), products = xt::zeros<T>({rows()});
+      std::copy_n(w.data(), w.size(), flat.data());
+      const auto weight_of = there(dispatch_number, flat, call, {});
+      const std::size_t width = width_of(rows_y);
+      for (std::size_t r = 0; r < rows(); ++r)
+        for (std::size_t e = r * width; e < (r + 1) * width; ++e) {
+          products(r) += rows_y.data()[e] * dy.data()[e];
+          dy.data()[e] *= weight_of(r);
+        }
+      const auto gradient = back(combine_number, products, call, {});
+      xt::xtensor<T, rank_of<Weights>> dw = w;
+      std::copy_n(gradient.data(), gradient.size(), dw.data());
+      return std::pair(std::move(dy), std::move(dw));
+    } else {
+      return detail::rejected_call();
+    }
+  }
+
+  /// What `dispatch` sends and receives if a row has as many elements as given. Cost: no communication.
+  exchange_plan<2> plan(std::size_t row_elements = 1) const { return movement_.planner().plan(row_elements); }
+
+ private:
+  static constexpr detail::index_words words{"partita::token_dispatcher(everyone, experts, choice, per_token)",
+                                             "choice of its tokens", "choice of an expert of the worker"};
+  /// What the first exchange of a call is for; all workers compare it.
+  enum call_number : std::uint64_t { dispatch_number = 1, combine_number, weighted_number = 6, adjoint_number };
+
+  detail::index_planner planned(const world& everyone, std::size_t experts, const index_list& choice) {
+    const auto& state = everyone.state();
+    return detail::one_call(*state, [&] {
+      std::shared_ptr<detail::transport> ways;
+      auto pattern = detail::pattern_by_expert(*state, ways, experts, choice, per_token_, words.call, first_row_);
+      return detail::index_planner(state, std::move(ways), std::move(pattern), words);
+    });
+  }
+  /// Moves a row of each choice to its expert.
+  template <class X>
+  pooled_tensor<element_of<X>, rank_of<X>> there(call_number number, const X& x, const char* call,
+                                                 const detail::local_error& before) const {
+    return movement_.one_call([&] {
+      const block_argument<X> argument(x);
+      return movement_.copied(number, argument.block(), detail::target<element_of<X>, rank_of<X>>{}, call, before)
+          .finish();
+    });
+  }
+  /// Moves the rows of experts back to the choices.
+  template <class Y>
+  pooled_tensor<element_of<Y>, rank_of<Y>> back(call_number number, const Y& y, const char* call,
+                                                const detail::local_error& before) const {
+    return movement_.one_call([&] {
+      const block_argument<Y> argument(y);
+      return movement_
+          .template reduced<sum_t>(number, argument.block(), detail::target<element_of<Y>, rank_of<Y>>{}, call, before)
+          .finish();
+    });
+  }
+  /// Moves the row of a token to each of its experts.
+  template <class X>
+  auto dispatched(call_number number, const X& x, const char* call, detail::local_error before) const {
+    using T = element_of<X>;
+    const xt::xtensor<T, rank_of<X>> given = x;
+    expect(before, call, "a row of x for each token", given.shape(0), tokens());
+    if (per_token_ == 1) return there(number, given, call, before);
+    auto shape = given.shape();
+    shape[0] = movement_.pattern().owned;
+    xt::xtensor<T, rank_of<X>> rows(shape);
+    const std::size_t width = width_of(given);
+    for (std::size_t k = 0; k < shape[0] && !before.any(); ++k)
+      std::copy_n(given.data() + k / per_token_ * width, width, rows.data() + k * width);
+    return there(number, rows, call, before);
+  }
+  /// The weighted sum of the rows of the choices of each token, in their order.
+  template <class T, std::size_t Rank, class Weight>
+  pooled_tensor<T, Rank> summed(pooled_tensor<T, Rank> returned, Weight weight) const {
+    std::array<std::size_t, Rank> shape{};
+    std::copy(returned.shape().begin(), returned.shape().end(), shape.begin());
+    const std::size_t choices = shape[0], width = width_of(returned);
+    shape[0] = tokens();
+    auto y = make_pooled<T, Rank>(*movement_.memory(), shape);
+    for (std::size_t k = 0; k < choices; ++k)
+      for (std::size_t e = 0; e < width; ++e) {
+        T& sum = y.data()[k / per_token_ * width + e];
+        const T term = static_cast<T>(weight(k) * returned.data()[k * width + e]);
+        sum = k % per_token_ == 0 ? term : static_cast<T>(sum + term);
+      }
+    return y;
+  }
+  /// The number of elements of a row.
+  template <class X>
+  static std::size_t width_of(const X& x) {
+    std::size_t width = 1;
+    for (std::size_t d = 1; d < rank_of<X>; ++d) width *= x.shape(d);
+    return width;
+  }
+  /// Sets an error unless two numbers are equal.
+  void expect(detail::local_error& wrong, const char* call, const char* what, std::size_t got,
+              std::size_t wanted) const {
+    if (wrong.any() || got == wanted) return;
+    wrong = detail::local_error(text(words.call)
+                                << call << ": requires " << what << ", " << wanted << " on worker "
+                                << movement_.state().id() << ", got " << got << "; dimension 0 numbers tokens or rows");
+  }
+
+  template <class X>
+  static consteval bool takes() {
+    constexpr bool has_rows = detail::has_summable_elements<X>() && !detail::has_rank<X, 0>();
+    static_assert(has_rows,
+                  "partita::token_dispatcher: requires an xtensor expression whose rank is part of its type and 1 or "
+                  "more, of elements that MPI can move and that can be summed, as float or double; as_rank<1>(v) gives "
+                  "the rank to a std::vector");
+    return has_rows;
+  }
+  template <class Y, class Other>
+  static consteval bool takes_reals() {
+    if constexpr (takes<Y>() && takes<Other>()) {
+      constexpr bool real = std::floating_point<element_of<Y>> && std::is_same_v<element_of<Y>, element_of<Other>>;
+      static_assert(real,
+                    "partita::token_dispatcher::combine(y, weights), combine_adjoint(y, weights, dz): requires "
+                    "floating-point elements of one type; xt::cast<float>(weights) makes them");
+      return real;
+    } else {
+      return false;
+    }
+  }
+  template <class Y, class Dz>
+  static consteval bool same_rank() {
+    static_assert(rank_of<Y> == rank_of<Dz>,
+                  "partita::token_dispatcher::combine_adjoint(y, weights, dz): requires y and dz of one rank");
+    return rank_of<Y> == rank_of<Dz>;
+  }
+
+  interval experts_;
+  std::size_t per_token_;
+  std::vector<std::size_t> first_row_;       // of each expert of this worker, and the number of all
+  mutable detail::index_movement movement_;  // a call caches plans
+};
+
+}  // namespace partita
