@@ -136,13 +136,17 @@ pooled_tensor<Element, 1> sorted_share(const world& everyone, const xt::xtensor<
 template <class X>
 consteval bool takes_sorted() {
   static_assert(has_known_rank<X>(),
-                "partita::sort(everyone, x), argsort, quantile: requires an xtensor expression whose rank is part of "
+                "partita::sort(everyone, x), argsort, quantile, unique, searchsorted, top_k: requires an xtensor "
+                "expression whose rank is part of "
                 "its type; as_rank<1>(v) gives it to a std::vector");
   if constexpr (ranked_array<X>) {
     static_assert(has_rank<X, 1>(),
-                  "partita::sort(everyone, x), argsort, quantile: requires a block of rank 1; xt::flatten makes one");
+                  "partita::sort(everyone, x), argsort, quantile, unique, searchsorted, top_k: requires a block of "
+                  "rank 1; xt::flatten makes one");
     constexpr bool has_order = sortable<element_of<X>>;
-    static_assert(has_order, "partita::sort(everyone, x), argsort, quantile: requires integers, float or double");
+    static_assert(has_order,
+                  "partita::sort(everyone, x), argsort, quantile, unique, searchsorted, top_k: requires integers, "
+                  "float or double");
     return rank_of<X> == 1 && has_order;
   } else {
     return false;

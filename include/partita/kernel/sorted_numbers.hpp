@@ -1,0 +1,196 @@
+// What the order of the numbers of all workers gives: unique, searchsorted, top_k.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/comm/agreement.hpp>
+#include <partita/comm/facts.hpp>
+#include <partita/comm/fingerprint.hpp>
+#include <partita/comm/numbers_by_worker.hpp>
+#include <partita/comm/one_call.hpp>
+#include <partita/kernel/send_to.hpp>
+#include <partita/kernel/sort.hpp>
+#include <type_traits>
+#include <vector>
+
+namespace partita {
+namespace detail {
+
+/// Removes equal neighbours, as the keys say: NaNs are equal.
+template <class T>
+void remove_repeated(std::vector<T>& numbers) {
+  const auto equal = [](T a, T b) { return sort_key(a) == sort_key(b); };
+  numbers.erase(std::unique(numbers.begin(), numbers.end(), equal), numbers.end());
+}
+template <class T>
+xt::xtensor<T, 1> block_of_numbers(const std::vector<T>& numbers) {
+  xt::xtensor<T, 1> all(std::array<std::size_t, 1>{numbers.size()});
+  std::copy(numbers.begin(), numbers.end(), all.begin());
+  return all;
+}
+
+}  // namespace detail
+
+/// The different numbers of all workers in ascending order, each on one worker: `auto y = unique(everyone, x)`. Worker
+/// 0 has the first ones. Collective.
+/// Shapes:   x is a block of rank 1 of any length; the result is not longer, and may be empty.
+/// Requires: integers, float or double. NaNs are last, and count as equal; so do 0.0 and -0.0.
+/// Cost:     that of sort, of the numbers that differ on their worker, and an exchange of one number.
+template <class X>
+auto unique(const world& everyone, const X& x) {
+  if constexpr (detail::takes_sorted<X>()) {
+    using T = element_of<X>;
+    return detail::one_call(*everyone.state(), [&] {
+      const xt::xtensor<T, 1> given = x;
+      std::vector<T> own(given.begin(), given.end());
+      detail::number_order<T, false>::sort(own.data(), own.data() + own.size());
+      detail::remove_repeated(own);
+      const auto sorted = sort(everyone, detail::block_of_numbers(own));
+      own.assign(sorted.begin(), sorted.end());
+      detail::remove_repeated(own);
+      // A worker leaves out its first number if a worker before it has it: the last one of the nearest with numbers.
+      const auto last = detail::gathered<2>(*everyone.state(),
+                                            {own.empty() ? 0 : detail::sort_key(own.back()), own.empty() ? 0U : 1U});
+      for (std::size_t k = everyone.id(); k-- > 0 && !own.empty();) {
+        if (last[k][1] == 0) continue;
+        if (last[k][0] == detail::sort_key(own.front())) own.erase(own.begin());
+        break;
+      }
+      return detail::block_of_numbers(own);
+    });
+  } else {
+    return detail::rejected_call();
+  }
+}
+
+/// Options of searchsorted.
+struct searchsorted_options {
+  bool right = false;  ///< count equal numbers, too
+};
+
+/// Where numbers would be inserted into sorted ones, so that these remain sorted: for each number of x, how many of the
+/// numbers of all workers in `sorted` are less, or with `.right` not greater. Collective. For example
+/// `searchsorted(everyone, sort(everyone, edges), x)`.
+/// Shapes:   blocks of rank 1 of any lengths; the result has the length of x.
+/// Requires: numbers of one type, integers, float or double; `sorted` in ascending order over the workers, as sort
+///           gives it, NaNs last [shape_error]; the same options [disagreement_error]; on all workers.
+/// Cost:     each number of x travels to one worker, and its place back.
+template <class S, class X>
+auto searchsorted(const world& everyone, const S& sorted, const X& x, const searchsorted_options& options = {}) {
+  if constexpr (detail::takes_sorted<S>() && detail::takes_sorted<X>()) {
+    using T = element_of<X>;
+    static_assert(
+        std::is_same_v<element_of<S>, T>,
+        "partita::searchsorted(everyone, sorted, x): requires numbers of one type; xt::cast<T>(x) makes them");
+    constexpr const char* call = "partita::searchsorted(everyone, sorted, x)";
+    return detail::one_call(*everyone.state(), [&] {
+      detail::world_state& world = *everyone.state();
+      const xt::xtensor<T, 1> numbers = x, all = sorted;
+      std::vector<std::uint64_t> keys(all.size());
+      std::transform(all.begin(), all.end(), keys.begin(), [](T number) { return detail::sort_key(number); });
+      const auto ends =
+          detail::gathered<3>(world, {keys.size(), keys.empty() ? 0 : keys.front(), keys.empty() ? 0 : keys.back()});
+      // 1. All workers agree that the numbers are sorted.
+      bool is_sorted = std::is_sorted(keys.begin(), keys.end());
+      std::size_t first = 0;
+      for (std::size_t k = 0; k < everyone.id(); ++k) {
+        if (ends[k][0] != 0 && !keys.empty() && ends[k][2] > keys.front()) is_sorted = false;
+        first += ends[k][0];
+      }
+      detail::local_error wrong;
+      if (!is_sorted)
+        wrong = detail::local_error(text(call) << ": requires sorted numbers, those of worker " << everyone.id()
+                                               << " are not, or begin below those of a worker before it; "
+                                                  "sort(everyone, x) sorts them");
+      detail::agree_together(
+          world, detail::mixed(detail::mixed(0x7365617263ULL, detail::type_number<T>()), options.right ? 1 : 0), wrong,
+          [&] { return text(call) << " of " << numbers.size() << " numbers"; });
+      // 2. Each number goes to the first worker whose last number is not before it.
+      const auto is_before = [&](std::uint64_t key, std::uint64_t number) {
+        return options.right ? key <= number : key < number;
+      };
+      std::vector<std::size_t> receivers(numbers.size());
+      for (std::size_t j = 0; j < numbers.size(); ++j) {
+        const std::uint64_t key = detail::sort_key(numbers(j));
+        std::size_t k = 0, last = 0;
+        for (; k < ends.size() && (ends[k][0] == 0 || is_before(ends[k][2], key)); ++k)
+          if (ends[k][0] != 0) last = k;
+        receivers[j] = k < ends.size() ? k : last;
+      }
+      const auto there = send_to(everyone, receivers);
+      const auto asked = there(numbers);
+      xt::xtensor<std::size_t, 1> places(std::array<std::size_t, 1>{asked.size()});
+      for (std::size_t j = 0; j < places.size(); ++j) {
+        const std::uint64_t key = detail::sort_key(asked(j));
+        const auto at = options.right ? std::upper_bound(keys.begin(), keys.end(), key)
+                                      : std::lower_bound(keys.begin(), keys.end(), key);
+        places(j) = first + static_cast<std::size_t>(at - keys.begin());
+      }
+      return xt::xtensor<std::size_t, 1>(there.adjoint(places));
+    });
+  } else {
+    return detail::rejected_call();
+  }
+}
+
+/// The greatest numbers of all workers, the greatest first, and their positions in the blocks of all workers, one after
+/// the other.
+template <class T>
+struct top_numbers {
+  xt::xtensor<T, 1> values;
+  xt::xtensor<std::size_t, 1> places;
+};
+/// The k greatest numbers of all workers, on all workers: `auto [values, places] = top_k(everyone, x, 10)`. Of equal
+/// numbers the first ones are taken. Collective.
+/// Requires: integers, float or double, at least k of them [shape_error], the same k on all workers
+///           [disagreement_error]. NaNs are greater than numbers, 0.0 and -0.0 equal.
+/// Cost:     a local selection, and an exchange of at most k numbers and places from each worker to each other.
+/// Adjoint:  none; an index_exchange that wants `places` brings values, and its adjoint gradients.
+template <class X>
+auto top_k(const world& everyone, const X& x, std::size_t k) {
+  if constexpr (detail::takes_sorted<X>()) {
+    using T = element_of<X>;
+    using order = detail::number_order<T, true>;
+    constexpr const char* call = "partita::top_k(everyone, x, k)";
+    return detail::one_call(*everyone.state(), [&] {
+      detail::world_state& world = *everyone.state();
+      const xt::xtensor<T, 1> numbers = x;
+      const auto sizes = detail::agreed_sizes(
+          world, call, detail::mixed(detail::mixed(0x746f706bULL, detail::type_number<T>()), k), numbers.size(), 0);
+      const std::uint64_t n = detail::sum_of(sizes, 0);
+      if (k > n)
+        throw shape_error((text(call) << ": requires at least k = " << k << " numbers on all workers, got " << n
+                                      << "; take a smaller k")
+                              .c_str());
+      std::uint64_t place = 0;
+      for (std::size_t w = 0; w < everyone.id(); ++w) place += sizes[w][0];
+      std::vector<detail::key_and_place> best(numbers.size());
+      for (std::size_t j = 0; j < best.size(); ++j) best[j] = {order::key(numbers(j)), place + j};
+      const std::size_t most = std::min(k, best.size());
+      std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(most), best.end());
+      auto sent = detail::numbers_by_worker::of(std::vector<std::size_t>(world.size(), 2 * most));
+      for (std::size_t w = 0; w < world.size(); ++w)
+        for (std::size_t j = 0; j < most; ++j) {
+          sent.all[sent.first[w] + 2 * j] = best[j].key;
+          sent.all[sent.first[w] + 2 * j + 1] = best[j].place;
+        }
+      const auto arrived = detail::sent_to_each(world, sent);
+      best.resize(arrived.all.size() / 2);
+      for (std::size_t j = 0; j < best.size(); ++j) best[j] = {arrived.all[2 * j], arrived.all[2 * j + 1]};
+      std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(k), best.end());
+      top_numbers<T> top{xt::xtensor<T, 1>(std::array<std::size_t, 1>{k}),
+                         xt::xtensor<std::size_t, 1>(std::array<std::size_t, 1>{k})};
+      for (std::size_t j = 0; j < k; ++j) {
+        top.values(j) = detail::of_sort_key<T>(~best[j].key);
+        top.places(j) = best[j].place;
+      }
+      return top;
+    });
+  } else {
+    return detail::rejected_call();
+  }
+}
+
+}  // namespace partita

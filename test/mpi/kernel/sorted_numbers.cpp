@@ -1,0 +1,139 @@
+// The different, the greatest numbers of all workers and places among sorted ones are those of one process.
+#include "mpi_test.hpp"
+#include "refused.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <partita/comm/over_workers.hpp>
+#include <partita/kernel/sorted_numbers.hpp>
+#include <random>
+
+namespace {
+
+using namespace partita;
+
+/// The blocks of all workers; the same on all of them. Some are empty, or all but one.
+template <class T>
+struct blocks {
+  std::vector<T> all{};
+  std::vector<std::size_t> first{0};
+
+  blocks(std::size_t workers, unsigned seed) {
+    std::mt19937 random(seed);
+    const unsigned different = seed % 4 == 0 ? 1 : seed % 4 == 1 ? 4 : 100;
+    for (std::size_t k = 0; k < workers; ++k) {
+      const bool none = seed % 3 == 2 ? k != seed % workers : random() % 4 == 0;
+      for (std::size_t n = none ? 0 : random() % 31; n > 0; --n) {
+        if (std::is_floating_point_v<T> && seed % 5 == 4 && random() % 6 == 0)
+          all.push_back(std::numeric_limits<T>::quiet_NaN());
+        else all.push_back(static_cast<T>(static_cast<int>(random() % different) - static_cast<int>(different / 2)));
+      }
+      first.push_back(all.size());
+    }
+  }
+  xt::xtensor<T, 1> of(std::size_t worker) const {
+    xt::xtensor<T, 1> block(std::array<std::size_t, 1>{first[worker + 1] - first[worker]});
+    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(first[worker]), block.size(), block.begin());
+    return block;
+  }
+};
+
+template <class T>
+bool less(T a, T b) {
+  return a < b || (a == a && b != b);
+}
+template <class T>
+bool same(T a, T b) {
+  return !less(a, b) && !less(b, a);
+}
+
+template <class T>
+void expect_as_in_one_process(const world& everyone) {
+  const std::size_t me = everyone.id();
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const blocks<T> b(everyone.size(), seed), edges(everyone.size(), seed + 7);
+    // unique
+    std::vector<T> ordered = b.all;
+    std::sort(ordered.begin(), ordered.end(), less<T>);
+    auto different = ordered;
+    different.erase(std::unique(different.begin(), different.end(), same<T>), different.end());
+    const auto own = unique(everyone, b.of(me));
+    const std::size_t before = exclusive_scan(everyone, own.size(), sum_t());
+    BOOST_TEST(sum_over(everyone, own.size()) == different.size());
+    for (std::size_t j = 0; j < own.size() && before + j < different.size(); ++j)
+      BOOST_TEST(same(own(j), different[before + j]));
+    // searchsorted
+    auto sorted_edges = edges.all;
+    std::sort(sorted_edges.begin(), sorted_edges.end(), less<T>);
+    const auto there = sort(everyone, edges.of(me));
+    const auto x = b.of(me);
+    const auto left = searchsorted(everyone, there, x), right = searchsorted(everyone, there, x, {.right = true});
+    BOOST_TEST_REQUIRE(left.size() == x.size());
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      const auto range = std::equal_range(sorted_edges.begin(), sorted_edges.end(), x(j), less<T>);
+      BOOST_TEST(left(j) == static_cast<std::size_t>(range.first - sorted_edges.begin()));
+      BOOST_TEST(right(j) == static_cast<std::size_t>(range.second - sorted_edges.begin()));
+    }
+    // top_k
+    std::vector<std::size_t> places(b.all.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    std::stable_sort(places.begin(), places.end(),
+                     [&](std::size_t i, std::size_t j) { return less(b.all[j], b.all[i]); });
+    for (const std::size_t k : {std::size_t{0}, std::min<std::size_t>(5, b.all.size()), b.all.size()}) {
+      const auto top = top_k(everyone, x, k);
+      BOOST_TEST_REQUIRE(top.values.size() == k);
+      for (std::size_t j = 0; j < k; ++j) {
+        BOOST_TEST(top.places(j) == places[j]);
+        BOOST_TEST(same(top.values(j), b.all[places[j]]));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(numbers_in_order)
+
+BOOST_AUTO_TEST_CASE(each_worker_has_its_number_and_a_common_one) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size();
+  // [order]
+  const xt::xtensor<int, 1> x{static_cast<int>(everyone.id()), 100};
+  const auto different = unique(everyone, x);                // 0, 1, 2, …, and 100 once
+  const auto places = searchsorted(everyone, different, x);  // of each number among them
+  const auto [values, from] = top_k(everyone, x, 1);         // 100, from the first worker
+  // [/order]
+  BOOST_TEST(sum_over(everyone, different.size()) == P + 1);
+  BOOST_TEST(places(0) == everyone.id());
+  BOOST_TEST(places(1) == P);
+  BOOST_TEST(values(0) == 100);
+  BOOST_TEST(from(0) == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(results_are_those_of_one_process) {
+  const world everyone(test::workers());
+  expect_as_in_one_process<double>(everyone);
+  expect_as_in_one_process<float>(everyone);
+  expect_as_in_one_process<int>(everyone);
+  expect_as_in_one_process<std::int8_t>(everyone);
+}
+
+BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id(), last = P - 1;
+  const auto expect = [](const std::string& message, const char* part) {
+    BOOST_TEST(message.find(part) != std::string::npos, "got '" << message << "', and not '" << part << "'");
+  };
+  const xt::xtensor<int, 1> up{1, 2}, down{2, 1};
+  expect(test::refused<shape_error>([&] { top_k(everyone, up, 2 * P + 1); }), "requires at least k = ");
+  expect(test::refused<shape_error>([&] { searchsorted(everyone, me == last ? down : up, up); }), "requires sorted");
+  if (P > 1) {
+    expect(test::refused<shape_error>([&] { searchsorted(everyone, up, up); }), "requires sorted numbers");
+    test::refused<disagreement_error>([&] { top_k(everyone, up, me == last ? 1 : 2); });
+    test::refused<disagreement_error>([&] { searchsorted(everyone, up - up, up, {me == last}); });
+  }
+  BOOST_TEST(top_k(everyone, up, 1).values(0) == 2);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
