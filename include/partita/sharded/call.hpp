@@ -166,6 +166,14 @@ consteval void require_fractions() {
                   "are no integers; cast x to float or double");
 }
 
+/// Whether an operation accepts elements of T. An operation that has no meaning for complex numbers declares
+/// `static constexpr bool on_complex = false`; element functions declare it by their properties.
+template <class Op, class T>
+constexpr bool accepts_elements_of() {
+  if constexpr (is_complex<T> && requires { Op::on_complex; }) return Op::on_complex;
+  else return true;
+}
+
 template <class Op, class... T, auto... Layout>
 auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
   using element = std::common_type_t<T...>;
@@ -204,13 +212,19 @@ template <class X>
 using element_of_tensor = typename std::remove_cvref_t<X>::value_type;
 
 template <class Op, class... X>
-traced trace_call(const Op& op, const X&... x);
+auto trace_call(const Op& op, const X&... x);
 
 /// Applies Op to these tensors by the overload for their kind. A plain array beside tensors becomes a tensor without a
 /// mesh.
 template <class Op, class... X>
 auto call(const Op& op, const X&... x) {
-  if constexpr (((tensor_kind<X> == 3) || ...)) {
+  constexpr bool accepted = (accepts_elements_of<Op, element_of_tensor<X>>() && ...);
+  static_assert(accepted,
+                "partita: requires real elements, as this operation takes no complex ones; apply it to real(z), "
+                "imag(z), abs(z) or angle(z), which are in partita/sharded/complex.hpp");
+  if constexpr (!accepted) {
+    return rejected_call{};
+  } else if constexpr (((tensor_kind<X> == 3) || ...)) {
     return trace_call(op, x...);
   } else if constexpr (((tensor_kind<X> == 1) && ...)) {
     return typed_call(op, x...);

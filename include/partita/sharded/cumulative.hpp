@@ -45,6 +45,7 @@ struct recurrence {
 };
 template <std::size_t D>
 struct recurrence_operation : cumulative<recurrence, D> {
+  static constexpr bool on_complex = false;
   static constexpr bool is_linear = false;
   using cumulative<recurrence, D>::cumulative;
   static constexpr partita::rule rule(const shape_span& x) {
@@ -59,7 +60,7 @@ inline constexpr element_function comes_from_before{"comes from before", number_
 
 template <class R, std::size_t D>
 struct cumulative_operation : cumulative<R, D> {
-  static constexpr bool is_linear = is_linear_reduction<R>;
+  static constexpr bool is_linear = is_linear_reduction<R>, on_complex = is_linear;
   static constexpr std::uint32_t adjoint_reads = is_linear ? 0 : 3;
   using cumulative<R, D>::cumulative;
 

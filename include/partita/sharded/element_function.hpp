@@ -14,6 +14,9 @@ namespace partita {
 namespace detail {
 
 enum class integers : std::uint8_t { allowed, kept, truncated, rejected };
+/// What an element function makes of complex elements: a compile-time error; a holomorphic function, whose derivatives
+/// get the conjugates of what they read; or a function whose derivatives are declared for complex elements.
+enum class complex_elements : std::uint8_t { rejected, holomorphic, declared };
 
 /// A derivative, and the values that it reads besides the cotangent: a bit for each operand, and 8 for the result.
 template <unsigned Reads, operation::maker Rule, class Function>
@@ -47,6 +50,7 @@ struct element_properties {
   detail::integers integers = detail::integers::allowed;
   std::size_t defaulted = 0;         ///< how many of the last parameters may be left out
   std::array<double, 4> defaults{};  ///< their values
+  detail::complex_elements complex = detail::complex_elements::rejected;
 };
 /// Functions of real numbers, such as exp: integers are rejected.
 inline constexpr element_properties real_function{.integers = detail::integers::rejected};
@@ -55,6 +59,19 @@ inline constexpr element_properties number_function{};
 /// Non-decreasing functions, which pending maxima and minima may follow.
 inline constexpr element_properties rising_function{&detail::monotone_rule};
 inline constexpr element_properties rising_real_function{&detail::monotone_rule, detail::integers::rejected};
+
+/// The same for functions that also accept complex elements, and are holomorphic there with f(conj z) = conj f(z), as
+/// exp: the gradient of a real loss by z is dy conj(f'(z)).
+constexpr element_properties holomorphic(element_properties of) {
+  of.complex = detail::complex_elements::holomorphic;
+  return of;
+}
+/// The same for functions of complex elements that are not holomorphic: their derivatives map a cotangent dL/dRe y + i
+/// dL/dIm y to dL/dRe x + i dL/dIm x.
+constexpr element_properties with_complex_derivative(element_properties of) {
+  of.complex = detail::complex_elements::declared;
+  return of;
+}
 
 /// The same, with values for the last parameters if a call leaves them out.
 template <class... Number>
@@ -155,15 +172,36 @@ struct gradient_name {
 };
 template <const auto& F>
 inline constexpr gradient_name name_of_gradient{F.name};
-template <const auto& F, std::size_t I, std::size_t... Operand>
+template <const auto& F, std::size_t I, class Function, std::size_t... Operand>
 constexpr auto gradient_function(std::index_sequence<Operand...>) {
   using derivative = derivative_of<F, I>;
-  return element_function(name_of_gradient<F>.letters, {derivative::rule}, typename derivative::function(),
+  return element_function(name_of_gradient<F>.letters, {derivative::rule}, Function(),
                           (static_cast<void>(Operand), no_derivative())...);
 }
 template <const auto& F, std::size_t I>
-inline constexpr auto gradient_by =
-    gradient_function<F, I>(std::make_index_sequence<1 + values_read(derivative_of<F, I>::reads)>());
+inline constexpr auto gradient_by = gradient_function<F, I, typename derivative_of<F, I>::function>(
+    std::make_index_sequence<1 + values_read(derivative_of<F, I>::reads)>());
+
+/// The same for complex elements of a holomorphic function: the derivative of the conjugates of what it reads.
+template <class Function>
+struct of_conjugates {
+  template <class D, class... V>
+    requires std::is_invocable_v<Function, D, V...>
+  constexpr auto operator()(D dy, V... read) const {
+    return Function()(dy, conjugate(read)...);
+  }
+
+ private:
+  template <class V>
+  static constexpr V conjugate(V x) {
+    if constexpr (std::is_arithmetic_v<V>) return x;
+    else return V(x.real(), -x.imag());
+  }
+};
+template <const auto& F, std::size_t I>
+inline constexpr auto conjugate_gradient_by =
+    gradient_function<F, I, of_conjugates<typename derivative_of<F, I>::function>>(
+        std::make_index_sequence<1 + values_read(derivative_of<F, I>::reads)>());
 
 }  // namespace detail
 }  // namespace partita

@@ -38,16 +38,20 @@
 namespace partita {
 
 PARTITA_ELEMENT_FUNCTION(
-    exp, rising_real_function, [](auto x) { return std::exp(x); }, reading_y([](auto dy, auto y) { return dy * y; }))
+    exp, holomorphic(rising_real_function), [](auto x) { return std::exp(x); },
+    reading_y([](auto dy, auto y) { return dy * y; }))
 PARTITA_ELEMENT_FUNCTION(
-    log, real_function, [](auto x) { return std::log(x); }, reading_x([](auto dy, auto x) { return dy / x; }))
+    log, holomorphic(real_function), [](auto x) { return std::log(x); },
+    reading_x([](auto dy, auto x) { return dy / x; }))
 PARTITA_ELEMENT_FUNCTION(
-    tanh, rising_real_function, [](auto x) { return std::tanh(x); },
-    reading_y([](auto dy, auto y) { return dy * (1 - y * y); }))
+    tanh, holomorphic(rising_real_function), [](auto x) { return std::tanh(x); },
+    reading_y([](auto dy, auto y) { return dy * (decltype(y)(1) - y * y); }))
 PARTITA_ELEMENT_FUNCTION(
-    sqrt, real_function, [](auto x) { return std::sqrt(x); }, reading_y([](auto dy, auto y) { return dy / (y + y); }))
+    sqrt, holomorphic(real_function), [](auto x) { return std::sqrt(x); },
+    reading_y([](auto dy, auto y) { return dy / (y + y); }))
 PARTITA_ELEMENT_FUNCTION(
-    square, number_function, [](auto x) { return x * x; }, reading_x([](auto dy, auto x) { return dy * x * 2; }))
+    square, holomorphic(number_function), [](auto x) { return x * x; },
+    reading_x([](auto dy, auto x) { return dy * x * decltype(x)(2); }))
 // abs(-0) is 0
 PARTITA_ELEMENT_FUNCTION(
     abs, number_function,
@@ -63,13 +67,15 @@ PARTITA_ELEMENT_FUNCTION(
 
 // [sin]
 PARTITA_ELEMENT_FUNCTION(
-    sin, real_function, [](auto x) { return std::sin(x); }, reading_x([](auto dy, auto x) { return dy * std::cos(x); }))
+    sin, holomorphic(real_function), [](auto x) { return std::sin(x); },
+    reading_x([](auto dy, auto x) { return dy * std::cos(x); }))
 // [/sin]
 PARTITA_ELEMENT_FUNCTION(
-    cos, real_function, [](auto x) { return std::cos(x); },
+    cos, holomorphic(real_function), [](auto x) { return std::cos(x); },
     reading_x([](auto dy, auto x) { return -dy * std::sin(x); }))
 PARTITA_ELEMENT_FUNCTION(
-    tan, real_function, [](auto x) { return std::tan(x); }, reading_y([](auto dy, auto y) { return dy * (1 + y * y); }))
+    tan, holomorphic(real_function), [](auto x) { return std::tan(x); },
+    reading_y([](auto dy, auto y) { return dy * (decltype(y)(1) + y * y); }))
 PARTITA_ELEMENT_FUNCTION(
     erf, real_function, [](auto x) { return std::erf(x); },
     reading_x([](auto dy, auto x) { return dy * decltype(x)(1.12837916709551257390) * std::exp(-x * x); }))
@@ -79,10 +85,11 @@ PARTITA_ELEMENT_FUNCTION(
 PARTITA_ELEMENT_FUNCTION(
     log1p, real_function, [](auto x) { return std::log1p(x); }, reading_x([](auto dy, auto x) { return dy / (x + 1); }))
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
-    rsqrt, real_function, [](auto x) { return 1 / std::sqrt(x); },
-    reading_y([](auto dy, auto y) { return dy * (y * y * y) / -2; }))
+    rsqrt, holomorphic(real_function), [](auto x) { return decltype(x)(1) / std::sqrt(x); },
+    reading_y([](auto dy, auto y) { return dy * (y * y * y) / decltype(y)(-2); }))
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
-    reciprocal, real_function, [](auto x) { return 1 / x; }, reading_y([](auto dy, auto y) { return -dy * (y * y); }))
+    reciprocal, holomorphic(real_function), [](auto x) { return decltype(x)(1) / x; },
+    reading_y([](auto dy, auto y) { return -dy * (y * y); }))
 
 namespace element_functions {
 

@@ -138,7 +138,7 @@ X untake_operation<D, Rank>::adjoint(std::size_t, const X& dx, const X&, const X
 }
 
 struct one_hot_operation {
-  static constexpr bool on_integers = true;
+  static constexpr bool on_integers = true, on_complex = false;
   static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
   static constexpr std::size_t parameters = 1;
   std::size_t classes;
@@ -163,7 +163,7 @@ struct one_hot_operation {
 
 template <std::size_t D, bool Least = false>
 struct argmax_operation {
-  static constexpr bool on_integers = true;
+  static constexpr bool on_integers = true, on_complex = false;
   static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
   static constexpr partita::rule rule(const shape_span& x) {
     return rules::argmax({static_cast<std::ptrdiff_t>(D)}).named(Least ? "argmin" : "argmax")(x);

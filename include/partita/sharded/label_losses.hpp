@@ -63,6 +63,7 @@ void for_each_target(const class_targets& targets, const tensor_part<T>& block, 
 /// The adjoint of weigh_classes_operation: each place times the targets of its classes.
 template <std::size_t D>
 struct spread_over_classes_operation {
+  static constexpr bool on_complex = false;
   static constexpr std::uint32_t adjoint_reads = 0;
   static constexpr std::size_t parameters = 1;
   class_targets targets;
@@ -97,6 +98,7 @@ struct spread_over_classes_operation {
 /// infinite there.
 template <std::size_t D>
 struct weigh_classes_operation {
+  static constexpr bool on_complex = false;
   static constexpr std::uint32_t adjoint_reads = 0;
   static constexpr std::size_t parameters = 1;
   class_targets targets;

@@ -36,6 +36,7 @@ struct loss_gradient_operation {
 /// The elementwise loss: the function of an element and its target that a loss layer of nn/ sums.
 template <class Function>
 struct loss_operation {
+  static constexpr bool on_complex = false;
   static constexpr std::uint32_t adjoint_reads = 3;
   static constexpr std::size_t parameters = 1;
   Function f;

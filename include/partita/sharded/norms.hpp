@@ -75,6 +75,7 @@ struct shift_groups_operation;
 /// x -> the sum of the elements of each sample and group.
 template <std::size_t Groups>
 struct group_sums_operation {
+  static constexpr bool on_complex = false;
   static constexpr std::uint32_t adjoint_reads = 1;  // the adjoint reads operand 0, for its extents and layout only
   static constexpr partita::rule rule(const shape_span& x) {
     return rule_of_groups<Groups>("group_sums", 1, 0, true, x[0]);
@@ -92,6 +93,7 @@ struct group_sums_operation {
 /// x, numbers -> each element (or 0) plus the number of its sample and group.
 template <std::size_t Groups, bool Adds>
 struct shift_groups_operation {
+  static constexpr bool on_complex = false;
   static constexpr std::uint32_t adjoint_reads = 0;
   static constexpr partita::rule rule(const shape_span& x) {
     return rule_of_groups<Groups>("shift_groups", 1, 1, false, x[0]).with(Adds ? linearity::additive : linearity::none);
@@ -110,6 +112,7 @@ struct shift_groups_operation {
 /// x, numbers -> each element times the number of its sample and group.
 template <std::size_t Groups>
 struct scale_groups_operation {
+  static constexpr bool on_complex = false;
   static constexpr std::uint32_t adjoint_reads = 3;
   static constexpr partita::rule rule(const shape_span& x) {
     return rule_of_groups<Groups>("scale_groups", 1, 1, false, x[0]);

@@ -57,7 +57,7 @@ struct reduction_along {
 /// properties and the derivative that the reduction declares.
 template <class R, bool Keep, std::ptrdiff_t... D>
 struct reduction_op : reduction_along<R, Keep, D...> {
-  static constexpr bool on_integers = combines<R, int>;
+  static constexpr bool on_integers = combines<R, int>, on_complex = std::is_same_v<R, product_t>;
   static constexpr bool has_derivative =
       is_extreme_reduction<R> || std::is_same_v<R, product_t> || requires { R::derivative(1.0, 1.0); };
   static constexpr std::uint32_t adjoint_reads = has_derivative ? ~std::uint32_t{0} : 0;
@@ -114,7 +114,7 @@ struct reduction_op : reduction_along<R, Keep, D...> {
       const X quotient = run_elements<T>(elements_op<f::divide>{}, {others, not_zero});
       const X of_others = run_elements<T>(elements_op<f::unless_number>{{0}}, {zeros, quotient});
       const X factor = run_elements<T>(elements_op<f::where>{}, {zero, of_zeros, of_others});
-      return run_elements<T>(elements_op<f::multiply>{}, {repeated(dy), factor});
+      return run_elements<T>(elements_op<f::multiply>{}, {repeated(dy), conjugated(factor)});
     } else if constexpr (has_derivative && !std::is_integral_v<T>) {
       return run_elements<T>(elements_op<derivative_of_reduction<R>>{}, {repeated(dy), x, repeated(finished(given))});
     } else {
@@ -260,6 +260,10 @@ PARTITA_REDUCTION(log_sum_exp, log_sum_exp_t)
 template <class X, std::size_t... D, class Number = double>  // xtensor has a less constrained one for plain arrays
   requires(detail::any_tensor<X> && detail::has_dimensions<X, D...> && std::is_arithmetic_v<Number>)
 auto variance(X&& given, dimensions_t<D...> along, Number correction = 1) {
+  constexpr bool is_real = !detail::is_complex<detail::element_of_tensor<X>>;
+  static_assert(is_real,
+                "partita::variance(x, dimensions<...>): requires real elements; that of complex ones is "
+                "variance(real(z), ...) + variance(imag(z), ...)");
   const auto value = [&](const auto& x) {
     namespace f = element_functions;
     const double n = detail::elements_along<static_cast<std::ptrdiff_t>(D)...>(x);
@@ -268,7 +272,8 @@ auto variance(X&& given, dimensions_t<D...> along, Number correction = 1) {
     return detail::call(detail::elements_op<f::over>{{n - static_cast<double>(correction)}},
                         sum(square(distance), along));
   };
-  if constexpr (detail::tensor_kind<X> == 0)
+  if constexpr (!is_real) return detail::rejected_call{};
+  else if constexpr (detail::tensor_kind<X> == 0)
     return detail::as_array<rank_of<X> - sizeof...(D)>(value(detail::as_run_time(given)));
   else return value(given);
 }

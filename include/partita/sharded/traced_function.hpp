@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,6 +25,9 @@ class bound_program;
 class traced_function;
 
 namespace detail {
+
+template <class Traced, class F, class... Spec>
+traced_function trace_by(const F& f, const Spec&... specs);
 
 /// A graph, and for each of its operations the work that is done on blocks.
 struct traced_program {
@@ -80,8 +84,14 @@ template <class... X>
 traced trace_operation(const applied_operation& work, const std::shared_ptr<const operation_window>& window,
                        const X&... x);
 
+/// The values of a program that is traced for elements of this kind.
+template <class Element>
+struct traced_for {
+  using type = traced;
+};
+
 template <class Op, class... X>
-traced trace_call(const Op& op, const X&... x) {
+auto trace_call(const Op& op, const X&... x) {
   static_assert(((tensor_kind<X> == 3) && ...),
                 "partita: requires traced values only while a program is traced; give constants as its arguments");
   const shape_list shapes[] = {x.extents()...};
@@ -90,7 +100,12 @@ traced trace_call(const Op& op, const X&... x) {
   constexpr bool windows = may_read_windows<Op, n>;
   std::shared_ptr<const operation_window> window;
   applied_operation work;
-  if constexpr (requires { requires Op::on_integers; }) {
+  using element = std::common_type_t<typename X::value_type...>;
+  if constexpr (is_complex<element>) {
+    using narrow = std::complex<float>;
+    work = bound_operation<n, narrow, element>(op, span);
+    if constexpr (windows) window = std::make_shared<const traced_window<Op, n, narrow, element>>(op, shapes[0].size());
+  } else if constexpr (requires { requires Op::on_integers; }) {
     work = bound_operation<n, float, double, int, long, long long>(op, span);
     if constexpr (windows)
       window = std::make_shared<const traced_window<Op, n, float, double, int, long, long long>>(op, shapes[0].size());
@@ -98,7 +113,7 @@ traced trace_call(const Op& op, const X&... x) {
     work = bound_operation<n, float, double>(op, span);
     if constexpr (windows) window = std::make_shared<const traced_window<Op, n, float, double>>(op, shapes[0].size());
   }
-  return trace_operation(work, window, x...);
+  return typename traced_for<element>::type(trace_operation(work, window, x...));
 }
 template <class... X>
 traced trace_operation(const applied_operation& work, const std::shared_ptr<const operation_window>& window,
@@ -196,9 +211,8 @@ class traced_function {
  private:
   template <class>
   friend class bound_program;
-  template <class F, class... Spec>
-    requires(std::is_convertible_v<const Spec&, spec> && ...)
-  friend traced_function trace(const F& f, const Spec&... specs);
+  template <class Traced, class F, class... Spec>
+  friend traced_function detail::trace_by(const F& f, const Spec&... specs);
 
   PARTITA_DECL static sharding laid(const sharding& s);
   /// The reshards of the backward pass, found by a dry run; empty for a program that cannot be differentiated.
@@ -283,12 +297,11 @@ class traced_function {
   mutable std::shared_ptr<const completion> completed_;
 };
 
-/// Calls f with values that only have extents, and records its operations: `auto program = trace(mlp, spec(layout, {64,
-/// 784}), spec({784, 256}), …)`. Completion chooses the layout of a spec without one.
-/// Requires: at least one spec with a layout, which gives the mesh [partition_error].
-template <class F, class... Spec>
-  requires(std::is_convertible_v<const Spec&, spec> && ...)
-traced_function trace(const F& f, const Spec&... specs) {
+namespace detail {
+
+/// Traces f with values of the class Traced.
+template <class Traced, class F, class... Spec>
+traced_function trace_by(const F& f, const Spec&... specs) {
   const spec all[] = {specs...};
   const spec* known = nullptr;
   for (const spec& one : all)
@@ -296,15 +309,27 @@ traced_function trace(const F& f, const Spec&... specs) {
   if (known == nullptr)
     throw partition_error("partita::trace: requires a spec with a layout, which says on what mesh; annotate one");
   const auto program = std::make_shared<detail::traced_program>(known->layout.on);
-  program->moves_back = [](const traced_function& made) { return made.moves_back<double>(); };
+  program->moves_back = [](const traced_function& made) { return made.moves_back<typename Traced::value_type>(); };
   std::vector<value> inputs;
   for (const spec& one : all)
     inputs.push_back(one.known ? program->operations.input(one.shape, one.layout)
                                : program->operations.input(one.shape));
   const traced result = [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return traced(f(traced(program, inputs[I])...));
+    return traced(f(Traced(program, inputs[I])...));
   }(std::index_sequence_for<Spec...>());
   return {program, inputs, result.number_in_graph()};
+}
+
+}  // namespace detail
+
+/// Calls f with values that only have extents, and records its operations: `auto program = trace(mlp, spec(layout, {64,
+/// 784}), spec({784, 256}), …)`. Completion chooses the layout of a spec without one. A program of complex elements is
+/// traced by `trace<std::complex<double>>(f, …)` of sharded/complex.hpp.
+/// Requires: at least one spec with a layout, which gives the mesh [partition_error].
+template <class F, class... Spec>
+  requires(std::is_convertible_v<const Spec&, spec> && ...)
+traced_function trace(const F& f, const Spec&... specs) {
+  return detail::trace_by<traced>(f, specs...);
 }
 
 }  // namespace partita

@@ -9,6 +9,13 @@
 
 namespace partita::detail {
 
+/// The conjugate of a value that an adjoint reads; a value of real numbers itself.
+template <class T>
+sharded_tensor<T> conjugated(const sharded_tensor<T>& x) {
+  if constexpr (is_complex<T>) return run_elements(elements_op<element_functions::conj>{}, std::vector{x});
+  else return x;
+}
+
 template <class T>
 pull_back<T> adjoint_of(const applied_operation& op, const std::vector<sharded_tensor<T>>& x,
                         const sharded_tensor<T>& y) {
@@ -16,7 +23,7 @@ pull_back<T> adjoint_of(const applied_operation& op, const std::vector<sharded_t
     case block_work::product:
       return [op, x](std::size_t i, const sharded_tensor<T>& dy) {
         return run_operation<T>({rule_of_tensors(op.how, {2, 1 - i}, i, "gradient of a product"), block_work::product},
-                                {dy, x[1 - i]});
+                                {dy, conjugated(x[1 - i])});
       };
     case block_work::reshape:
       return [op](std::size_t, const sharded_tensor<T>& dy) {

@@ -5,21 +5,19 @@
 
 namespace partita::element_functions {
 
-inline constexpr element_properties additive{&detail::additive_rule},
-    additive_truncated{&detail::additive_rule, detail::integers::truncated};
+inline constexpr element_properties additive = holomorphic({&detail::additive_rule}),
+                                    additive_truncated =
+                                        holomorphic({&detail::additive_rule, detail::integers::truncated});
 
 // of two elements
 inline constexpr element_function add{"add", additive, [](auto a, auto b) { return a + b; }, passed_on(), passed_on()};
 inline constexpr element_function subtract{"subtract", additive, [](auto a, auto b) { return a - b; }, passed_on(),
                                            reading<0>([](auto dy) { return -dy; })};
 inline constexpr element_function multiply{
-    "multiply",
-    {&detail::multilinear_rule},
-    [](auto a, auto b) { return a * b; },
+    "multiply", holomorphic({&detail::multilinear_rule}), [](auto a, auto b) { return a * b; },
     reading<2, &detail::multilinear_rule>([](auto dy, auto b) { return dy * b; }),
     reading<1, &detail::multilinear_rule>([](auto dy, auto a) { return dy * a; })};
-inline constexpr element_function divide{"divide",
-                                         {&detail::divide_rule, detail::integers::truncated},
+inline constexpr element_function divide{"divide", holomorphic({&detail::divide_rule, detail::integers::truncated}),
                                          [](auto a, auto b) { return a / b; },
                                          reading<2>([](auto dy, auto b) { return dy / b; }),
                                          reading<2 + 8>([](auto dy, auto b, auto y) { return -(dy * y / b); })};
@@ -35,49 +33,66 @@ inline constexpr element_function minimum{
     reading<3>([](auto dy, auto a, auto b) { return decltype(pass_to_greater)()(dy, b, a); }),
     reading<3>(pass_to_greater)};
 
+/// The function of complex numbers f; real numbers stay what they are.
+template <class Function>
+constexpr auto of_complex(Function) {
+  return [](auto x, auto... more) {
+    if constexpr (std::is_arithmetic_v<decltype(x)>) return x;
+    else return Function()(x, more...);
+  };
+}
+
 // of an element and a number
 inline constexpr element_function scale{"scale", additive, [](auto x, auto c) { return x * c; },
                                         reading_nothing([](auto dy, auto c) { return dy * c; })};
-inline constexpr element_function shift{"shift", rising_function, [](auto x, auto c) { return x + c; }, passed_on()};
-inline constexpr element_function unshift{"subtract", rising_function, [](auto x, auto c) { return x - c; },
-                                          passed_on()};
-inline constexpr element_function number_minus{"subtract", number_function, [](auto x, auto c) { return c - x; },
+inline constexpr element_function shift{"shift", holomorphic(rising_function), [](auto x, auto c) { return x + c; },
+                                        passed_on()};
+inline constexpr element_function unshift{"subtract", holomorphic(rising_function),
+                                          [](auto x, auto c) { return x - c; }, passed_on()};
+inline constexpr element_function number_minus{"subtract", holomorphic(number_function),
+                                               [](auto x, auto c) { return c - x; },
                                                reading_nothing([](auto dy) { return -dy; })};
 inline constexpr element_function over{"divide", additive_truncated, [](auto x, auto c) { return x / c; },
                                        reading_nothing([](auto dy, auto c) { return dy / c; })};
 inline constexpr element_function number_over{
-    "divide", number_function, [](auto x, auto c) { return c / x; },
+    "divide", holomorphic(number_function), [](auto x, auto c) { return c / x; },
     reading<1 + 8>([](auto dy, auto x, auto y, auto) { return -(dy * y / x); })};
 
+/// The complex conjugate; a real number is its own.
+inline constexpr element_function conj{
+    "conj", with_complex_derivative(additive), of_complex([](auto x) { return decltype(x)(x.real(), -x.imag()); }),
+    reading_nothing(of_complex([](auto dy) { return decltype(dy)(dy.real(), -dy.imag()); }))};
+
 // comparisons, whose result is 1 or 0
-#define PARTITA_COMPARISON(name, sign)                                                                             \
-  inline constexpr element_function name{#name, number_function, [](auto a, auto b) { return a sign b; },          \
-                                         no_derivative(), no_derivative()};                                        \
-  inline constexpr element_function name##_number{#name, number_function, [](auto x, auto c) { return x sign c; }, \
+#define PARTITA_COMPARISON(name, sign, properties)                                                                    \
+  inline constexpr element_function name{#name, properties, [](auto a, auto b) { return a sign b; }, no_derivative(), \
+                                         no_derivative()};                                                            \
+  inline constexpr element_function name##_number{#name, properties, [](auto x, auto c) { return x sign c; },         \
                                                   no_derivative()};
-PARTITA_COMPARISON(less, <)
-PARTITA_COMPARISON(less_equal, <=)
-PARTITA_COMPARISON(greater, >)
-PARTITA_COMPARISON(greater_equal, >=)
-PARTITA_COMPARISON(equal_to, ==)
-PARTITA_COMPARISON(not_equal_to, !=)
+PARTITA_COMPARISON(less, <, number_function)
+PARTITA_COMPARISON(less_equal, <=, number_function)
+PARTITA_COMPARISON(greater, >, number_function)
+PARTITA_COMPARISON(greater_equal, >=, number_function)
+PARTITA_COMPARISON(equal_to, ==, holomorphic(number_function))
+PARTITA_COMPARISON(not_equal_to, !=, holomorphic(number_function))
 #undef PARTITA_COMPARISON
 
 // selection by a condition
-inline constexpr auto pass_where = [](auto dy, auto c) { return c != 0 ? dy : decltype(dy)(0); };
-inline constexpr auto pass_unless = [](auto dy, auto c) { return c != 0 ? decltype(dy)(0) : dy; };
-inline constexpr element_function where{
-    "where",         {&detail::where_rule},  [](auto c, auto a, auto b) { return c != 0 ? a : b; },
-    no_derivative(), reading<1>(pass_where), reading<1>(pass_unless)};
-inline constexpr element_function where_number{"where",
-                                               {.integers = detail::integers::kept},
-                                               [](auto c, auto a, auto b) { return c != 0 ? a : b; },
-                                               no_derivative(),
-                                               reading<1>(pass_where)};
-inline constexpr element_function unless_number{"where",
-                                                {.integers = detail::integers::kept},
-                                                [](auto c, auto b, auto a) { return c != 0 ? a : b; },
-                                                no_derivative(),
-                                                reading<1>(pass_unless)};
+inline constexpr auto pass_where = [](auto dy, auto c) { return c != decltype(c)(0) ? dy : decltype(dy)(0); };
+inline constexpr auto pass_unless = [](auto dy, auto c) { return c != decltype(c)(0) ? decltype(dy)(0) : dy; };
+inline constexpr element_function where{"where",
+                                        holomorphic({&detail::where_rule}),
+                                        [](auto c, auto a, auto b) { return c != decltype(c)(0) ? a : b; },
+                                        no_derivative(),
+                                        reading<1>(pass_where),
+                                        reading<1>(pass_unless)};
+inline constexpr element_function where_number{
+    "where", holomorphic({.integers = detail::integers::kept}),
+    [](auto c, auto a, auto b) { return c != decltype(c)(0) ? a : decltype(a)(b); }, no_derivative(),
+    reading<1>(pass_where)};
+inline constexpr element_function unless_number{
+    "where", holomorphic({.integers = detail::integers::kept}),
+    [](auto c, auto b, auto a) { return c != decltype(c)(0) ? decltype(b)(a) : b; }, no_derivative(),
+    reading<1>(pass_unless)};
 
 }  // namespace partita::element_functions

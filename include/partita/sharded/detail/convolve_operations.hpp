@@ -123,6 +123,7 @@ struct convolve_back_operation;
 /// images, filters -> results: the convolution.
 template <std::size_t D, std::size_t Groups>
 struct convolve_operation {
+  static constexpr bool on_complex = false;
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 3;
   static constexpr std::size_t anchor = 2;
   static constexpr std::size_t parameters = 1;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
+#include <partita/array/real_part.hpp>
 #include <partita/sharded/detail/custom_op.hpp>
 #include <type_traits>
 #include <utility>
@@ -47,7 +48,7 @@ struct element_row {
     if constexpr (std::is_integral_v<T> && Parameters > 0 && !Kept)
       for (std::size_t p = 0; p < Parameters; ++p)
         if (!is_value_of<T>(parameters[p])) return loop<double, double>(parameters, n, y, sy, x, sx, operands, numbers);
-    loop<T, T>(parameters, n, y, sy, x, sx, operands, numbers);
+    loop<T, real_of<T>>(parameters, n, y, sy, x, sx, operands, numbers);
   }
 
  private:

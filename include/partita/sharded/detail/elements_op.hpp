@@ -33,7 +33,8 @@ struct element_works;
 template <const auto& F, bool Aligned = false, std::ptrdiff_t... Dims>
 struct elements_op {
   using row = std::remove_cvref_t<decltype(F)>;
-  static constexpr bool of_elements = true, on_integers = F.properties.integers != integers::rejected;
+  static constexpr bool of_elements = true, on_integers = F.properties.integers != integers::rejected,
+                        on_complex = F.properties.complex != complex_elements::rejected;
   static constexpr std::size_t operands = row::operands;
   std::array<double, row::parameters> parameters{};
 
@@ -102,7 +103,9 @@ struct elements_op {
       for (std::size_t k = 0; k < operands; ++k)
         if ((derivative::reads >> k & 1U) != 0) read.push_back(x[k]);
       if constexpr ((derivative::reads & 8U) != 0) read.push_back(y);
-      return run_elements(elements_op<gradient_by<F, I>, true, Dims...>{parameters_of_gradient<I>()}, read);
+      if constexpr (is_complex<T> && F.properties.complex == complex_elements::holomorphic && derivative::reads != 0)
+        return run_elements(elements_op<conjugate_gradient_by<F, I>, true, Dims...>{parameters_of_gradient<I>()}, read);
+      else return run_elements(elements_op<gradient_by<F, I>, true, Dims...>{parameters_of_gradient<I>()}, read);
     }
   }
   /// A derivative that does not depend on the parameters need not take them.

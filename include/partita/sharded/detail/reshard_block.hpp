@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <partita/array/real_part.hpp>
 #include <partita/plan/plan_reshard.hpp>
 #include <partita/sharded/detail/bound_mesh.hpp>
 #include <partita/sharded/detail/execution.hpp>
@@ -55,7 +56,7 @@ void combine(pending_reduction kind, std::size_t parts, std::size_t divisor, con
       for (std::size_t p = 1; p < parts; ++p)
         for (std::size_t k = 0; k < n; ++k) to[k] = combined<R>(to[k], from[p * n + k]);
   });
-  for (std::size_t k = 0; k < n && divisor > 1; ++k) to[k] = static_cast<T>(to[k] / static_cast<T>(divisor));
+  for (std::size_t k = 0; k < n && divisor > 1; ++k) to[k] = static_cast<T>(to[k] / static_cast<real_of<T>>(divisor));
 }
 
 /// Copies the part of a block that another box covers.

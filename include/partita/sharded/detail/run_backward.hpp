@@ -91,48 +91,78 @@ void count_uses(const std::shared_ptr<tape_node<T>>& last, std::uint64_t nodes_b
     open.pop_back();
     for (const auto& operand : now.operands)
       if (operand && visit(*operand)) open.push_back(operand.get());
+    if (now.elsewhere) now.elsewhere->count_uses(nodes_before);
   }
 }
+
+/// The records of any element type whose cotangents are complete. The one created last comes first, because the order
+/// of creation is a topological order.
+class backward_pass {
+ public:
+  /// Continues from a record, once all values that were made of its value have contributed.
+  template <class T>
+  void used(const std::shared_ptr<tape_node<T>>& node) {
+    if (--node->uses > 0) return;
+    if (!goes_back_in_parts(*node)) settle(*node);
+    if (node->back || node->elsewhere)
+      open_.push(
+          {node->order, node, [](void* one, backward_pass& pass) { pass.go(*static_cast<tape_node<T>*>(one)); }});
+  }
+  template <class T>
+  static void give(tape_node<T>& to, const sharded_tensor<T>& dx) {
+    if (dx.state() != nullptr) contribute(to, dx);
+  }
+  void run() {
+    while (!open_.empty()) {
+      const step now = open_.top();
+      open_.pop();
+      now.go(now.node.get(), *this);
+    }
+  }
+
+ private:
+  struct step {
+    std::uint64_t order;
+    std::shared_ptr<void> node;
+    void (*go)(void*, backward_pass&);
+    bool operator<(const step& other) const { return order < other.order; }
+  };
+
+  template <class T>
+  void go(tape_node<T>& now) {
+    // Contributions that were not summed go to the operand one by one; see goes_back_in_parts.
+    for (const sharded_tensor<T>& dy : now.contributions) give(*now.operands[0], now.back(0, dy));
+    for (std::size_t i = 0; i < now.operands.size() && now.cotangent.state() != nullptr; ++i)
+      if (now.operands[i]) give(*now.operands[i], now.back(i, now.cotangent));
+    const auto elsewhere = std::exchange(now.elsewhere, nullptr);
+    if (elsewhere) elsewhere->pass_back(now.cotangent, *this);
+    // The node is done: release what it kept, and count its operands as used once.
+    const auto operands = std::exchange(now.operands, {});
+    now.back = nullptr;
+    now.held.release();
+    now.contributions.clear();
+    now.cotangent = {};
+    for (const auto& operand : operands)
+      if (operand) used(operand);
+  }
+
+  std::priority_queue<step> open_;
+};
 
 /// Runs the backward pass from a result whose cotangent is `seed`, through the nodes created after the first
 /// `nodes_before`. A node that is done releases what it kept.
 template <class T>
 void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed, std::uint64_t nodes_before = 0) {
-  using step = std::shared_ptr<tape_node<T>>;
   if (!y.state()->node) return;
   const value_in_scope<bool> back(executing.is_backward, true);
-  const auto later = [](const step& a, const step& b) { return a->order < b->order; };
-  std::priority_queue<step, std::vector<step>, decltype(later)> open(later);
   // 1. Count the uses of each node: its cotangent is complete after the last one.
   count_uses(y.state()->node, nodes_before);
-  const auto give = [&](const step& to, const sharded_tensor<T>& dx) {
-    if (dx.state() != nullptr) contribute(*to, dx);
-  };
-  const auto used = [&](const step& node) {  // creation order is a topological order: the last use comes first
-    if (--node->uses > 0) return;
-    if (!goes_back_in_parts(*node)) settle(*node);
-    if (node->back) open.push(node);
-  };
   // 2. The result gets the seed.
-  give(y.state()->node, seed);
-  used(y.state()->node);
+  backward_pass pass;
+  backward_pass::give(*y.state()->node, seed);
+  pass.used(y.state()->node);
   // 3. Process the nodes whose cotangents are complete, the one created last first.
-  while (!open.empty()) {
-    const step now = open.top();
-    open.pop();
-    // Contributions that were not summed go to the operand one by one; see goes_back_in_parts.
-    for (const sharded_tensor<T>& dy : now->contributions) give(now->operands[0], now->back(0, dy));
-    for (std::size_t i = 0; i < now->operands.size() && now->cotangent.state() != nullptr; ++i)
-      if (now->operands[i]) give(now->operands[i], now->back(i, now->cotangent));
-    // The node is done: release what it kept, and count its operands as used once.
-    const auto operands = std::exchange(now->operands, {});
-    now->back = nullptr;
-    now->held.release();
-    now->contributions.clear();
-    now->cotangent = {};
-    for (const step& operand : operands)
-      if (operand) used(operand);
-  }
+  pass.run();
 }
 
 }  // namespace partita::detail

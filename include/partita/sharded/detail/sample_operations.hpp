@@ -92,6 +92,7 @@ struct sample_back_operation;
 /// The weighted sum of the taps of each output.
 template <class Rule, std::size_t Rank>
 struct sample_operation {
+  static constexpr bool on_complex = false;
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 0;
   static constexpr std::size_t anchor = 1;
   static constexpr std::size_t parameters = 1;
@@ -155,6 +156,7 @@ struct largest_back_operation;
 /// The largest tap of each output.
 template <class Rule, std::size_t Rank>
 struct largest_operation {
+  static constexpr bool on_complex = false;
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 1;
   static constexpr std::size_t anchor = 1;
   static constexpr std::size_t parameters = 1;

@@ -16,6 +16,17 @@ namespace partita::detail {
 template <class T>
 using pull_back = std::function<sharded_tensor<T>(std::size_t i, const sharded_tensor<T>& dy)>;
 
+class backward_pass;
+
+/// The operands of a record that have another element type than its value; see between_elements.hpp.
+template <class T>
+struct operands_of_other_elements {
+  virtual ~operands_of_other_elements() = default;
+  virtual void count_uses(std::uint64_t nodes_before) = 0;
+  /// Adds to the cotangents of the operands. The cotangent is empty if none has arrived.
+  virtual void pass_back(const sharded_tensor<T>& cotangent, backward_pass& pass) = 0;
+};
+
 /// One recorded value. Nodes are numbered in the order of creation, which is a topological order.
 template <class T>
 struct tape_node {
@@ -28,7 +39,8 @@ struct tape_node {
   std::size_t uses = 0;                            ///< uses that have not contributed to the cotangent yet
   std::vector<sharded_tensor<T>> contributions{};  ///< to the cotangent, one per layout
   sharded_tensor<T> cotangent{};
-  tape_blocks held{};  ///< blocks that `back` reads
+  tape_blocks held{};                                          ///< blocks that `back` reads
+  std::shared_ptr<operands_of_other_elements<T>> elsewhere{};  ///< null for almost all records
 
   void hold(const sharded_tensor<T>& x) {
     const auto& block = x.state()->block;

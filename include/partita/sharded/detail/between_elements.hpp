@@ -1,0 +1,105 @@
+// Operations whose result has another type of elements than their operands, such as the real parts of complex numbers.
+// They keep a layout: no element moves.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <partita/sharded/call.hpp>
+#include <partita/sharded/detail/run_backward.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// The operands, of elements T, of a record whose value has elements U.
+template <class T, class U>
+struct operands_between final : operands_of_other_elements<U> {
+  using pull = std::function<sharded_tensor<T>(std::size_t, const sharded_tensor<U>&)>;
+  std::vector<std::shared_ptr<tape_node<T>>> operands{};  ///< null for operands without a gradient
+  pull back{};
+
+  void count_uses(std::uint64_t nodes_before) override {
+    for (const auto& one : operands)
+      if (one) detail::count_uses(one, nodes_before);
+  }
+  void pass_back(const sharded_tensor<U>& cotangent, backward_pass& pass) override {
+    for (std::size_t i = 0; i < operands.size() && cotangent.state() != nullptr; ++i)
+      if (operands[i]) backward_pass::give(*operands[i], back(i, cotangent));
+    for (const auto& one : operands)
+      if (one) pass.used(one);
+  }
+};
+
+/// Computes a tensor of elements U from tensors of elements T that lie on one mesh: this worker's block of the result
+/// by `local(blocks of x, block of y)`, and the cotangent of operand i by `back(i, dy)`, which reads the values `kept`.
+template <class U, class T, class Local, class Back>
+sharded_tensor<U> between_elements(const char* name, std::uint64_t fingerprint, const std::vector<sharded_tensor<T>>& x,
+                                   const sharding& left, const shape_list& extents, const Local& local,
+                                   const Back& back, const std::vector<sharded_tensor<T>>& kept = {}) {
+  const auto on = x[0].state()->on;
+  const std::uint64_t number =
+      noted<U>(hasher(type_number<T>()).mix(fingerprint).mix(name).value(), name, on.get(), extents, x);
+  const shape_list shape = on ? shape_of_box(on->box(left, extents)) : extents;
+  tensor_block<U> block;
+  if (on && !on->active()) block = zero_block<U>(shape);
+  else {
+    block = new_block<U>(shape);
+    if (!executing.is_dry) {
+      std::vector<tensor_block<T>> blocks;
+      for (const auto& one : x) blocks.push_back(one.state()->block);
+      local(blocks, block);
+    }
+  }
+  auto y = tensor_of(on, left, extents, std::move(block), number);
+  bool asked = false;
+  for (const auto& one : x) asked = asked || one.state()->node != nullptr;
+  if (!asked) return y;
+  const auto elsewhere = std::make_shared<operands_between<T, U>>();
+  auto node = new_node<U>(left);
+  node->held.record();
+  for (const auto& one : kept) node->held.hold(one.data(), one.size() * sizeof(T));
+  for (const auto& one : x) elsewhere->operands.push_back(one.state()->node);
+  elsewhere->back = back;
+  node->elsewhere = elsewhere;
+  y.state()->node = std::move(node);
+  return y;
+}
+
+/// Whether a function that is linear may be applied before the pending reductions of a value.
+constexpr bool has_linear_pending(const sharding& s) {
+  bool all = true;
+  for (const pending_reduction kind : s.pending) all = all && (kind == pending_reduction::none || is_linear(kind));
+  return all;
+}
+/// The layout in which a linear function of one operand, or another function, reads it and leaves its result.
+constexpr sharding layout_of_function(bool linear, const sharding& s) {
+  return bare(linear && has_linear_pending(s) ? s : s.finished());
+}
+/// The layout in which a linear function of two operands reads both.
+constexpr sharding layout_of_function(const sharding& a, const sharding& b) {
+  const bool alike = bare(a).same_layout(bare(b));
+  return layout_of_function(alike, a);
+}
+
+// The names of these layouts. No sharding is a template argument here, because g++ 12 fails on that.
+template <bool Linear, auto Layout>
+inline constexpr sharding function_layout = layout_of_function(Linear, layout_named<Layout>);
+template <bool Linear, auto Layout>
+inline constexpr layout_name<written_layout(function_layout<Linear, Layout>).size()> name_in_place =
+    make_layout_name<written_layout(function_layout<Linear, Layout>).size()>(function_layout<Linear, Layout>);
+template <auto A, auto B>
+inline constexpr sharding function_layout_of_two = layout_of_function(layout_named<A>, layout_named<B>);
+template <auto A, auto B>
+inline constexpr layout_name<written_layout(function_layout_of_two<A, B>).size()> name_in_place_of_two =
+    make_layout_name<written_layout(function_layout_of_two<A, B>).size()>(function_layout_of_two<A, B>);
+
+/// x in a layout; x itself if it lies there.
+template <class T>
+sharded_tensor<T> brought_to(const sharded_tensor<T>& x, const sharding& there) {
+  return !x.state()->on || bare(x.layout()).same_layout(there) ? x : reshard(x, there);
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,184 @@
+// Operations on tensors of complex numbers, and their gradients, equal those on whole arrays for all layouts.
+#include "check_complex.hpp"
+
+#include <partita/sharded/arithmetic.hpp>
+#include <partita/sharded/compare.hpp>
+#include <partita/sharded/cumulative.hpp>
+#include <partita/sharded/parts.hpp>
+
+using namespace partita;
+
+namespace {
+
+using v = std::vector<sharded_tensor<test::complex>>;
+using test::complex;
+using test::complex_law;
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_parts_of_a_complex_tensor_are_real_tensors) {
+  // [parts]
+  const xt::xtensor<complex, 1> z{complex(3, 4), complex(0, -2)};
+  const xt::xtensor<double, 1> re = real(z), im = imag(z), size = abs(z), angles = angle(z);
+  const xt::xtensor<complex, 1> again = to_complex(re, im);
+  // |z|² increases most in the direction of z: the gradient is 2 z
+  const auto [loss, gradients] = value_and_gradient([](const auto& x) { return sum(square(abs(x))); }, z);
+  // [/parts]
+  BOOST_TEST((re == xt::xtensor<double, 1>{3, 0}));
+  BOOST_TEST((im == xt::xtensor<double, 1>{4, -2}));
+  BOOST_TEST((size == xt::xtensor<double, 1>{5, 2}));
+  BOOST_TEST(angles(1) == -std::acos(0.0));
+  BOOST_TEST((again == z));
+  BOOST_TEST((to_complex(re) == xt::xtensor<complex, 1>{complex(3), complex(0)}));
+  BOOST_TEST((partita::real(multiply(z, conj(z))) == xt::xtensor<double, 1>{25, 4}));
+  BOOST_TEST(loss == 29);
+  BOOST_TEST((std::get<0>(gradients) == xt::xtensor<complex, 1>{complex(6, 8), complex(0, -4)}));
+}
+
+BOOST_AUTO_TEST_CASE(linear_operations_are_those_of_the_whole) {
+  world everyone(test::workers());
+  std::mt19937 random(27);
+  constexpr complex_law linear{.is_linear = true};
+  for (std::size_t k = 0; k < test::random_cases(12); ++k) {
+    const std::size_t a = random() % 7, b = random() % 7, c = random() % 4;
+    const auto check = [&](const char* name, const std::vector<shape_list>& extents, auto f) {
+      test::check_elements<complex>(everyone, name, random, extents, f, linear);
+    };
+    check("add", {{a, b}, {a, b}}, [](const v& x) { return subtract(add(x[0], x[1]), multiply(x[1], 3)); });
+    check("conj", {{a, b}}, [](const v& x) { return conj(x[0]); });
+    check("real", {{a, b}}, [](const v& x) { return partita::real(x[0]); });
+    check("imag", {{a, b}}, [](const v& x) { return partita::imag(x[0]); });
+    check("to_complex", {{a, b}, {a, b}},
+          [](const v& x) { return to_complex(partita::imag(x[0]), partita::real(x[1])); });
+    check("to_complex of one", {{a, b}}, [](const v& x) { return to_complex(partita::imag(x[0])); });
+    // one value read as complex, and by its parts, in another order than it was made
+    check("both", {{a, b}, {a, b}}, [](const v& x) {
+      const auto s = add(x[0], x[1]);
+      const auto re = partita::real(s);
+      const auto t = add(to_complex(partita::imag(s), re), conj(s));
+      return add(partita::imag(t), multiply(re, 2));
+    });
+    check("sum", {{a, b, c}}, [](const v& x) { return sum(x[0], dimensions<1>); });
+    check("sum of all", {{a, b}}, [](const v& x) { return sum(x[0]); });
+    check("transpose", {{a, b}}, [](const v& x) { return transpose(x[0]); });
+    check("slice", {{a, b}}, [&](const v& x) { return slice(x[0], dimensions<0>, {0, a}); });
+  }
+}
+
+BOOST_AUTO_TEST_CASE(products_are_those_of_the_whole) {
+  world everyone(test::workers());
+  std::mt19937 random(28);
+  for (std::size_t k = 0; k < test::random_cases(12); ++k) {
+    const std::size_t a = random() % 7, b = random() % 7, c = random() % 4;
+    const auto check = [&](const char* name, const std::vector<shape_list>& extents, auto f) {
+      test::check_elements<complex>(everyone, name, random, extents, f);
+    };
+    check("multiply", {{a, b}, {a, b}}, [](const v& x) { return multiply(x[0], x[1]); });
+    check("multiply, broadcast", {{a, b}, {1, b}}, [](const v& x) { return x[0] * x[1]; });
+    check("square", {{a, b}}, [](const v& x) { return square(x[0]); });
+    check("norm", {{a, b}}, [](const v& x) { return partita::real(multiply(x[0], conj(x[0]))); });
+    check("matmul", {{a, b}, {b, c}}, [](const v& x) { return matmul(x[0], x[1]); });
+    test::check_elements<std::complex<float>>(everyone, "matmul of float", random, {{a, b}, {b, c}},
+                                              [](const auto& x) { return matmul(x[0], conj(x[1])); });
+    check("einsum", {{a, b, c}, {b, c}}, [](const v& x) { return einsum<"abc,bc->ab">(x[0], x[1]); });
+    check("matmul of parts", {{a, b}},
+          [](const v& x) { return matmul(partita::real(transpose(x[0])), partita::imag(x[0])); });
+    check("where", {{a, b}, {a, b}, {a, b}}, [](const v& x) { return where(x[0], x[1], x[2]); });
+    check("equal_to", {{a, b}, {a, b}}, [](const v& x) { return multiply(equal_to(x[0], x[1]), x[1]); });
+    test::check_elements<complex>(everyone, "abs", random, {{a, b}}, [](const v& x) { return abs(x[0]); },
+                                  {.tolerance = 1e-13});
+    test::check_elements<complex>(everyone, "angle", random, {{a, b}}, [](const v& x) { return angle(x[0]); },
+                                  {.tolerance = 1e-13});
+    test::check_elements<complex>(everyone, "divide", random, {{a, b}, {a, b}},
+                                  [](const v& x) { return divide(x[0], add(x[1], 100)); }, {.tolerance = 1e-13});
+    test::check_elements<complex>(everyone, "exp", random, {{a, b}}, [](const v& x) { return exp(x[0]); },
+                                  {.tolerance = 1e-11});
+    test::check_elements<complex>(everyone, "mean", random, {{a, b, c + 1}},
+                                  [](const v& x) { return mean(x[0], dimensions<2>); }, {.tolerance = 1e-13});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(gradients_are_the_slopes_along_both_axes) {
+  const xt::xtensor<complex, 1> z{complex(0.3, 0.4), complex(-1.1, 0.7), complex(0.2, -1.3), complex(-0.6, -0.8)};
+  const xt::xtensor<complex, 1> w{complex(1, 2), complex(-1, 1), complex(2, 1), complex(0.5, -3)};
+  const auto check = [&](const char* name, auto f) {
+    test::check_differences(name, z, [&](const auto& x) {
+      const auto y = multiply(detail::as_run_time(w), f(detail::as_run_time(x)));
+      const auto loss = add(sum(partita::real(y)), sum(square(partita::imag(y))));
+      if constexpr (ranked_array<decltype(x)>) return detail::as_array<0>(loss);
+      else return loss;
+    });
+  };
+  check("multiply", [&](const auto& x) { return multiply(x, x); });
+  check("divide", [&](const auto& x) { return divide(detail::as_run_time(w), x); });
+  check("number over", [&](const auto& x) { return divide(2, x); });
+  check("exp", [](const auto& x) { return exp(x); });
+  check("log", [](const auto& x) { return log(x); });
+  check("sqrt", [](const auto& x) { return sqrt(x); });
+  check("square", [](const auto& x) { return square(x); });
+  check("tanh", [](const auto& x) { return tanh(x); });
+  check("sin", [](const auto& x) { return sin(x); });
+  check("cos", [](const auto& x) { return cos(x); });
+  check("tan", [](const auto& x) { return tan(x); });
+  check("rsqrt", [](const auto& x) { return rsqrt(x); });
+  check("reciprocal", [](const auto& x) { return reciprocal(x); });
+  check("conj", [](const auto& x) { return conj(x); });
+  check("parts", [](const auto& x) { return to_complex(abs(x), angle(x)); });
+  check("product", [](const auto& x) { return einsum<"a,b->a">(x, conj(exp(x))); });
+}
+
+BOOST_AUTO_TEST_CASE(reductions_by_products_and_running_sums_are_those_of_the_whole) {
+  world everyone(test::workers());
+  std::mt19937 random(29);
+  for (std::size_t k = 0; k < test::random_cases(8); ++k) {
+    const std::size_t a = random() % 4, b = random() % 4;
+    test::check_elements<complex>(everyone, "product_of", random, {{a, b}},
+                                  [](const v& x) { return product_of(x[0], dimensions<1>); }, {.tolerance = 1e-9});
+    test::check_elements<complex>(everyone, "cumsum", random, {{a, b}},
+                                  [](const v& x) { return cumsum(x[0], dimensions<0>); }, {.is_linear = true});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(arrays_types_and_programs_have_the_same_complex_values, *test::at_least(4)) {
+  world everyone(test::workers());
+  constexpr mesh m{axis{"data", 2}, axis{"model", 2}};
+  xt::xtensor<complex, 2> z({5, 3}), w({3, 4});
+  for (std::size_t k = 0; k < z.size(); ++k) z.data()[k] = complex(static_cast<double>(k) - 4, 3 - double(k % 5));
+  for (std::size_t k = 0; k < w.size(); ++k) w.data()[k] = complex(2 - static_cast<double>(k % 3), double(k % 4));
+  const auto f = [](const auto& a, const auto& b) {
+    const auto y = matmul(conj(a), b);
+    return add(multiply(y, to_complex(partita::imag(y), partita::real(y))), to_complex(partita::real(y)));
+  };
+  const auto y = detail::as_array<2>(f(detail::as_run_time(z), detail::as_run_time(w)));
+  const auto Z = shard<m.layout("data", "model")>(everyone, z);
+  const auto W = shard<m.layout("model", "")>(everyone, w);
+  const auto Y = f(Z, W);
+  static_assert(std::is_same_v<decltype(partita::real(Z)), sharded<double, m.layout("data", "model")>>);
+  static_assert(decltype(partita::real(matmul(Z, W)))::layout().is_partial());
+  static_assert(!decltype(abs(matmul(Z, W)))::layout().is_partial());
+  const auto all = reshard<m.layout("", "")>(Y).whole();
+  // [program]
+  const auto program = trace<complex>(f, spec(m.layout("data", ""), {5, 3}), spec({3, 4}));
+  // [/program]
+  const auto traced = reshard(program(Z, W), m.layout("", "")).whole<2>();
+  const auto loss = [&](const auto& g) {
+    return [&](const auto& a, const auto& b) { return sum(partita::real(g(a, b))); };
+  };
+  const auto [known, gradients] = value_and_gradient(loss(f), z, w);
+  const auto [value, of_program] = value_and_gradient(loss(program), Z, W);
+  const auto dz = reshard(std::get<0>(of_program).at_run_time(), m.layout("", "")).whole<2>();
+  const auto dw = reshard(std::get<1>(of_program).at_run_time(), m.layout("", "")).whole<2>();
+  auto step = program.bind<complex>(everyone, {0, 1});
+  const auto bound = reshard(step(Z, W), m.layout("", "")).whole<2>();
+  const auto ones = shard<complex>(everyone, step(Z, W).layout(), {5, 4}, [](const auto&) { return complex(1); });
+  const auto& back = step.backward(ones);
+  const auto bound_dz = reshard(back[0], m.layout("", "")).whole<2>();
+  if (everyone.id() >= 4) return;
+  BOOST_TEST((all == y));
+  BOOST_TEST((traced == y));
+  BOOST_TEST((bound == y));
+  BOOST_TEST(value == known);
+  BOOST_TEST((dz == std::get<0>(gradients)));
+  BOOST_TEST((dw == std::get<1>(gradients)));
+  BOOST_TEST((bound_dz == std::get<0>(gradients)));
+}

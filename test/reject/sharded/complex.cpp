@@ -1,0 +1,67 @@
+// Operations that have no meaning for complex elements are compile-time errors.
+//
+// expect MAXIMUM: partita: requires real elements, as this operation takes no complex ones
+// lines MAXIMUM: 12
+// expect LARGEST: partita: requires real elements, as this operation takes no complex ones
+// lines LARGEST: 12
+// expect RELU: partita: requires real elements, as this operation takes no complex ones
+// lines RELU: 12
+// expect ABSOLUTE_VALUE: partita: requires real elements, as this operation takes no complex ones
+// lines ABSOLUTE_VALUE: 12
+// expect LESS: partita: requires real elements, as this operation takes no complex ones
+// lines LESS: 12
+// expect TYPED: partita: requires real elements, as this operation takes no complex ones
+// lines TYPED: 12
+// expect TRACED: partita: requires real elements, as this operation takes no complex ones
+// lines TRACED: 12
+// expect VARIANCE: partita::variance\(x, dimensions<...>\): requires real elements
+// lines VARIANCE: 12
+// expect REAL: partita::real\(z\): requires complex elements
+// lines REAL: 12
+// expect ANGLE: partita::angle\(z\): requires complex elements
+// lines ANGLE: 12
+// expect PARTS: partita::to_complex\(re, im\): requires one or two tensors, or arrays, of float or of double
+// lines PARTS: 12
+#include <partita/sharded/call.hpp>
+#include <partita/sharded/compare.hpp>
+#include <partita/sharded/complex.hpp>
+#include <partita/sharded/tensor_functions.hpp>
+
+using namespace partita;
+
+constexpr mesh m{axis{"a", 2}};
+using complex = std::complex<double>;
+
+void calls(const world& everyone, const xt::xtensor<complex, 2>& z, const xt::xtensor<double, 2>& x,
+           const xt::xtensor<int, 2>& k, const traced_complex& t) {
+  const auto Z = shard(everyone, m.layout("a", ""), z);
+  const auto typed = shard<m.layout("a", "")>(everyone, z);
+  auto doubled = add(x, x);
+  auto also_doubled = add(k, k);
+  auto summed = add(sum(typed), sum(typed));
+  auto product = multiply(t, abs(t));
+  auto accepted = matmul(conj(Z), to_complex(partita::real(Z), abs(Z)));
+#if defined(MAXIMUM)
+  auto refused = maximum(Z, Z);
+#elif defined(LARGEST)
+  auto refused = maximum(Z, dimensions<0>);
+#elif defined(RELU)
+  auto refused = apply_to_elements<element_functions::relu>(Z);
+#elif defined(ABSOLUTE_VALUE)
+  auto refused = detail::call(detail::elements_op<element_functions::abs>{}, Z);
+#elif defined(LESS)
+  auto refused = less(Z, Z);
+#elif defined(TYPED)
+  auto refused = maximum(typed, typed);
+#elif defined(TRACED)
+  auto refused = maximum(t, t);
+#elif defined(VARIANCE)
+  auto refused = variance(Z, dimensions<0>);
+#elif defined(REAL)
+  auto refused = partita::real(x);
+#elif defined(ANGLE)
+  auto refused = angle(x);
+#elif defined(PARTS)
+  auto refused = to_complex(k);
+#endif
+}
