@@ -33,7 +33,8 @@ MPI_WRITTEN = re.compile(r"\b(MPI_[A-Za-z]|boost::mpi\b)")
 ONEDNN_DOOR = "nn/detail/onednn_convolver.hpp"  # what nn/local_convolution.hpp includes if it is asked to
 HDF5_DOOR = "io/hdf5.hpp"  # of its own, not the front door's: hdf5.h is not everywhere
 FFTW_DOOR = "array/local_transform.hpp"  # and its users, none of which partita.hpp includes: fftw3.h is not everywhere
-FFTW_ROOM = ("kernel/fourier_transform.hpp", "kernel/detail/fourier_engine.hpp", "kernel/detail/fourier_run.hpp")
+FFTW_ROOM = ("kernel/fourier_transform.hpp", "kernel/detail/fourier_engine.hpp", "kernel/detail/fourier_run.hpp",
+             "sharded/fourier.hpp", "sharded/detail/fourier_steps.hpp")
 NAMED_AFTER_OPERATIONS = "rules"  # its headers have the names of what they are the rules of
 OTHER = re.compile(r"[/.]")  # a header of the standard library has neither a folder nor a suffix
 # C and system headers the impure rooms may use.

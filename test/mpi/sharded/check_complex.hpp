@@ -23,7 +23,7 @@ T small_number(const short_list<std::size_t>& index, long long salt) {
   else return part(salt);
 }
 template <class T>
-sharded_tensor<T> whole_tensor(const shape_list& e, long long salt) {
+sharded_tensor<T> undivided(const shape_list& e, long long salt) {
   auto x = detail::tensor_of<T>(nullptr, sharding(mesh(), e.size()), e, detail::tensor_block<T>(e));
   x.for_each_local([&](const auto& i, T& v) { v = small_number<T>(i, salt); });
   return x;
@@ -71,14 +71,14 @@ void check_elements(const world& everyone, const char* name, std::mt19937& rando
       if (random() % 3 == 0 && state_of(s, a) == axis_state::whole) s = s.reduced(a);
     how << ' ' << s << extents[i];
     const auto salt = static_cast<long long>(i) + 1;
-    whole.push_back(detail::parameter_of(whole_tensor<T>(extents[i], salt)));
+    whole.push_back(detail::parameter_of(undivided<T>(extents[i], salt)));
     parts.push_back(detail::parameter_of(placed_tensor<T>(everyone, s, extents[i], salt)));
   }
   const auto y = f(whole), z = f(parts);
   using U = typename std::remove_cvref_t<decltype(y)>::value_type;
   BOOST_TEST(difference(z, y) <= law.tolerance, how);
   const auto seeds = layouts(m, y.rank());
-  const auto dy = whole_tensor<U>(y.extents(), 9);
+  const auto dy = undivided<U>(y.extents(), 9);
   detail::run_backward(y, dy);
   detail::run_backward(z, placed_tensor<U>(everyone, seeds[random() % seeds.size()], y.extents(), 9));
   double there = real_dot(y, dy);

@@ -1,0 +1,210 @@
+// Transforms along whole dimensions of blocks, and the layouts in which the dimensions of a tensor are transformed one
+// after the other.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <partita/array/fourier_rule.hpp>
+#include <partita/array/local_transform.hpp>
+#include <partita/rule/sharding/rules/reduction.hpp>
+#include <partita/rule/sharding/rules/shape.hpp>
+#include <partita/sharded/detail/between_elements.hpp>
+#include <partita/sharded/operate.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// Transforms dense elements of a shape along one dimension, by a plan that this thread keeps. The elements x are
+/// overwritten if complex numbers become real ones.
+template <class In, class Out>
+void transform_line(In* x, const shape_list& from, Out* y, const shape_list& to, line_transform line) {
+  if (volume_in(to) == 0) return;
+  static thread_local local_transforms transforms(false);
+  // As one dimension between two others: those before it and those after it.
+  std::array<std::size_t, 3> shape_x{1, from[line.dimension], 1}, shape_y{1, to[line.dimension], 1};
+  for (std::size_t d = 0; d < from.size(); ++d)
+    if (d != line.dimension) shape_x[d < line.dimension ? 0 : 2] *= from[d];
+  shape_y[0] = shape_x[0], shape_y[2] = shape_x[2];
+  line.dimension = 1;
+  transforms.run(dense_block<In, 3>(x, shape_x), dense_block<Out, 3>(y, shape_y), {line});
+}
+/// Transforms along several dimensions, which keeps the type of elements, or along one.
+template <class In, class Out>
+void transform_lines(const In* x, const shape_list& from, Out* y, const shape_list& to,
+                     const std::vector<line_transform>& lines) {
+  if (volume_in(from) == 0) {
+    std::fill_n(y, volume_in(to), Out(0));
+  } else if constexpr (std::is_same_v<In, Out>) {
+    std::copy_n(x, volume_in(from), y);
+    for (const line_transform& line : lines) transform_line(y, from, y, to, line);
+  } else if constexpr (is_complex<In>) {
+    tensor_block<In> kept(from);
+    std::copy_n(x, volume_in(from), kept.data());
+    transform_line(kept.data(), from, y, to, lines[0]);
+  } else {
+    transform_line(x, from, y, to, lines[0]);
+  }
+}
+
+/// x transformed where it lies; the transformed dimensions are whole. `extents` are those of the result, and n is the
+/// extent of the real side of a line.
+template <class U, class T>
+sharded_tensor<U> transformed_in_place(const char* name, const sharded_tensor<T>& x, const shape_list& extents,
+                                       const std::vector<line_transform>& lines, std::size_t n) {
+  hasher all;
+  for (const line_transform& line : lines) all.mix(line.dimension).mix(line.backward).mix(line.factor);
+  std::vector<line_transform> back;
+  for (const line_transform& line : lines) back.push_back(adjoint_of(line, n));
+  return between_elements<U, T>(
+      name, all.value(), {x}, bare(x.layout()), extents,
+      [&](const std::vector<tensor_block<T>>& from, const tensor_block<U>& to) {
+        transform_lines(static_cast<const T*>(from[0].data()), from[0].shape, to.data(), to.shape, lines);
+      },
+      [name, back, n, shape = x.extents()](std::size_t, const sharded_tensor<U>& dy) {
+        return transformed_in_place<T, U>(name, dy, shape, back, n);
+      });
+}
+
+/// The next step of a transform along the dimensions `left`, of which some are whole in the layout s: these are
+/// transformed. If none is, the axes that shard one of them shard another dimension in the layout that is returned: one
+/// that is not transformed at all, else one that is transformed before, else any.
+constexpr sharding with_whole_dimension(const sharding& s, std::uint32_t left, std::uint32_t all) {
+  std::size_t d = 0;
+  for (; d < s.rank(); ++d) {
+    if (in(left, d) && s[d].empty()) return s;
+  }
+  for (d = s.rank() - 1; !in(left, d); --d) {
+  }
+  std::size_t to = d;
+  for (std::size_t e = 0; e < s.rank(); ++e)
+    if (e != d && to == d) to = e;
+  for (std::size_t e = 0; e < s.rank(); ++e)
+    if (e != d && !in(left, e)) to = e;
+  for (std::size_t e = 0; e < s.rank(); ++e)
+    if (e != d && !in(all, e)) to = e;
+  const axis_list moved = s[d];
+  sharding y = s.cut(d, axis_list());
+  if (to == d) return y;
+  axis_list both = y[to];
+  both.append(moved);
+  return y.cut(to, both);
+}
+constexpr std::uint32_t whole_among(const sharding& s, std::uint32_t left) {
+  std::uint32_t found = 0;
+  for (std::size_t d = 0; d < s.rank(); ++d)
+    if (in(left, d) && s[d].empty()) found |= std::uint32_t{1} << d;
+  return found;
+}
+/// The layout of the result of a transform along these dimensions.
+constexpr sharding layout_of_transformed(sharding s, std::uint32_t left, std::uint32_t all) {
+  s = layout_of_function(true, s);
+  while (left != 0) {
+    s = with_whole_dimension(s, left, all);
+    left &= ~whole_among(s, left);
+  }
+  return s;
+}
+
+/// The transform of complex numbers along these dimensions.
+template <class T>
+sharded_tensor<T> transformed(const char* name, sharded_tensor<T> x, std::uint32_t left, std::uint32_t all,
+                              bool inverse, fourier_norm norm) {
+  while (left != 0) {
+    sharding s = with_whole_dimension(layout_of_function(true, x.layout()), left, all);
+    x = brought_to(x, s);
+    const std::uint32_t now = x.state()->on ? whole_among(s, left) : left;
+    std::vector<line_transform> lines;
+    for (std::size_t d = 0; d < x.rank(); ++d)
+      if (in(now, d)) lines.push_back(line_of(d, line_kind::complex_to_complex, {}, inverse, norm, x.extents()[d]));
+    x = transformed_in_place<T>(name, x, x.extents(), lines, 0);
+    left &= ~now;
+  }
+  return x;
+}
+/// The transform along one dimension, between real numbers, n along it, and half of their spectrum.
+template <class U, class T>
+sharded_tensor<U> half_transformed(const char* name, const sharded_tensor<T>& x, std::size_t d, std::uint32_t all,
+                                   fourier_norm norm, std::size_t n) {
+  const std::uint32_t left = std::uint32_t{1} << d;
+  constexpr bool to_real = is_complex<T>;
+  shape_list extents = x.extents();
+  extents[d] = to_real ? n : half_spectrum(n);
+  return transformed_in_place<U>(
+      name, brought_to(x, with_whole_dimension(layout_of_function(true, x.layout()), left, all)), extents,
+      {line_of(d, to_real ? line_kind::complex_to_real : line_kind::real_to_complex, {}, to_real, norm, n)}, n);
+}
+
+// --- in traced programs, whose elements are all complex ---
+
+/// The transform of complex numbers along dimension D, which must be whole.
+template <std::size_t D>
+struct fourier_operation {
+  static constexpr std::uint32_t adjoint_reads = 0;
+  static constexpr std::size_t parameters = 2;
+  bool inverse = false;
+  fourier_norm norm = fourier_norm::backward;
+
+  static constexpr partita::rule rule(const shape_span& x) {
+    return rules::along({static_cast<std::ptrdiff_t>(D)}, 1, true).named("fft")(x);
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    transform_lines(x.memory, x.shape, y.memory, y.shape,
+                    {line_of(D, line_kind::complex_to_complex, {}, inverse, norm, x.extents[D])});
+  }
+  /// The conjugate transpose: the other direction with the same factor.
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+    return operate(fourier_operation{!inverse, norm == fourier_norm::ortho      ? norm
+                                               : norm == fourier_norm::backward ? fourier_norm::forward
+                                                                                : fourier_norm::backward},
+                   dy);
+  }
+};
+
+/// The transform along dimension D, which must be whole, between real numbers, n along it, and half of their spectrum;
+/// or the transpose of the transform in the other direction. What is real has imaginary parts that are not read, and
+/// left as 0.
+template <bool ToReal, std::size_t D>
+struct half_spectrum_operation {
+  static constexpr std::uint32_t adjoint_reads = 0;
+  static constexpr std::size_t parameters = 3;
+  fourier_norm norm = fourier_norm::backward;
+  std::size_t n = 0;
+  bool transposed = false;
+
+  static constexpr partita::rule rule(const shape_span& x) {
+    return rules::slice({static_cast<std::ptrdiff_t>(D)}).named(ToReal ? "irfft" : "rfft")(x).with(linearity::additive);
+  }
+  shape_list result_extents(const shape_span& x) const {
+    shape_list y = x[0];
+    y[D] = ToReal ? n : half_spectrum(n);
+    return y;
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    using real = real_of<T>;
+    const bool to_real = ToReal != transposed;
+    line_transform line =
+        line_of(D, to_real ? line_kind::complex_to_real : line_kind::real_to_complex, {}, to_real, norm, n);
+    if (transposed) line = adjoint_of(line, n);
+    tensor_block<real> numbers(ToReal ? y.shape : x.shape);
+    if constexpr (ToReal) {
+      transform_lines(x.memory, x.shape, numbers.data(), y.shape, {line});
+      for (std::size_t k = 0; k < y.size(); ++k) y[k] = T(numbers.data()[k]);
+    } else {
+      for (std::size_t k = 0; k < x.size(); ++k) numbers.data()[k] = x[k].real();
+      transform_lines(static_cast<const real*>(numbers.data()), x.shape, y.memory, y.shape, {line});
+    }
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+    return operate(half_spectrum_operation<!ToReal, D>{norm, n, !transposed}, dy);
+  }
+};
+
+}  // namespace partita::detail

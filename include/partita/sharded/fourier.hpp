@@ -1,0 +1,165 @@
+// Fourier transforms of sharded tensors, arrays and traced values, with gradients. FFTW transforms what is local.
+// partita.hpp does not include this header: include it where FFTW is installed (Debian: libfftw3-dev, pkg-config fftw3
+// fftw3f).
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <partita/core/rejected_call.hpp>
+#include <partita/sharded/complex.hpp>
+#include <partita/sharded/detail/fourier_steps.hpp>
+#include <partita/sharded/operate.hpp>
+#include <type_traits>
+
+namespace partita {
+namespace detail {
+
+template <std::size_t... D>
+inline constexpr std::uint32_t dimension_mask = ((std::uint32_t{1} << D) | ... | 0U);
+template <std::size_t... D>
+inline constexpr std::size_t last_of = (D, ...);
+template <std::size_t... D>
+inline constexpr std::uint32_t all_but_last = dimension_mask<D...> & ~(std::uint32_t{1} << last_of<D...>);
+
+/// The layouts of results. No sharding is a template argument here, because g++ 12 fails on that.
+template <auto Layout, std::uint32_t First, std::uint32_t Then>
+inline constexpr sharding layout_after =
+    layout_of_transformed(layout_of_transformed(layout_named<Layout>, First, First | Then), Then, First | Then);
+template <auto Layout, std::uint32_t First, std::uint32_t Then>
+inline constexpr layout_name<written_layout(layout_after<Layout, First, Then>).size()> name_after =
+    make_layout_name<written_layout(layout_after<Layout, First, Then>).size()>(layout_after<Layout, First, Then>);
+
+/// fft or ifft of tensors of any kind.
+template <bool Inverse, std::size_t... D, class X>
+auto fourier_call(const X& x, fourier_norm norm) {
+  constexpr const char* name = Inverse ? "ifft" : "fft";
+  constexpr std::uint32_t all = dimension_mask<D...>;
+  const auto of = [&](const auto& z) { return transformed(name, z, all, all, Inverse, norm); };
+  if constexpr (tensor_kind<X> == 3) {
+    traced_complex y = x;
+    ((y = call(fourier_operation<D>{Inverse, norm}, y)), ...);
+    return y;
+  } else if constexpr (tensor_kind<X> == 1) {
+    return typed_sharded<element_of_tensor<X>, name_after<std::remove_cvref_t<X>::name, all, 0>>(of(as_run_time(x)));
+  } else if constexpr (tensor_kind<X> == 2) {
+    return of(x);
+  } else {
+    return as_array<rank_of<X>>(of(as_run_time(x)));
+  }
+}
+template <std::size_t... D, class X>
+auto half_spectrum_call(const X& x, fourier_norm norm) {
+  constexpr std::uint32_t all = dimension_mask<D...>, others = all_but_last<D...>;
+  constexpr std::size_t last = last_of<D...>;
+  const auto of = [&](const auto& z) {
+    using complex = std::complex<element_of_tensor<decltype(z)>>;
+    return transformed("rfft", half_transformed<complex>("rfft", z, last, all, norm, z.extents()[last]), others, all,
+                       false, norm);
+  };
+  if constexpr (tensor_kind<X> == 3) {
+    traced_complex y = call(half_spectrum_operation<false, last>{norm, x.extents()[last]}, x);
+    ((y = D == last ? y : call(fourier_operation<D>{false, norm}, y)), ...);
+    return y;
+  } else if constexpr (tensor_kind<X> == 1) {
+    constexpr std::uint32_t half = std::uint32_t{1} << last;
+    return typed_sharded<std::complex<element_of_tensor<X>>, name_after<std::remove_cvref_t<X>::name, half, others>>(
+        of(as_run_time(x)));
+  } else if constexpr (tensor_kind<X> == 2) {
+    return of(x);
+  } else {
+    return as_array<rank_of<X>>(of(as_run_time(x)));
+  }
+}
+inline void require_half_spectrum(const shape_list& x, std::size_t d, std::size_t n) {
+  if (n == 0 || half_spectrum(n) != x[d])
+    throw shape_error(text("partita::irfft(y, dimensions<...>, n): requires n / 2 + 1 numbers along dimension ")
+                      << d << " for n real numbers, got n = " << n << " and a tensor of extents " << x
+                      << "; 2 (m - 1) and 2 (m - 1) + 1 real numbers have a half spectrum of m");
+}
+template <std::size_t... D, class X>
+auto real_of_spectrum_call(const X& x, std::size_t n, fourier_norm norm) {
+  constexpr std::uint32_t all = dimension_mask<D...>, others = all_but_last<D...>;
+  constexpr std::size_t last = last_of<D...>;
+  const auto of = [&](const auto& z) {
+    require_half_spectrum(z.extents(), last, n);
+    using real = real_of<element_of_tensor<decltype(z)>>;
+    return half_transformed<real>("irfft", transformed("irfft", z, others, all, true, norm), last, all, norm, n);
+  };
+  if constexpr (tensor_kind<X> == 3) {
+    require_half_spectrum(x.extents(), last, n);
+    traced_complex y = x;
+    ((y = D == last ? y : call(fourier_operation<D>{true, norm}, y)), ...);
+    return call(half_spectrum_operation<true, last>{norm, n}, y);
+  } else if constexpr (tensor_kind<X> == 1) {
+    constexpr std::uint32_t half = std::uint32_t{1} << last;
+    return typed_sharded<real_of<element_of_tensor<X>>, name_after<std::remove_cvref_t<X>::name, others, half>>(
+        of(as_run_time(x)));
+  } else if constexpr (tensor_kind<X> == 2) {
+    return of(x);
+  } else {
+    return as_array<rank_of<X>>(of(as_run_time(x)));
+  }
+}
+
+}  // namespace detail
+
+/// The discrete Fourier transform along dimensions, and its inverse: `fft(z, dimensions<0, 1>)`, with NumPy's norms.
+/// Shapes:   those of z, a plain array, a sharded tensor of any kind or a traced value.
+/// Requires: complex elements of float or double, and dimensions that z has, each once [compile time].
+/// Cost:     transforms by FFTW. A dimension that is sharded is made whole by one move: its axes shard another one in
+///           the result, so that the inverse moves back to the layout of z. In a traced program completion chooses.
+/// Adjoint:  the conjugate transpose: the other direction with the same factor.
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto fft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::backward) {
+  constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
+  static_assert(takes,
+                "partita::fft(z, dimensions<...>): requires complex elements and dimensions that z has, each once; "
+                "rfft is for real numbers");
+  if constexpr (takes) return detail::fourier_call<false, D...>(z, norm);
+  else return detail::rejected_call{};
+}
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto ifft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::backward) {
+  constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
+  static_assert(takes,
+                "partita::ifft(z, dimensions<...>): requires complex elements and dimensions that z has, each once");
+  if constexpr (takes) return detail::fourier_call<true, D...>(z, norm);
+  else return detail::rejected_call{};
+}
+/// Half of the spectrum of real numbers, along the last of these dimensions: `rfft(x, dimensions<0, 1>)`.
+/// Shapes:   n / 2 + 1 numbers along the last dimension that is listed, for n of x.
+/// Requires: elements of float or double [compile time]. In a program that is traced for complex elements, their real
+///           parts are taken.
+/// Cost:     as fft; the half spectrum is computed first.
+/// Adjoint:  the transpose, as a map of real numbers.
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto rfft(const X& x, dimensions_t<D...>, fourier_norm norm = fourier_norm::backward) {
+  constexpr bool takes =
+      (detail::tensor_kind<X> == 3 ? detail::complex_tensor<X> : detail::real_tensor<X>)&&sizeof...(D) > 0 &&
+      detail::has_dimensions<X, D...>;
+  static_assert(takes,
+                "partita::rfft(x, dimensions<...>): requires real elements and dimensions that x has, each once; a "
+                "program is traced for complex elements, trace<std::complex<double>>");
+  if constexpr (takes) return detail::half_spectrum_call<D...>(x, norm);
+  else return detail::rejected_call{};
+}
+/// The n real numbers along the last of these dimensions, of half of their spectrum: `irfft(y, dimensions<0, 1>, 8)`.
+/// Shapes:   n along the last dimension that is listed.
+/// Requires: complex elements [compile time]; n / 2 + 1 numbers along that dimension [shape_error].
+/// Cost:     as ifft; the half spectrum is transformed last.
+/// Adjoint:  the transpose, as a map of real numbers.
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto irfft(const X& y, dimensions_t<D...>, std::size_t n, fourier_norm norm = fourier_norm::backward) {
+  constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
+  static_assert(
+      takes, "partita::irfft(y, dimensions<...>, n): requires complex elements and dimensions that y has, each once");
+  if constexpr (takes) return detail::real_of_spectrum_call<D...>(y, n, norm);
+  else return detail::rejected_call{};
+}
+
+}  // namespace partita

@@ -1,0 +1,190 @@
+// Fourier transforms of sharded tensors, and their gradients, equal those of whole arrays for all layouts. Skipped if
+// FFTW is not installed.
+#include "check_complex.hpp"
+
+#if __has_include(<fftw3.h>)
+#include <fourier_oracle.hpp>
+#include <partita/sharded/arithmetic.hpp>
+#include <partita/sharded/fourier.hpp>
+#include <partita/sharded/movements.hpp>
+#include <string_view>
+
+using namespace partita;
+
+namespace {
+
+using v = std::vector<sharded_tensor<test::complex>>;
+using u = std::vector<sharded_tensor<double>>;
+using test::complex;
+
+/// The transform of a matrix along dimension d by its definition.
+xt::xtensor<complex, 2> defined(const xt::xtensor<complex, 2>& x, std::size_t d, bool inverse) {
+  xt::xtensor<complex, 2> y = xt::zeros_like(x);
+  const std::size_t n = x.shape()[d];
+  const auto& roots = test::roots_of_unity(n);
+  for (std::size_t i = 0; i < x.shape()[0]; ++i)
+    for (std::size_t j = 0; j < x.shape()[1]; ++j)
+      for (std::size_t k = 0; k < n; ++k) {
+        const complex root = roots[k * (d == 0 ? i : j) % n];
+        y(i, j) += x(d == 0 ? k : i, d == 0 ? j : k) * (inverse ? root / static_cast<double>(n) : std::conj(root));
+      }
+  return y;
+}
+template <class A, class B>
+double distance(const A& a, const B& b) {
+  double most = a.size() == b.size() ? 0 : 1;
+  for (std::size_t k = 0; k < a.size() && k < b.size(); ++k) most = std::max(most, std::abs(a.data()[k] - b.data()[k]));
+  return most;
+}
+xt::xtensor<complex, 2> numbers(std::size_t rows, std::size_t columns) {
+  xt::xtensor<complex, 2> z({rows, columns});
+  for (std::size_t k = 0; k < z.size(); ++k)
+    z.data()[k] = complex(std::sin(1.3 * static_cast<double>(k)), std::cos(2.1 * static_cast<double>(k)));
+  return z;
+}
+std::size_t reshards(const std::vector<movement>& all) {
+  std::size_t n = 0;
+  for (const movement& one : all) n += one.from.same_layout(one.to) ? 0U : 1U;
+  return n;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_wave_has_one_number_in_its_spectrum) {
+  // [wave]
+  const xt::xtensor<double, 1> wave{1, 0, -1, 0};  // cos(2 pi x / 4)
+  const xt::xtensor<complex, 1> spectrum = fft(to_complex(wave), dimensions<0>), half = rfft(wave, dimensions<0>);
+  const xt::xtensor<double, 1> again = irfft(half, dimensions<0>, 4);
+  // [/wave]
+  BOOST_TEST((spectrum == xt::xtensor<complex, 1>{complex(0), complex(2), complex(0), complex(2)}));
+  BOOST_TEST((half == xt::xtensor<complex, 1>{complex(0), complex(2), complex(0)}));
+  BOOST_TEST((again == wave));
+  BOOST_CHECK_THROW(irfft(half, dimensions<0>, 6), shape_error);
+}
+
+BOOST_AUTO_TEST_CASE(transforms_are_those_of_the_definition) {
+  for (const std::size_t rows : {1U, 4U, 7U})
+    for (const std::size_t columns : {1U, 5U, 6U}) {
+      const auto z = numbers(rows, columns);
+      const xt::xtensor<double, 2> x = partita::real(z);
+      const auto spectrum = defined(defined(z, 0, false), 1, false);
+      const auto half = defined(defined(to_complex(x), 0, false), 1, false);
+      BOOST_TEST(distance(fft(z, dimensions<0>), defined(z, 0, false)) < 1e-13);
+      BOOST_TEST(distance(fft(z, dimensions<0, 1>), spectrum) < 1e-12);
+      BOOST_TEST(distance(ifft(z, dimensions<1>), defined(z, 1, true)) < 1e-13);
+      BOOST_TEST(distance(ifft(fft(z, dimensions<1, 0>), dimensions<0, 1>), z) < 1e-14);
+      const auto y = rfft(x, dimensions<0, 1>);
+      BOOST_TEST(y.shape()[1] == columns / 2 + 1);
+      for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j <= columns / 2; ++j) BOOST_TEST(std::abs(y(i, j) - half(i, j)) < 1e-12);
+      BOOST_TEST(distance(irfft(y, dimensions<0, 1>, columns), x) < 1e-14);
+      using enum fourier_norm;
+      BOOST_TEST(distance(irfft(rfft(x, dimensions<1, 0>, ortho), dimensions<1, 0>, rows, ortho), x) < 1e-14);
+      BOOST_TEST(distance(ifft(fft(z, dimensions<0>, forward), dimensions<0>, forward), z) < 1e-14);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(tensors_of_all_layouts_have_the_transforms_of_the_whole) {
+  world everyone(test::workers());
+  std::mt19937 random(31);
+  constexpr test::complex_law linear{.is_linear = true, .tolerance = 1e-9};
+  using enum fourier_norm;
+  for (std::size_t k = 0; k < test::random_cases(10); ++k) {
+    const std::size_t a = random() % 7, b = 1 + random() % 6, c = random() % 4;
+    const fourier_norm norm = std::array{backward, ortho, forward}[random() % 3];
+    const auto check = [&](const char* name, const std::vector<shape_list>& extents, auto f) {
+      test::check_elements<complex>(everyone, name, random, extents, f, linear);
+    };
+    const auto check_real = [&](const char* name, const std::vector<shape_list>& extents, auto f) {
+      test::check_elements<double>(everyone, name, random, extents, f, linear);
+    };
+    check("fft of one", {{a, b}}, [&](const v& x) { return fft(x[0], dimensions<1>, norm); });
+    check("fft", {{a, b, c}}, [&](const v& x) { return fft(x[0], dimensions<0, 2>, norm); });
+    check("fft of all", {{a, b}}, [&](const v& x) { return fft(x[0], dimensions<0, 1>, norm); });
+    check("ifft of all", {{a, b, c}}, [&](const v& x) { return ifft(x[0], dimensions<2, 1, 0>, norm); });
+    check_real("rfft", {{a, b}}, [&](const u& x) { return rfft(x[0], dimensions<0, 1>, norm); });
+    check_real("rfft of the first", {{b, a, c}}, [&](const u& x) { return rfft(x[0], dimensions<1, 0>, norm); });
+    check("irfft", {{a, b / 2 + 1}}, [&](const v& x) { return irfft(x[0], dimensions<0, 1>, b, norm); });
+    check("irfft of one", {{b / 2 + 1, a, c}}, [&](const v& x) { return irfft(x[0], dimensions<0>, b, norm); });
+    test::check_elements<std::complex<float>>(everyone, "fft of float", random, {{a, b}},
+                                              [&](const auto& x) { return fft(x[0], dimensions<1, 0>, norm); },
+                                              {.tolerance = 1e-3});
+    // real numbers, their spectrum times a spectrum, and back: a convolution
+    check_real("convolution", {{a, b}}, [&](const u& x) {
+      const auto y = rfft(x[0], dimensions<0, 1>, norm);
+      return irfft(add(y, multiply(conj(y), 2)), dimensions<0, 1>, b, norm);
+    });
+  }
+}
+
+BOOST_AUTO_TEST_CASE(forward_product_and_inverse_move_twice, *test::at_least(2)) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const auto z = numbers(7, 6);
+  const auto Z = shard(everyone, m.layout("a", ""), z), K = shard(everyone, m.layout("", "a"), z);
+  // [filter]
+  const auto filter = [](const auto& x, const auto& k) {
+    return ifft(multiply(fft(x, dimensions<1, 0>), k), dimensions<0, 1>);
+  };
+  // [/filter]
+  const auto known = detail::as_array<2>(filter(detail::as_run_time(z), detail::as_run_time(z)));
+  const auto y = filter(Z, K);
+  BOOST_TEST(y.layout().same_layout(m.layout("a", "")));
+  BOOST_TEST(reshards(movements_while([&] { filter(Z, K); })) == 2U);
+  // no worker receives more than its block in either move
+  for (const movement& one : movements_while([&] { filter(Z, K); })) BOOST_TEST(one.bytes <= 42 * sizeof(complex));
+  const auto all = y.whole<2>();
+  const auto program = trace<complex>(filter, spec(m.layout("a", ""), {7, 6}), spec(m.layout("", "a"), {7, 6}));
+  std::vector<movement> log = movements_while([&] { program(Z, K); });
+  BOOST_TEST(reshards(log) == 2U);
+  const auto traced = reshard(program(Z, K), m.layout("", "")).whole<2>();
+  BOOST_TEST(distance(all, known) < 1e-13);
+  BOOST_TEST(distance(traced, known) < 1e-13);
+}
+
+BOOST_AUTO_TEST_CASE(types_and_programs_have_the_same_transforms, *test::at_least(4)) {
+  world everyone(test::workers());
+  constexpr mesh m{axis{"data", 2}, axis{"model", 2}};
+  const auto z = numbers(6, 5);
+  const xt::xtensor<double, 2> x = partita::real(z);
+  const auto X = shard<m.layout("data", "")>(everyone, x);
+  const auto Z = shard<m.layout("data", "model")>(everyone, to_complex(x));
+  static_assert(decltype(fft(Z, dimensions<1>))::layout() == m.layout("data+model", ""));
+  static_assert(decltype(rfft(X, dimensions<0, 1>))::layout() == m.layout("", "data"));
+  static_assert(decltype(irfft(rfft(X, dimensions<0, 1>), dimensions<0, 1>, 5))::layout() == m.layout("data", ""));
+  const auto f = [](const auto& one) {
+    const auto y = rfft(one, dimensions<0, 1>);
+    return irfft(multiply(y, y), dimensions<0, 1>, 5);
+  };
+  const auto loss = [&](const auto& g) {
+    return [&g](const auto& one) {
+      const auto y = g(one);
+      if constexpr (std::is_same_v<typename std::remove_cvref_t<decltype(y)>::value_type, double>)
+        return sum(multiply(y, y));
+      else return sum(partita::real(multiply(y, y)));
+    };
+  };
+  const auto whole = [&](const auto& one) { return f(detail::as_run_time(one)); };
+  const auto [known, gradients] = value_and_gradient(loss(whole), x);
+  const auto [value, of_types] = value_and_gradient(loss(f), X);
+  const auto program = trace<complex>(f, spec(m.layout("data", "model"), {6, 5}));
+  const auto [of_program, program_gradients] = value_and_gradient(loss(program), Z);
+  const auto dx = reshard<m.layout("", "")>(std::get<0>(of_types)).whole();
+  const auto dz = reshard(std::get<0>(program_gradients).at_run_time(), m.layout("", "")).whole<2>();
+  if (everyone.id() >= 4) return;
+  BOOST_TEST(std::abs(value - known) < 1e-10 * std::abs(known));
+  BOOST_TEST(std::abs(of_program - known) < 1e-10 * std::abs(known));
+  BOOST_TEST(distance(dx, std::get<0>(gradients)) < 1e-9);
+  BOOST_TEST(distance(dz, to_complex(std::get<0>(gradients))) < 1e-9);
+}
+
+#else
+
+BOOST_AUTO_TEST_CASE(a_wave_has_one_number_in_its_spectrum,
+                     *boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
+                       boost::test_tools::assertion_result none(false);
+                       none.message() << "needs FFTW (libfftw3-dev)";
+                       return none;
+                     })) {}
+
+#endif

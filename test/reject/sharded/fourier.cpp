@@ -1,0 +1,44 @@
+// Transforms of elements or dimensions that they do not have are compile-time errors.
+//
+// first COMPLEX_OF_REAL: partita::fft\(z, dimensions<...>\): requires complex elements and dimensions that z has
+// lines COMPLEX_OF_REAL: 12
+// first INVERSE_OF_REAL: partita::ifft\(z, dimensions<...>\): requires complex elements and dimensions that z has
+// lines INVERSE_OF_REAL: 12
+// first DIMENSION: partita::fft\(z, dimensions<...>\): requires complex elements and dimensions that z has, each once
+// lines DIMENSION: 12
+// first TWICE: partita::ifft\(z, dimensions<...>\): requires complex elements and dimensions that z has, each once
+// lines TWICE: 12
+// first HALF_OF_COMPLEX: partita::rfft\(x, dimensions<...>\): requires real elements and dimensions that x has
+// lines HALF_OF_COMPLEX: 12
+// first REAL_OF_REAL: partita::irfft\(y, dimensions<...>, n\): requires complex elements and dimensions that y has
+// lines REAL_OF_REAL: 12
+// first REAL_PROGRAM: partita::rfft\(x, dimensions<...>\): requires real elements .*traced for complex elements
+// lines REAL_PROGRAM: 12
+#include <partita/sharded/fourier.hpp>
+
+using namespace partita;
+
+constexpr mesh m{axis{"a", 2}};
+
+void calls(const world& everyone, const xt::xtensor<std::complex<double>, 2>& z, const traced& t) {
+  const auto Z = shard<m.layout("a", "")>(everyone, z);
+  const auto X = partita::real(Z);
+  auto accepted = irfft(rfft(X, dimensions<0, 1>), dimensions<0, 1>, 4);
+  auto doubled = add(fft(Z, dimensions<0>), ifft(Z, dimensions<1>));
+  auto extents = t.extents();
+#if defined(COMPLEX_OF_REAL)
+  auto refused = fft(X, dimensions<0>);
+#elif defined(INVERSE_OF_REAL)
+  auto refused = ifft(X, dimensions<0>);
+#elif defined(DIMENSION)
+  auto refused = fft(Z, dimensions<2>);
+#elif defined(TWICE)
+  auto refused = ifft(Z, dimensions<1, 1>);
+#elif defined(HALF_OF_COMPLEX)
+  auto refused = rfft(Z, dimensions<0>);
+#elif defined(REAL_OF_REAL)
+  auto refused = irfft(X, dimensions<0>, 4);
+#elif defined(REAL_PROGRAM)
+  auto refused = rfft(t, dimensions<0>);
+#endif
+}
