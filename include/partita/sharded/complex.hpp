@@ -193,7 +193,7 @@ sharded_tensor<std::complex<T>> complex_of(const sharded_tensor<T>& a, const sha
 template <class X>
   requires detail::any_tensor<X>
 auto conj(X&& z) {
-  return detail::call(detail::elements_op<element_functions::conj>{}, z);
+  return detail::call(detail::elements_op<element_functions::conj<>>{}, z);
 }
 
 /// The real and the imaginary part, the absolute value and the angle, in (-pi, pi], of each element.

@@ -5,6 +5,7 @@
 #include <partita/rule/sharding/tensors_of_rule.hpp>
 #include <partita/sharded/detail/arithmetic_functions.hpp>
 #include <partita/sharded/detail/elements_op.hpp>
+#include <type_traits>
 #include <vector>
 
 namespace partita::detail {
@@ -12,7 +13,8 @@ namespace partita::detail {
 /// The conjugate of a value that an adjoint reads; a value of real numbers itself.
 template <class T>
 sharded_tensor<T> conjugated(const sharded_tensor<T>& x) {
-  if constexpr (is_complex<T>) return run_elements(elements_op<element_functions::conj>{}, std::vector{x});
+  if constexpr (is_complex<T>)
+    return run_elements(elements_op<element_functions::conj<std::conditional_t<true, void, T>>>{}, std::vector{x});
   else return x;
 }
 

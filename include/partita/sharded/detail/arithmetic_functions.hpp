@@ -58,7 +58,9 @@ inline constexpr element_function number_over{
     "divide", holomorphic(number_function), [](auto x, auto c) { return c / x; },
     reading<1 + 8>([](auto dy, auto x, auto y, auto) { return -(dy * y / x); })};
 
-/// The complex conjugate; a real number is its own.
+/// The complex conjugate; a real number is its own. A template, so that a program without complex elements does not
+/// instantiate it.
+template <class = void>
 inline constexpr element_function conj{
     "conj", with_complex_derivative(additive), of_complex([](auto x) { return decltype(x)(x.real(), -x.imag()); }),
     reading_nothing(of_complex([](auto dy) { return decltype(dy)(dy.real(), -dy.imag()); }))};

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <partita/sharded/detail/adjoint.hpp>
 #include <queue>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -96,8 +98,9 @@ void count_uses(const std::shared_ptr<tape_node<T>>& last, std::uint64_t nodes_b
 }
 
 /// The records of any element type whose cotangents are complete. The one created last comes first, because the order
-/// of creation is a topological order.
-class backward_pass {
+/// of creation is a topological order. A template, so that a program without gradients does not instantiate the queue.
+template <class>
+class open_records {
  public:
   /// Continues from a record, once all values that were made of its value have contributed.
   template <class T>
@@ -105,8 +108,7 @@ class backward_pass {
     if (--node->uses > 0) return;
     if (!goes_back_in_parts(*node)) settle(*node);
     if (node->back || node->elsewhere)
-      open_.push(
-          {node->order, node, [](void* one, backward_pass& pass) { pass.go(*static_cast<tape_node<T>*>(one)); }});
+      open_.push({node->order, node, [](void* one, open_records& pass) { pass.go(*static_cast<tape_node<T>*>(one)); }});
   }
   template <class T>
   static void give(tape_node<T>& to, const sharded_tensor<T>& dx) {
@@ -124,7 +126,7 @@ class backward_pass {
   struct step {
     std::uint64_t order;
     std::shared_ptr<void> node;
-    void (*go)(void*, backward_pass&);
+    void (*go)(void*, open_records&);
     bool operator<(const step& other) const { return order < other.order; }
   };
 
@@ -158,8 +160,8 @@ void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed, std
   // 1. Count the uses of each node: its cotangent is complete after the last one.
   count_uses(y.state()->node, nodes_before);
   // 2. The result gets the seed.
-  backward_pass pass;
-  backward_pass::give(*y.state()->node, seed);
+  open_records<std::conditional_t<true, void, T>> pass;
+  pass.give(*y.state()->node, seed);
   pass.used(y.state()->node);
   // 3. Process the nodes whose cotangents are complete, the one created last first.
   pass.run();

@@ -16,7 +16,9 @@ namespace partita::detail {
 template <class T>
 using pull_back = std::function<sharded_tensor<T>(std::size_t i, const sharded_tensor<T>& dy)>;
 
-class backward_pass;
+template <class>
+class open_records;
+using backward_pass = open_records<void>;
 
 /// The operands of a record that have another element type than its value; see between_elements.hpp.
 template <class T>
