@@ -1,7 +1,7 @@
 // Operations that have no meaning for complex elements are compile-time errors.
 //
 // expect MAXIMUM: partita: requires real elements, as this operation takes no complex ones
-// lines MAXIMUM: 12
+// lines MAXIMUM: 13
 // expect LARGEST: partita: requires real elements, as this operation takes no complex ones
 // lines LARGEST: 12
 // expect RELU: partita: requires real elements, as this operation takes no complex ones

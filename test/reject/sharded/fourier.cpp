@@ -25,7 +25,7 @@ void calls(const world& everyone, const xt::xtensor<std::complex<double>, 2>& z,
   const auto X = partita::real(Z);
   auto accepted = irfft(rfft(X, dimensions<0, 1>), dimensions<0, 1>, 4);
   auto doubled = add(fft(Z, dimensions<0>), ifft(Z, dimensions<1>));
-  auto extents = t.extents();
+  auto twice = add(t, t);
 #if defined(COMPLEX_OF_REAL)
   auto refused = fft(X, dimensions<0>);
 #elif defined(INVERSE_OF_REAL)
