@@ -16,7 +16,7 @@ namespace partita {
 namespace detail {
 
 template <std::size_t... D>
-inline constexpr std::uint32_t dimension_mask = ((std::uint32_t{1} << D) | ... | 0U);
+inline constexpr std::uint32_t dimension_mask = ((D < most_dimensions ? std::uint32_t{1} << D : 0U) | ... | 0U);
 template <std::size_t... D>
 inline constexpr std::size_t last_of = (D, ...);
 template <std::size_t... D>
@@ -35,8 +35,12 @@ template <bool Inverse, std::size_t... D, class X>
 auto fourier_call(const X& x, fourier_norm norm) {
   constexpr const char* name = Inverse ? "ifft" : "fft";
   constexpr std::uint32_t all = dimension_mask<D...>;
-  const auto of = [&](const auto& z) { return transformed(name, z, all, all, Inverse, norm); };
+  const auto of = [&](const auto& z) {
+    require_transformed(name, z.extents(), {D...});
+    return transformed(name, z, all, all, Inverse, norm);
+  };
   if constexpr (tensor_kind<X> == 3) {
+    require_transformed(name, x.extents(), {D...});
     traced_complex y = x;
     ((y = call(fourier_operation<D>{Inverse, norm}, y)), ...);
     return y;
@@ -54,10 +58,12 @@ auto half_spectrum_call(const X& x, fourier_norm norm) {
   constexpr std::size_t last = last_of<D...>;
   const auto of = [&](const auto& z) {
     using complex = std::complex<element_of_tensor<decltype(z)>>;
+    require_transformed("rfft", z.extents(), {D...});
     return transformed("rfft", half_transformed<complex>("rfft", z, last, all, norm, z.extents()[last]), others, all,
                        false, norm);
   };
   if constexpr (tensor_kind<X> == 3) {
+    require_transformed("rfft", x.extents(), {D...});
     traced_complex y = call(half_spectrum_operation<false, last>{norm, x.extents()[last]}, x);
     ((y = D == last ? y : call(fourier_operation<D>{false, norm}, y)), ...);
     return y;
@@ -82,11 +88,13 @@ auto real_of_spectrum_call(const X& x, std::size_t n, fourier_norm norm) {
   constexpr std::uint32_t all = dimension_mask<D...>, others = all_but_last<D...>;
   constexpr std::size_t last = last_of<D...>;
   const auto of = [&](const auto& z) {
+    require_transformed("irfft", z.extents(), {D...});
     require_half_spectrum(z.extents(), last, n);
     using real = real_of<element_of_tensor<decltype(z)>>;
     return half_transformed<real>("irfft", transformed("irfft", z, others, all, true, norm), last, all, norm, n);
   };
   if constexpr (tensor_kind<X> == 3) {
+    require_transformed("irfft", x.extents(), {D...});
     require_half_spectrum(x.extents(), last, n);
     traced_complex y = x;
     ((y = D == last ? y : call(fourier_operation<D>{true, norm}, y)), ...);
@@ -106,7 +114,8 @@ auto real_of_spectrum_call(const X& x, std::size_t n, fourier_norm norm) {
 
 /// The discrete Fourier transform along dimensions, and its inverse: `fft(z, dimensions<0, 1>)`, with NumPy's norms.
 /// Shapes:   those of z, a plain array, a sharded tensor of any kind or a traced value.
-/// Requires: complex elements of float or double, and dimensions that z has, each once [compile time].
+/// Requires: complex elements of float or double, and dimensions that z has, each once [compile time; shape_error if
+///           the rank is known at run time].
 /// Cost:     transforms by FFTW. A dimension that is sharded is made whole by one move: its axes shard another one in
 ///           the result, so that the inverse moves back to the layout of z. In a traced program completion chooses.
 /// Adjoint:  the conjugate transpose: the other direction with the same factor.

@@ -1,6 +1,7 @@
 // Fourier transforms of sharded tensors, and their gradients, equal those of whole arrays for all layouts. Skipped if
 // FFTW is not installed.
 #include "check_complex.hpp"
+#include "refused.hpp"
 
 #if __has_include(<fftw3.h>)
 #include <fourier_oracle.hpp>
@@ -176,6 +177,28 @@ BOOST_AUTO_TEST_CASE(types_and_programs_have_the_same_transforms, *test::at_leas
   BOOST_TEST(std::abs(of_program - known) < 1e-10 * std::abs(known));
   BOOST_TEST(distance(dx, std::get<0>(gradients)) < 1e-9);
   BOOST_TEST(distance(dz, to_complex(std::get<0>(gradients))) < 1e-9);
+}
+
+BOOST_AUTO_TEST_CASE(a_dimension_that_a_tensor_does_not_have_is_refused) {
+  world everyone(test::workers());
+  constexpr mesh m{axis{"a", 1}};
+  const auto Z = shard(everyone, m.layout("a", ""), numbers(4, 4));
+  const auto X = partita::real(Z);
+  const std::string wanted = "dimension 2 of a value of extents [4, 4]";
+  const auto says = [&](const auto& call) {
+    return test::refused<shape_error>(call).find(wanted) != std::string::npos;
+  };
+  BOOST_TEST(says([&] { fft(Z, dimensions<2>); }));
+  BOOST_TEST(says([&] { fft(Z, dimensions<0, 2>); }));
+  BOOST_TEST(says([&] { ifft(Z, dimensions<2>); }));
+  BOOST_TEST(says([&] { rfft(X, dimensions<2>); }));
+  BOOST_TEST(says([&] { rfft(X, dimensions<2, 0>); }));
+  BOOST_TEST(says([&] { irfft(Z, dimensions<2>, 6); }));
+  BOOST_TEST(test::refused<shape_error>([&] { fft(Z, dimensions<40>); }).find("dimension 40") != std::string::npos);
+  const spec square(m.layout("a", ""), {4, 4});
+  BOOST_TEST(says([&] { trace<complex>([](const auto& z) { return fft(z, dimensions<2>); }, square); }));
+  BOOST_TEST(says([&] { trace<complex>([](const auto& z) { return rfft(z, dimensions<2>); }, square); }));
+  BOOST_TEST(says([&] { trace<complex>([](const auto& z) { return irfft(z, dimensions<1, 2>, 6); }, square); }));
 }
 
 #else

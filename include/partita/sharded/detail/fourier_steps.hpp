@@ -7,6 +7,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <partita/array/fourier_rule.hpp>
 #include <partita/array/local_transform.hpp>
 #include <partita/rule/sharding/rules/reduction.hpp>
@@ -98,6 +99,13 @@ constexpr std::uint32_t whole_among(const sharding& s, std::uint32_t left) {
   for (std::size_t d = 0; d < s.rank(); ++d)
     if (in(left, d) && s[d].empty()) found |= std::uint32_t{1} << d;
   return found;
+}
+/// Throws shape_error unless a value of these extents has all of these dimensions.
+inline void require_transformed(const char* call, const shape_list& x, std::initializer_list<std::size_t> dimensions) {
+  for (const std::size_t d : dimensions)
+    if (d >= x.size())
+      throw shape_error(text("partita::") << call << ": requires dimensions below the rank, but dimension " << d
+                                          << " of a value of extents " << x << " is to be transformed; count from 0");
 }
 /// The layout of the result of a transform along these dimensions.
 constexpr sharding layout_of_transformed(sharding s, std::uint32_t left, std::uint32_t all) {
