@@ -3,9 +3,11 @@
 // fftw3f).
 #pragma once
 
+#include <array>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <partita/array/fftfreq.hpp>
 #include <partita/core/rejected_call.hpp>
 #include <partita/sharded/complex.hpp>
 #include <partita/sharded/detail/fourier_steps.hpp>
@@ -30,19 +32,18 @@ template <auto Layout, std::uint32_t First, std::uint32_t Then>
 inline constexpr layout_name<written_layout(layout_after<Layout, First, Then>).size()> name_after =
     make_layout_name<written_layout(layout_after<Layout, First, Then>).size()>(layout_after<Layout, First, Then>);
 
-/// fft or ifft of tensors of any kind.
-template <bool Inverse, std::size_t... D, class X>
-auto fourier_call(const X& x, fourier_norm norm) {
-  constexpr const char* name = Inverse ? "ifft" : "fft";
+/// A transform of tensors of any kind that keeps the type of elements.
+template <std::size_t... D, class X>
+auto transform_call(const char* name, const X& x, const transform_kind& kind) {
   constexpr std::uint32_t all = dimension_mask<D...>;
   const auto of = [&](const auto& z) {
     require_transformed(name, z.extents(), {D...});
-    return transformed(name, z, all, all, Inverse, norm);
+    return transformed(name, z, all, all, kind);
   };
   if constexpr (tensor_kind<X> == 3) {
     require_transformed(name, x.extents(), {D...});
-    traced_complex y = x;
-    ((y = call(fourier_operation<D>{Inverse, norm}, y)), ...);
+    X y = x;
+    ((y = call(transform_operation<D, complex_tensor<X>>{kind.inverse, kind.norm, kind.kind, kind.real}, y)), ...);
     return y;
   } else if constexpr (tensor_kind<X> == 1) {
     return typed_sharded<element_of_tensor<X>, name_after<std::remove_cvref_t<X>::name, all, 0>>(of(as_run_time(x)));
@@ -50,6 +51,32 @@ auto fourier_call(const X& x, fourier_norm norm) {
     return of(x);
   } else {
     return as_array<rank_of<X>>(of(as_run_time(x)));
+  }
+}
+/// A cosine or sine transform of tensors of any kind.
+template <std::size_t... D, class X>
+auto real_transform_call(const char* name, const X& x, bool sine, std::size_t type, bool inverse, fourier_norm norm) {
+  constexpr bool takes = real_tensor<X> && sizeof...(D) > 0 && has_dimensions<X, D...>;
+  static_assert(takes,
+                "partita::dct, idct, dst, idst(x, dimensions<...>): requires elements of float or double, and "
+                "dimensions that x has, each once; real(z) and imag(z) are real");
+  if constexpr (takes) {
+    if (type < 1 || type > 4)
+      throw error((text("partita::") << name << "(x, dimensions<...>, type): requires type 1, 2, 3 or 4, got " << type)
+                      .c_str());
+    constexpr std::array cosines{real_transform::dct_1, real_transform::dct_2, real_transform::dct_3,
+                                 real_transform::dct_4},
+        sines{real_transform::dst_1, real_transform::dst_2, real_transform::dst_3, real_transform::dst_4};
+    const shape_list extents = extents_of_any(x);
+    require_transformed(name, extents, {D...});
+    for (const std::size_t d : {D...})
+      if (!sine && type == 1 && extents[d] == 1)
+        throw shape_error(text("partita::")
+                          << name << ": a cosine transform of type I requires at least 2 elements "
+                          << "along dimension " << d << ", got a tensor of " << extents << "; take another type");
+    return transform_call<D...>(name, x, {inverse, norm, line_kind::real_to_real, (sine ? sines : cosines)[type - 1]});
+  } else {
+    return rejected_call{};
   }
 }
 template <std::size_t... D, class X>
@@ -60,12 +87,12 @@ auto half_spectrum_call(const X& x, fourier_norm norm) {
     using complex = std::complex<element_of_tensor<decltype(z)>>;
     require_transformed("rfft", z.extents(), {D...});
     return transformed("rfft", half_transformed<complex>("rfft", z, last, all, norm, z.extents()[last]), others, all,
-                       false, norm);
+                       {false, norm});
   };
   if constexpr (tensor_kind<X> == 3) {
     require_transformed("rfft", x.extents(), {D...});
     traced_complex y = call(half_spectrum_operation<false, last>{norm, x.extents()[last]}, x);
-    ((y = D == last ? y : call(fourier_operation<D>{false, norm}, y)), ...);
+    ((y = D == last ? y : call(transform_operation<D, true>{false, norm}, y)), ...);
     return y;
   } else if constexpr (tensor_kind<X> == 1) {
     constexpr std::uint32_t half = std::uint32_t{1} << last;
@@ -91,13 +118,13 @@ auto real_of_spectrum_call(const X& x, std::size_t n, fourier_norm norm) {
     require_transformed("irfft", z.extents(), {D...});
     require_half_spectrum(z.extents(), last, n);
     using real = real_of<element_of_tensor<decltype(z)>>;
-    return half_transformed<real>("irfft", transformed("irfft", z, others, all, true, norm), last, all, norm, n);
+    return half_transformed<real>("irfft", transformed("irfft", z, others, all, {true, norm}), last, all, norm, n);
   };
   if constexpr (tensor_kind<X> == 3) {
     require_transformed("irfft", x.extents(), {D...});
     require_half_spectrum(x.extents(), last, n);
     traced_complex y = x;
-    ((y = D == last ? y : call(fourier_operation<D>{true, norm}, y)), ...);
+    ((y = D == last ? y : call(transform_operation<D, true>{true, norm}, y)), ...);
     return call(half_spectrum_operation<true, last>{norm, n}, y);
   } else if constexpr (tensor_kind<X> == 1) {
     constexpr std::uint32_t half = std::uint32_t{1} << last;
@@ -126,7 +153,7 @@ auto fft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::backw
   static_assert(takes,
                 "partita::fft(z, dimensions<...>): requires complex elements and dimensions that z has, each once; "
                 "rfft is for real numbers");
-  if constexpr (takes) return detail::fourier_call<false, D...>(z, norm);
+  if constexpr (takes) return detail::transform_call<D...>("fft", z, {false, norm});
   else return detail::rejected_call{};
 }
 template <class X, std::size_t... D>
@@ -135,7 +162,7 @@ auto ifft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::back
   constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
   static_assert(takes,
                 "partita::ifft(z, dimensions<...>): requires complex elements and dimensions that z has, each once");
-  if constexpr (takes) return detail::fourier_call<true, D...>(z, norm);
+  if constexpr (takes) return detail::transform_call<D...>("ifft", z, {true, norm});
   else return detail::rejected_call{};
 }
 /// Half of the spectrum of real numbers, along the last of these dimensions: `rfft(x, dimensions<0, 1>)`.
@@ -169,6 +196,34 @@ auto irfft(const X& y, dimensions_t<D...>, std::size_t n, fourier_norm norm = fo
       takes, "partita::irfft(y, dimensions<...>, n): requires complex elements and dimensions that y has, each once");
   if constexpr (takes) return detail::real_of_spectrum_call<D...>(y, n, norm);
   else return detail::rejected_call{};
+}
+
+/// Cosine and sine transforms of types 1 to 4 along dimensions, and their inverses: `dct(x, dimensions<0, 1>)`.
+/// Shapes:   those of x.
+/// Requires: elements of float or double, and dimensions that x has, each once [compile time, or shape_error]; a type
+///           from 1 to 4 [error]; two elements for a cosine transform of type 1 [shape_error].
+/// Cost:     as fft.
+/// Adjoint:  the transpose.
+/// Source:   scipy.fft.dct, idct, dst, idst
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto dct(const X& x, dimensions_t<D...>, std::size_t type = 2, fourier_norm norm = fourier_norm::backward) {
+  return detail::real_transform_call<D...>("dct", x, false, type, false, norm);
+}
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto idct(const X& x, dimensions_t<D...>, std::size_t type = 2, fourier_norm norm = fourier_norm::backward) {
+  return detail::real_transform_call<D...>("idct", x, false, type, true, norm);
+}
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto dst(const X& x, dimensions_t<D...>, std::size_t type = 2, fourier_norm norm = fourier_norm::backward) {
+  return detail::real_transform_call<D...>("dst", x, true, type, false, norm);
+}
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto idst(const X& x, dimensions_t<D...>, std::size_t type = 2, fourier_norm norm = fourier_norm::backward) {
+  return detail::real_transform_call<D...>("idst", x, true, type, true, norm);
 }
 
 }  // namespace partita

@@ -85,6 +85,39 @@ BOOST_AUTO_TEST_CASE(transforms_are_those_of_the_definition) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(cosine_and_sine_transforms_are_those_of_the_definition) {
+  const std::array cosines{real_transform::dct_1, real_transform::dct_2, real_transform::dct_3, real_transform::dct_4};
+  const std::array sines{real_transform::dst_1, real_transform::dst_2, real_transform::dst_3, real_transform::dst_4};
+  for (const std::size_t n : {2U, 5U, 8U})
+    for (std::size_t type = 1; type <= 4; ++type)
+      for (const fourier_norm norm : {fourier_norm::backward, fourier_norm::ortho, fourier_norm::forward}) {
+        const xt::xtensor<double, 2> x = partita::real(numbers(3, n));
+        const auto check = [&](const xt::xtensor<double, 2>& y, real_transform kind, bool inverse) {
+          for (std::size_t i = 0; i < 3; ++i) {
+            std::vector<complex> row(n);
+            for (std::size_t j = 0; j < n; ++j) row[j] = x(i, j);
+            const auto known = test::line(detail::line_kind::real_to_real, kind, inverse, norm, n, row);
+            for (std::size_t j = 0; j < n; ++j) BOOST_TEST(std::abs(y(i, j) - known[j].real()) < 1e-12);
+          }
+        };
+        check(dct(x, dimensions<1>, type, norm), cosines[type - 1], false);
+        check(idct(x, dimensions<1>, type, norm), cosines[type - 1], true);
+        check(dst(x, dimensions<1>, type, norm), sines[type - 1], false);
+        check(idst(x, dimensions<1>, type, norm), sines[type - 1], true);
+      }
+}
+
+BOOST_AUTO_TEST_CASE(frequencies_are_in_the_order_of_a_spectrum) {
+  BOOST_TEST((fftfreq(5) == xt::xtensor<double, 1>{0, 1 / 5., 2 / 5., -2 / 5., -1 / 5.}));
+  BOOST_TEST((fftfreq(4, 0.5) == xt::xtensor<double, 1>{0, 0.5, -1, -0.5}));
+  BOOST_TEST((rfftfreq(4, 0.5) == xt::xtensor<double, 1>{0, 0.5, 1}));
+  BOOST_TEST((fftfreq(1) == xt::xtensor<double, 1>{0}));
+  BOOST_TEST((rfftfreq(1) == xt::xtensor<double, 1>{0}));
+  BOOST_TEST((rfftfreq(2) == xt::xtensor<double, 1>{0, 0.5}));
+  BOOST_TEST(test::refused<shape_error>([] { fftfreq(0); }).find("at least one point") != std::string::npos);
+  BOOST_TEST(test::refused<shape_error>([] { rfftfreq(3, 0); }).find("a positive spacing") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(tensors_of_all_layouts_have_the_transforms_of_the_whole) {
   world everyone(test::workers());
   std::mt19937 random(31);
@@ -110,6 +143,11 @@ BOOST_AUTO_TEST_CASE(tensors_of_all_layouts_have_the_transforms_of_the_whole) {
     test::check_elements<std::complex<float>>(everyone, "fft of float", random, {{a, b}},
                                               [&](const auto& x) { return fft(x[0], dimensions<1, 0>, norm); },
                                               {.tolerance = 1e-3});
+    const std::size_t type = 1 + random() % 4;
+    check_real("dct", {{a, b + 1}}, [&](const u& x) { return dct(x[0], dimensions<1>, type, norm); });
+    check_real("idct", {{b + 1, c, 2}}, [&](const u& x) { return idct(x[0], dimensions<2, 0>, type, norm); });
+    check_real("dst", {{a, b, c}}, [&](const u& x) { return dst(x[0], dimensions<1, 0>, type, norm); });
+    check_real("idst", {{a, b}}, [&](const u& x) { return idst(x[0], dimensions<0, 1>, type, norm); });
     // real numbers, their spectrum times a spectrum, and back: a convolution
     check_real("convolution", {{a, b}}, [&](const u& x) {
       const auto y = rfft(x[0], dimensions<0, 1>, norm);
@@ -170,9 +208,25 @@ BOOST_AUTO_TEST_CASE(types_and_programs_have_the_same_transforms, *test::at_leas
   const auto [value, of_types] = value_and_gradient(loss(f), X);
   const auto program = trace<complex>(f, spec(m.layout("data", "model"), {6, 5}));
   const auto [of_program, program_gradients] = value_and_gradient(loss(program), Z);
+  // cosines and sines, in a program of real elements
+  const auto g = [](const auto& one) {
+    const auto y = dct(one, dimensions<0, 1>, 3);
+    return idst(multiply(y, y), dimensions<1>);
+  };
+  const auto of_arrays = [&](const auto& one) { return g(detail::as_run_time(one)); };
+  const auto [known_g, gradients_g] = value_and_gradient(loss(of_arrays), x);
+  const auto [value_g, of_types_g] = value_and_gradient(loss(g), X);
+  const auto program_g = trace(g, spec(m.layout("data", ""), {6, 5}));
+  const auto [traced_g, of_program_g] = value_and_gradient(loss(program_g), X);
+  const auto dg = reshard<m.layout("", "")>(std::get<0>(of_types_g)).whole();
+  const auto dg_of_program = reshard(std::get<0>(of_program_g).at_run_time(), m.layout("", "")).template whole<2>();
   const auto dx = reshard<m.layout("", "")>(std::get<0>(of_types)).whole();
   const auto dz = reshard(std::get<0>(program_gradients).at_run_time(), m.layout("", "")).whole<2>();
   if (everyone.id() >= 4) return;
+  BOOST_TEST(std::abs(value_g - known_g) < 1e-10 * std::abs(known_g));
+  BOOST_TEST(std::abs(traced_g - known_g) < 1e-10 * std::abs(known_g));
+  BOOST_TEST(distance(dg, std::get<0>(gradients_g)) < 1e-9 * std::abs(known_g));
+  BOOST_TEST(distance(dg_of_program, std::get<0>(gradients_g)) < 1e-9 * std::abs(known_g));
   BOOST_TEST(std::abs(value - known) < 1e-10 * std::abs(known));
   BOOST_TEST(std::abs(of_program - known) < 1e-10 * std::abs(known));
   BOOST_TEST(distance(dx, std::get<0>(gradients)) < 1e-9);
@@ -195,7 +249,14 @@ BOOST_AUTO_TEST_CASE(a_dimension_that_a_tensor_does_not_have_is_refused) {
   BOOST_TEST(says([&] { rfft(X, dimensions<2, 0>); }));
   BOOST_TEST(says([&] { irfft(Z, dimensions<2>, 6); }));
   BOOST_TEST(test::refused<shape_error>([&] { fft(Z, dimensions<40>); }).find("dimension 40") != std::string::npos);
+  BOOST_TEST(says([&] { dct(X, dimensions<2>); }));
+  BOOST_TEST(test::refused([&] { idct(X, dimensions<0>, 5); }).find("type 1, 2, 3 or 4, got 5") != std::string::npos);
+  BOOST_TEST(test::refused([&] { dst(X, dimensions<0>, 0); }).find("type 1, 2, 3 or 4, got 0") != std::string::npos);
+  const auto line = partita::real(shard(everyone, m.layout("", ""), numbers(4, 1)));
+  BOOST_TEST(test::refused<shape_error>([&] { dct(line, dimensions<0, 1>, 1); }).find("along dimension 1") !=
+             std::string::npos);
   const spec square(m.layout("a", ""), {4, 4});
+  BOOST_TEST(says([&] { trace([](const auto& x) { return idst(x, dimensions<2>); }, square); }));
   BOOST_TEST(says([&] { trace<complex>([](const auto& z) { return fft(z, dimensions<2>); }, square); }));
   BOOST_TEST(says([&] { trace<complex>([](const auto& z) { return rfft(z, dimensions<2>); }, square); }));
   BOOST_TEST(says([&] { trace<complex>([](const auto& z) { return irfft(z, dimensions<1, 2>, 6); }, square); }));

@@ -12,6 +12,8 @@
 // lines HALF_OF_COMPLEX: 12
 // first REAL_OF_REAL: partita::irfft\(y, dimensions<...>, n\): requires complex elements and dimensions that y has
 // lines REAL_OF_REAL: 12
+// first COSINE_OF_COMPLEX: partita::dct, idct, dst, idst\(x, dimensions<...>\): requires elements of float
+// lines COSINE_OF_COMPLEX: 12
 // first REAL_PROGRAM: partita::rfft\(x, dimensions<...>\): requires real elements .*traced for complex elements
 // lines REAL_PROGRAM: 12
 #include <partita/sharded/fourier.hpp>
@@ -38,6 +40,8 @@ void calls(const world& everyone, const xt::xtensor<std::complex<double>, 2>& z,
   auto refused = rfft(Z, dimensions<0>);
 #elif defined(REAL_OF_REAL)
   auto refused = irfft(X, dimensions<0>, 4);
+#elif defined(COSINE_OF_COMPLEX)
+  auto refused = dct(Z, dimensions<0>);
 #elif defined(REAL_PROGRAM)
   auto refused = rfft(t, dimensions<0>);
 #endif

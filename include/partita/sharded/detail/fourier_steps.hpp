@@ -117,17 +117,28 @@ constexpr sharding layout_of_transformed(sharding s, std::uint32_t left, std::ui
   return s;
 }
 
-/// The transform of complex numbers along these dimensions.
+/// What is made along each of the transformed dimensions: Fourier transforms of complex numbers, or cosine and sine
+/// transforms of real ones.
+struct transform_kind {
+  bool inverse = false;
+  fourier_norm norm = fourier_norm::backward;
+  line_kind kind = line_kind::complex_to_complex;
+  real_transform real = real_transform::dct_1;
+
+  line_transform line(std::size_t d, std::size_t n) const { return line_of(d, kind, real, inverse, norm, n); }
+};
+
+/// The transform along these dimensions, which keeps the type of the elements.
 template <class T>
 sharded_tensor<T> transformed(const char* name, sharded_tensor<T> x, std::uint32_t left, std::uint32_t all,
-                              bool inverse, fourier_norm norm) {
+                              const transform_kind& kind) {
   while (left != 0) {
     sharding s = with_whole_dimension(layout_of_function(true, x.layout()), left, all);
     x = brought_to(x, s);
     const std::uint32_t now = x.state()->on ? whole_among(s, left) : left;
     std::vector<line_transform> lines;
     for (std::size_t d = 0; d < x.rank(); ++d)
-      if (in(now, d)) lines.push_back(line_of(d, line_kind::complex_to_complex, {}, inverse, norm, x.extents()[d]));
+      if (in(now, d)) lines.push_back(kind.line(d, x.extents()[d]));
     x = transformed_in_place<T>(name, x, x.extents(), lines, 0);
     left &= ~now;
   }
@@ -146,31 +157,31 @@ sharded_tensor<U> half_transformed(const char* name, const sharded_tensor<T>& x,
       {line_of(d, to_real ? line_kind::complex_to_real : line_kind::real_to_complex, {}, to_real, norm, n)}, n);
 }
 
-// --- in traced programs, whose elements are all complex ---
+// --- in traced programs, whose elements are all complex, or all real ---
 
-/// The transform of complex numbers along dimension D, which must be whole.
-template <std::size_t D>
-struct fourier_operation {
+/// The transform along dimension D, which must be whole, that keeps the type of elements; or its transpose.
+template <std::size_t D, bool OfComplex>
+struct transform_operation {
   static constexpr std::uint32_t adjoint_reads = 0;
-  static constexpr std::size_t parameters = 2;
+  static constexpr std::size_t parameters = 5;
+  static constexpr bool on_complex = OfComplex;
   bool inverse = false;
   fourier_norm norm = fourier_norm::backward;
+  line_kind kind = line_kind::complex_to_complex;
+  real_transform real = real_transform::dct_1;
+  bool transposed = false;
 
   static constexpr partita::rule rule(const shape_span& x) {
-    return rules::along({static_cast<std::ptrdiff_t>(D)}, 1, true).named("fft")(x);
+    return rules::along({static_cast<std::ptrdiff_t>(D)}, 1, true).named(OfComplex ? "fft" : "dct")(x);
   }
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    transform_lines(x.memory, x.shape, y.memory, y.shape,
-                    {line_of(D, line_kind::complex_to_complex, {}, inverse, norm, x.extents[D])});
+    const line_transform line = transform_kind{inverse, norm, kind, real}.line(D, x.extents[D]);
+    transform_lines(x.memory, x.shape, y.memory, y.shape, {transposed ? adjoint_of(line, x.extents[D]) : line});
   }
-  /// The conjugate transpose: the other direction with the same factor.
   template <class X>
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {
-    return operate(fourier_operation{!inverse, norm == fourier_norm::ortho      ? norm
-                                               : norm == fourier_norm::backward ? fourier_norm::forward
-                                                                                : fourier_norm::backward},
-                   dy);
+    return operate(transform_operation{inverse, norm, kind, real, !transposed}, dy);
   }
 };
 

@@ -1,0 +1,41 @@
+// The frequencies of the numbers of a spectrum, as NumPy's fftfreq and rfftfreq order them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/array/xtensor.hpp>
+#include <partita/core/error.hpp>
+
+namespace partita {
+namespace detail {
+
+/// The frequencies of the spectrum of n points, or of half of it.
+inline xt::xtensor<double, 1> frequencies(const char* call, std::size_t n, bool half, double spacing) {
+  if (n == 0 || !(spacing > 0))
+    throw shape_error(text("partita::") << call << "(n, spacing): requires at least one point and a positive spacing, "
+                                        << "got n = " << n << "; give the number of points that are transformed");
+  xt::xtensor<double, 1> all(std::array<std::size_t, 1>{half ? n / 2 + 1 : n});
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto wave = static_cast<double>(i);
+    all(i) = (half || 2 * i < n ? wave : wave - static_cast<double>(n)) / (static_cast<double>(n) * spacing);
+  }
+  return all;
+}
+
+}  // namespace detail
+
+/// The frequencies of the n numbers of a spectrum, in periods per unit of length: 0, 1, 2, … and then …, -2, -1, each
+/// divided by n times the distance of two points. `rfftfreq` gives those of half of the spectrum of n real numbers.
+/// Shapes:   n, and n / 2 + 1.
+/// Requires: at least one point, and a positive spacing [shape_error].
+/// Cost:     no communication: `shard(everyone, layout, fftfreq(n))` cuts them as a spectrum is cut.
+/// Adjoint:  none.
+/// Source:   numpy.fft.fftfreq and rfftfreq
+inline xt::xtensor<double, 1> fftfreq(std::size_t n, double spacing = 1) {
+  return detail::frequencies("fftfreq", n, false, spacing);
+}
+inline xt::xtensor<double, 1> rfftfreq(std::size_t n, double spacing = 1) {
+  return detail::frequencies("rfftfreq", n, true, spacing);
+}
+
+}  // namespace partita
