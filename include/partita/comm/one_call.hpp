@@ -6,22 +6,28 @@
 
 namespace partita::detail {
 
+/// Marks that this thread is in a call of all workers, before their agreement.
+class call_scope {
+ public:
+  explicit call_scope(hang_report& report) : report_(report), before_(report.in_call()) {
+    if (before_ == hang_report::progress::outside) report_.in_call(hang_report::progress::before_agreement);
+  }
+  ~call_scope() { report_.in_call(before_); }
+  call_scope(const call_scope&) = delete;
+  call_scope& operator=(const call_scope&) = delete;
+
+ private:
+  hang_report& report_;
+  hang_report::progress before_;
+};
+
 /// Returns f(), a call of all workers. std::bad_alloc leaves no other worker waiting. If the workers have not yet
 /// agreed on the call, this worker takes part in their agreement with an error, which all workers throw. If they have
 /// agreed, and always at checks::local, the other workers depend on this one, so it prints an error and ends the job.
 /// Cost: none.
 template <class F>
 decltype(auto) one_call(world_state& world, F f) {
-  struct scope {
-    explicit scope(hang_report& of) : report(of), before(of.in_call()) {
-      if (before == hang_report::progress::outside) report.in_call(hang_report::progress::before_agreement);
-    }
-    ~scope() { report.in_call(before); }
-    scope(const scope&) = delete;
-    scope& operator=(const scope&) = delete;
-    hang_report& report;
-    hang_report::progress before;
-  } const now(world.report());
+  const call_scope now(world.report());
   try {
     return f();
   } catch (const std::bad_alloc&) {

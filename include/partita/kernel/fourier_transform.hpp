@@ -357,7 +357,7 @@ class fourier_operator {
     constexpr std::size_t N = sizeof...(X);
     auto arguments = std::make_shared<const std::tuple<block_argument<X>...>>(x...);
     engine& it = here();
-    const detail::one_thread only(it.state().caller(), [] { return text(engine::name); });
+    const detail::one_thread only(it.state().caller(), engine::name);
     return detail::one_call(it.state(), [&] {
       const targets<Forward, X...> none{};
       auto made = std::apply(

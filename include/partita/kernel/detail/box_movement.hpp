@@ -84,7 +84,7 @@ class box_movement {
   /// Runs f() as one call of all workers.
   template <class F>
   decltype(auto) one_call(F f) const {
-    const one_thread only(state().caller(), [&] { return text(name_); });
+    const one_thread only(state().caller(), name_);
     return partita::detail::one_call(*world_, f);
   }
   /// Collective: throws on all workers if one of them has an error.

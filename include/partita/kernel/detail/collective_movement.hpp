@@ -49,10 +49,8 @@ class collective_movement {
   /// Runs f() as one call of all workers.
   template <class F>
   decltype(auto) one_call(F f) const {
-    if (!world_)
-      throw error(
-          text(facts_.name) << ": requires a kernel that has not been moved from; call the one it was moved to");
-    const one_thread only(world_->caller(), [&] { return text(facts_.name); });
+    require_world();
+    const one_thread only(world_->caller(), facts_.name);
     return partita::detail::one_call(*world_, f);
   }
   /// Collective: throws on all workers if one of them has an error.
@@ -71,6 +69,9 @@ class collective_movement {
   PARTITA_DECL lent_header* share(const collective_call& call, std::size_t elements);
 
  private:
+  /// Throws where the kernel has been moved from.
+  PARTITA_DECL void require_world() const;
+
   /// Sends small blocks to other nodes, or shows them to workers of this node, before the agreement is complete: one
   /// latency instead of two.
   class sends_speculatively final : public speculative_send {

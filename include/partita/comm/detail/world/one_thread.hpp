@@ -4,6 +4,7 @@
 #include <atomic>
 #include <partita/core/error.hpp>
 #include <thread>
+#include <type_traits>
 
 namespace partita::detail {
 
@@ -12,16 +13,13 @@ namespace partita::detail {
 class one_thread {
  public:
   /// `caller` holds the thread that is in a call of the world; null where only one thread is possible.
+  one_thread(std::atomic<std::thread::id>* caller, const char* call) {
+    if (!enters(caller)) refuse(text(call));
+  }
   template <class Describe>
+    requires std::is_invocable_r_v<text, Describe>
   one_thread(std::atomic<std::thread::id>* caller, Describe describe) {
-    if (caller == nullptr) return;
-    const std::thread::id own = std::this_thread::get_id();
-    if (caller->load(std::memory_order_relaxed) == own) return;  // part of a call that this thread already makes
-    std::thread::id no_thread;
-    if (!caller->compare_exchange_strong(no_thread, own, std::memory_order_acquire))
-      throw communication_error(text("partita: two threads make calls of one world at once, one of them ")
-                                << describe() << "; make a world for each thread, in the same order on all workers");
-    caller_ = caller;
+    if (!enters(caller)) refuse(describe());
   }
   ~one_thread() {
     if (caller_ != nullptr) caller_->store(std::thread::id(), std::memory_order_release);
@@ -30,6 +28,21 @@ class one_thread {
   one_thread& operator=(const one_thread&) = delete;
 
  private:
+  /// False if another thread is in a call.
+  bool enters(std::atomic<std::thread::id>* caller) {
+    if (caller == nullptr) return true;
+    const std::thread::id own = std::this_thread::get_id();
+    if (caller->load(std::memory_order_relaxed) == own) return true;  // part of a call that this thread already makes
+    std::thread::id no_thread;
+    if (!caller->compare_exchange_strong(no_thread, own, std::memory_order_acquire)) return false;
+    caller_ = caller;
+    return true;
+  }
+  [[noreturn]] static void refuse(const text& call) {
+    throw communication_error(text("partita: two threads make calls of one world at once, one of them ")
+                              << call << "; make a world for each thread, in the same order on all workers");
+  }
+
   std::atomic<std::thread::id>* caller_ = nullptr;  // set if the call began with this object
 };
 

@@ -5,6 +5,11 @@
 
 namespace partita::detail {
 
+PARTITA_DEF void collective_movement::require_world() const {
+  if (!world_)
+    throw error(text(facts_.name) << ": requires a kernel that has not been moved from; call the one it was moved to");
+}
+
 PARTITA_DEF kernel_counts collective_movement::counts() const {
   if (!ways_) return {plans_made()};
   const traffic& moved = ways_->moved();
