@@ -4,7 +4,6 @@
 #include <atomic>
 #include <partita/core/error.hpp>
 #include <thread>
-#include <type_traits>
 
 namespace partita::detail {
 
@@ -17,7 +16,6 @@ class one_thread {
     if (!enters(caller)) refuse(text(call));
   }
   template <class Describe>
-    requires std::is_invocable_r_v<text, Describe>
   one_thread(std::atomic<std::thread::id>* caller, Describe describe) {
     if (!enters(caller)) refuse(describe());
   }
