@@ -86,11 +86,20 @@ std::pair<double, double> train(const world& everyone, const mesh& m, const fiel
     });
   };
   constexpr std::size_t c = channels, k = modes, one = 1;
-  const auto waves = [&] {
-    return std::pair(weights(0.2, c, c, k, k), weights(0.2, c, c, k, k));
-  };  // real and imaginary
-  auto parameters = std::tuple_cat(std::tuple(weights(1, one, c)), waves(), waves(), std::tuple(weights(0.4, c, c)),
-                                   waves(), waves(), std::tuple(weights(0.4, c, c), weights(0.4, c, one)));
+  const auto waves = [&] { return weights(0.2, c, c, k, k); };  // real or imaginary parts
+  // braces: each of them is made before the next one, with any compiler
+  auto parameters = std::tuple{weights(1, one, c),
+                               waves(),
+                               waves(),
+                               waves(),
+                               waves(),
+                               weights(0.4, c, c),
+                               waves(),
+                               waves(),
+                               waves(),
+                               waves(),
+                               weights(0.4, c, c),
+                               weights(0.4, c, one)};
   auto gradients = parameters;
   auto optimiser = std::apply(
       [&](auto&... p) {
