@@ -3,6 +3,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdio>
+#include <numbers>
 #include <partita/partita.hpp>
 #include <partita/sharded/fourier.hpp>
 #include <random>
@@ -45,10 +46,10 @@ fields initial_fields() {
   for (std::size_t s = 0; s < samples; ++s)
     for (int kx = -2; kx <= 2; ++kx)
       for (int ky = 0; ky <= 2; ++ky) {
-        const double amplitude = number() / (1 + kx * kx + ky * ky), phase = 3.14159 * number();
+        const double amplitude = number() / (1 + kx * kx + ky * ky), phase = std::numbers::pi * number();
         for (std::size_t i = 0; i < n; ++i)
           for (std::size_t j = 0; j < n; ++j)
-            u(s, 0, i, j) += amplitude * std::cos(2 * 3.14159265358979 / n * (kx * double(i) + ky * double(j)) + phase);
+            u(s, 0, i, j) += amplitude * std::cos(2 * std::numbers::pi / n * (kx * double(i) + ky * double(j)) + phase);
       }
   return u;
 }

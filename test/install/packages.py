@@ -53,7 +53,7 @@ def debian(source):
         sys.exit(77)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        # not optimised, without what debuggers read, and by clang where it is installed: in a sixth of the time
+        # quickly: not optimised, without what debuggers read, and by clang where it is installed
         settings = {"DEB_BUILD_OPTIONS": "noopt noautodbgsym", "DEB_CXXFLAGS_STRIP": "-g"}
         if shutil.which("clang++"):
             settings["CXX"] = "clang++"

@@ -9,8 +9,6 @@ BOOST_AUTO_TEST_CASE(real_numbers_come_back) {
   files.of_type<float>();
   files.of_type<double>();
   files.of_type<long double>();
-  files.of_higher_ranks<double>();
-  files.of_higher_ranks<long double>();
 }
 
 BOOST_AUTO_TEST_CASE(complex_numbers_come_back) {
@@ -18,8 +16,6 @@ BOOST_AUTO_TEST_CASE(complex_numbers_come_back) {
   files.of_type<std::complex<float>>();
   files.of_type<std::complex<double>>();
   files.of_type<std::complex<long double>>();
-  files.of_higher_ranks<std::complex<double>>();
-  files.of_higher_ranks<std::complex<long double>>();
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -124,10 +124,6 @@ struct round_trips {
     of_rank<T, 1>();
     of_rank<T, 2>();
     of_rank<T, 3>();
-  }
-  /// More ranks, for one type of each size: what depends on a rank is the same for types of one size.
-  template <class T>
-  void of_higher_ranks() {
     of_rank<T, 4>();
     of_rank<T, 5>();
     of_rank<T, 6>();
