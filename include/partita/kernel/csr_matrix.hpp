@@ -95,7 +95,7 @@ class csr_matrix {
       const xt::xtensor<T, rank_of<X>> own = x;
       auto y = zeros<rank_of<X>>(rows_.size(), own.shape());
       auto later = exchange_.start(own);
-      const std::size_t width = width_of(own.shape());
+      const std::size_t width = detail::row_elements(own.shape());
       if (own.shape(0) == columns_.size()) own_.multiply(own.data(), y.data(), width);
       const auto others = later.finish();
       others_.multiply(others.data(), y.data(), width);
@@ -109,7 +109,7 @@ class csr_matrix {
   auto adjoint(const Y& dy) const {
     if constexpr (takes<Y>()) {
       const xt::xtensor<T, rank_of<Y>> given = dy;
-      const std::size_t width = width_of(given.shape());
+      const std::size_t width = detail::row_elements(given.shape());
       text wrong;
       if (given.shape(0) != rows_.size())
         wrong << words.call << ".adjoint(dy): requires a block with a row for each row that its worker owns, "
@@ -152,11 +152,6 @@ class csr_matrix {
     } else {
       return false;
     }
-  }
-  template <class Shape>
-  static std::size_t width_of(const Shape& shape) {
-    if constexpr (std::tuple_size_v<Shape> == 1) return 1;
-    else return shape[1];
   }
   template <std::size_t Rank, class Shape>
   static xt::xtensor<T, Rank> zeros(std::size_t rows, Shape shape) {

@@ -45,13 +45,7 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
   template <class Y, class Reduction>
   auto reduce(const Y& dy, Reduction) const {
     if constexpr (reduces<Y, reduction_in<Reduction>>()) {
-      return movement_.one_call([&] {
-        const block_argument<Y> argument(dy);
-        return movement_
-            .template reduced<reduction_in<Reduction>>(5, argument.block(), detail::target<element_of<Y>, rank_of<Y>>{},
-                                                       ".reduce(dy, reduction)", detail::local_error())
-            .finish();
-      });
+      return movement_.combine<reduction_in<Reduction>>(5, dy, ".reduce(dy, reduction)");
     } else {
       return detail::rejected_call();
     }

@@ -33,7 +33,7 @@ class segments {
   segments(const world& everyone, const index_list& owned, const index_list& segment_of_rows)
       : movement_(detail::index_planner(everyone, owned, segment_of_rows, words)) {
     const xt::xtensor<std::size_t, 1> ones = xt::ones<std::size_t>({segment_of_rows.size()});
-    const auto sums = combined<sum_t>(sum_number, ones, ".sizes()");
+    const auto sums = movement_.combine<sum_t>(sum_number, ones, ".sizes()");
     sizes_.assign(sums.begin(), sums.end());
   }
 
@@ -48,20 +48,20 @@ class segments {
   /// Gives each row the row of its segment. It is the adjoint of sum.
   template <class Y>
   auto rows(const Y& y) const {
-    if constexpr (takes<Y>()) return copied(rows_number, y, ".rows(y)");
+    if constexpr (takes<Y>()) return movement_.copy(rows_number, y, ".rows(y)");
     else return detail::rejected_call();
   }
   /// The sum of the rows of each segment; 0 without rows. Its adjoint is `rows`.
   template <class X>
   auto sum(const X& x) const {
-    if constexpr (takes_sums<X>()) return combined<sum_t>(sum_number, x, ".sum(x)");
+    if constexpr (takes_sums<X>()) return movement_.combine<sum_t>(sum_number, x, ".sum(x)");
     else return detail::rejected_call();
   }
   /// The mean of the rows of each segment; 0 without rows.
   template <class X>
   auto mean(const X& x) const {
     if constexpr (takes_fractions<X>()) {
-      auto y = combined<sum_t>(mean_number, x, ".mean(x)");
+      auto y = movement_.combine<sum_t>(mean_number, x, ".mean(x)");
       divide(y);
       return y;
     } else {
@@ -73,7 +73,7 @@ class segments {
     if constexpr (takes_fractions<Y>()) {
       xt::xtensor<element_of<Y>, rank_of<Y>> share = dy;
       if (share.shape(0) == rows_of_result()) divide(share);
-      return copied(mean_adjoint_number, share, ".mean_adjoint(dy)");
+      return movement_.copy(mean_adjoint_number, share, ".mean_adjoint(dy)");
     } else {
       return detail::rejected_call();
     }
@@ -81,7 +81,7 @@ class segments {
   /// The maximum of the rows of each segment, element by element; without rows minus infinity, or the least integer.
   template <class X>
   auto maximum(const X& x) const {
-    if constexpr (takes_order<X>()) return combined<maximum_t>(maximum_number, x, ".maximum(x)");
+    if constexpr (takes_order<X>()) return movement_.combine<maximum_t>(maximum_number, x, ".maximum(x)");
     else return detail::rejected_call();
   }
   /// Of y = maximum(x): dy goes in equal shares to all rows of the segment that equal its maximum.
@@ -96,14 +96,14 @@ class segments {
       expect(wrong, call, "x", equal.shape(), rows_of_argument(), equal.shape());
       expect(wrong, call, "y", largest.shape(), rows_of_result(), equal.shape());
       expect(wrong, call, "dy", share.shape(), rows_of_result(), equal.shape());
-      const auto most = copied(maximum_adjoint_number, largest, call, wrong);
+      const auto most = movement_.copy(maximum_adjoint_number, largest, call, wrong);
       for (std::size_t k = 0; k < equal.size(); ++k) {
         const T a = equal.data()[k], b = most.data()[k];
         equal.data()[k] = T(a == b || (a != a && b != b) ? 1 : 0);
       }
-      const auto count = combined<sum_t>(sum_number, equal, call);
+      const auto count = movement_.combine<sum_t>(sum_number, equal, call);
       for (std::size_t k = 0; k < share.size(); ++k) share.data()[k] /= count.data()[k];
-      auto dx = copied(rows_number, share, call);
+      auto dx = movement_.copy(rows_number, share, call);
       for (std::size_t k = 0; k < dx.size(); ++k)
         if (equal.data()[k] == T(0)) dx.data()[k] = T(0);
       return dx;
@@ -118,9 +118,9 @@ class segments {
     if constexpr (takes_reals<X>()) {
       constexpr const char* call = ".softmax(x)";
       xt::xtensor<element_of<X>, rank_of<X>> y = x;
-      const auto most = copied(rows_number, combined<maximum_t>(softmax_number, y, call), call);
+      const auto most = movement_.copy(rows_number, movement_.combine<maximum_t>(softmax_number, y, call), call);
       for (std::size_t k = 0; k < y.size(); ++k) y.data()[k] = std::exp(y.data()[k] - most.data()[k]);
-      const auto whole = copied(rows_number, combined<sum_t>(sum_number, y, call), call);
+      const auto whole = movement_.copy(rows_number, movement_.combine<sum_t>(sum_number, y, call), call);
       for (std::size_t k = 0; k < y.size(); ++k) y.data()[k] /= whole.data()[k];
       return y;
     } else {
@@ -138,7 +138,8 @@ class segments {
       expect(wrong, call, "dy", given.shape(), rows_of_argument(), weight.shape());
       xt::xtensor<element_of<Y>, rank_of<Y>> dx = weight;
       for (std::size_t k = 0; k < dx.size() && !wrong.any(); ++k) dx.data()[k] *= given.data()[k];
-      const auto whole = copied(rows_number, combined<sum_t>(softmax_adjoint_number, dx, call, wrong), call);
+      const auto whole =
+          movement_.copy(rows_number, movement_.combine<sum_t>(softmax_adjoint_number, dx, call, wrong), call);
       for (std::size_t k = 0; k < dx.size(); ++k) dx.data()[k] = weight.data()[k] * (given.data()[k] - whole.data()[k]);
       return dx;
     } else {
@@ -161,26 +162,6 @@ class segments {
     softmax_adjoint_number
   };
 
-  template <class Y>
-  pooled_tensor<element_of<Y>, rank_of<Y>> copied(call_number number, const Y& y, const char* call,
-                                                  const detail::local_error& before = {}) const {
-    return movement_.one_call([&] {
-      const block_argument<Y> argument(y);
-      return movement_.copied(number, argument.block(), detail::target<element_of<Y>, rank_of<Y>>{}, call, before)
-          .finish();
-    });
-  }
-  template <class Reduction, class X>
-  pooled_tensor<element_of<X>, rank_of<X>> combined(call_number number, const X& x, const char* call,
-                                                    const detail::local_error& before = {}) const {
-    return movement_.one_call([&] {
-      const block_argument<X> argument(x);
-      return movement_
-          .template reduced<Reduction>(number, argument.block(), detail::target<element_of<X>, rank_of<X>>{}, call,
-                                       before)
-          .finish();
-    });
-  }
   /// Divides each row by the size of its segment.
   template <class Y>
   void divide(Y& y) const {

@@ -107,27 +107,23 @@ auto searchsorted(const world& everyone, const S& sorted, const X& x, const sear
       detail::agree_together(
           world, detail::mixed(detail::mixed(0x7365617263ULL, detail::type_number<T>()), options.right ? 1 : 0), wrong,
           [&] { return text(call) << " of " << numbers.size() << " numbers"; });
-      // 2. Each number goes to the first worker whose last number is not before it.
-      const auto is_before = [&](std::uint64_t key, std::uint64_t number) {
-        return options.right ? key <= number : key < number;
+      // 2. Each number goes to the first worker whose last number is not before it, or to the last one with numbers.
+      const auto rank_among = [&](const std::vector<std::uint64_t>& of, T number) {
+        const std::uint64_t key = detail::sort_key(number);
+        const auto at =
+            options.right ? std::upper_bound(of.begin(), of.end(), key) : std::lower_bound(of.begin(), of.end(), key);
+        return static_cast<std::size_t>(at - of.begin());
       };
-      std::vector<std::size_t> receivers(numbers.size());
-      for (std::size_t j = 0; j < numbers.size(); ++j) {
-        const std::uint64_t key = detail::sort_key(numbers(j));
-        std::size_t k = 0, last = 0;
-        for (; k < ends.size() && (ends[k][0] == 0 || is_before(ends[k][2], key)); ++k)
-          if (ends[k][0] != 0) last = k;
-        receivers[j] = k < ends.size() ? k : last;
-      }
+      std::vector<std::size_t> holders, receivers(numbers.size());
+      std::vector<std::uint64_t> last_keys;
+      for (std::size_t k = 0; k < ends.size(); ++k)
+        if (ends[k][0] != 0) holders.push_back(k), last_keys.push_back(ends[k][2]);
+      for (std::size_t j = 0; j < numbers.size() && !holders.empty(); ++j)
+        receivers[j] = holders[std::min(rank_among(last_keys, numbers(j)), holders.size() - 1)];
       const auto there = send_to(everyone, receivers);
       const auto asked = there(numbers);
       xt::xtensor<std::size_t, 1> places(std::array<std::size_t, 1>{asked.size()});
-      for (std::size_t j = 0; j < places.size(); ++j) {
-        const std::uint64_t key = detail::sort_key(asked(j));
-        const auto at = options.right ? std::upper_bound(keys.begin(), keys.end(), key)
-                                      : std::lower_bound(keys.begin(), keys.end(), key);
-        places(j) = first + static_cast<std::size_t>(at - keys.begin());
-      }
+      for (std::size_t j = 0; j < places.size(); ++j) places(j) = first + rank_among(keys, asked(j));
       return xt::xtensor<std::size_t, 1>(there.adjoint(places));
     });
   } else {

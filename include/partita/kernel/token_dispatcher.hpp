@@ -52,14 +52,15 @@ class token_dispatcher {
   /// The tokens that have chosen an expert of this worker.
   template <class X>
   auto dispatch(const X& x) const {
-    if constexpr (takes<X>()) return dispatched(dispatch_number, x, ".dispatch(x)", {});
+    if constexpr (takes<X>()) return dispatched(dispatch_number, x, ".dispatch(x)");
     else return detail::rejected_call();
   }
   /// The sum of the rows that the experts of a token have for it.
   template <class Y>
   auto combine(const Y& y) const {
     if constexpr (takes<Y>()) {
-      return summed(back(combine_number, y, ".combine(y)", {}), [](std::size_t) { return element_of<Y>(1); });
+      return summed(movement_.combine<sum_t>(combine_number, y, ".combine(y)"),
+                    [](std::size_t) { return element_of<Y>(1); });
     } else {
       return detail::rejected_call();
     }
@@ -72,7 +73,8 @@ class token_dispatcher {
       const xt::xtensor<element_of<Y>, rank_of<Weights>> w = weights;
       detail::local_error wrong;
       expect(wrong, call, "a weight for each choice", w.size(), movement_.pattern().owned);
-      return summed(back(weighted_number, y, call, wrong), [&](std::size_t k) { return w.data()[k]; });
+      return summed(movement_.combine<sum_t>(weighted_number, y, call, wrong),
+                    [&](std::size_t k) { return w.data()[k]; });
     } else {
       return detail::rejected_call();
     }
@@ -88,18 +90,19 @@ class token_dispatcher {
       detail::local_error wrong;
       expect(wrong, call, "a weight for each choice", w.size(), movement_.pattern().owned);
       expect(wrong, call, "a row of y for each choice of an expert of the worker", rows_y.shape(0), rows());
-      expect(wrong, call, "rows of y and dz of as many elements", width_of(rows_y), width_of(given));
+      expect(wrong, call, "rows of y and dz of as many elements", detail::row_elements(rows_y.shape()),
+             detail::row_elements(given.shape()));
       auto dy = dispatched(adjoint_number, given, call, wrong);
       xt::xtensor<T, 1> flat(std::array{w.size()}), products = xt::zeros<T>({rows()});
       std::copy_n(w.data(), w.size(), flat.data());
-      const auto weight_of = there(dispatch_number, flat, call, {});
-      const std::size_t width = width_of(rows_y);
+      const auto weight_of = movement_.copy(dispatch_number, flat, call);
+      const std::size_t width = detail::row_elements(rows_y.shape());
       for (std::size_t r = 0; r < rows(); ++r)
         for (std::size_t e = r * width; e < (r + 1) * width; ++e) {
           products(r) += rows_y.data()[e] * dy.data()[e];
           dy.data()[e] *= weight_of(r);
         }
-      const auto gradient = back(combine_number, products, call, {});
+      const auto gradient = movement_.combine<sum_t>(combine_number, products, call);
       xt::xtensor<T, rank_of<Weights>> dw = w;
       std::copy_n(gradient.data(), gradient.size(), dw.data());
       return std::pair(std::move(dy), std::move(dw));
@@ -125,48 +128,27 @@ class token_dispatcher {
       return detail::index_planner(state, std::move(ways), std::move(pattern), words);
     });
   }
-  /// Moves a row of each choice to its expert.
-  template <class X>
-  pooled_tensor<element_of<X>, rank_of<X>> there(call_number number, const X& x, const char* call,
-                                                 const detail::local_error& before) const {
-    return movement_.one_call([&] {
-      const block_argument<X> argument(x);
-      return movement_.copied(number, argument.block(), detail::target<element_of<X>, rank_of<X>>{}, call, before)
-          .finish();
-    });
-  }
-  /// Moves the rows of experts back to the choices.
-  template <class Y>
-  pooled_tensor<element_of<Y>, rank_of<Y>> back(call_number number, const Y& y, const char* call,
-                                                const detail::local_error& before) const {
-    return movement_.one_call([&] {
-      const block_argument<Y> argument(y);
-      return movement_
-          .template reduced<sum_t>(number, argument.block(), detail::target<element_of<Y>, rank_of<Y>>{}, call, before)
-          .finish();
-    });
-  }
   /// Moves the row of a token to each of its experts.
   template <class X>
-  auto dispatched(call_number number, const X& x, const char* call, detail::local_error before) const {
+  auto dispatched(call_number number, const X& x, const char* call, detail::local_error before = {}) const {
     using T = element_of<X>;
     const xt::xtensor<T, rank_of<X>> given = x;
     expect(before, call, "a row of x for each token", given.shape(0), tokens());
-    if (per_token_ == 1) return there(number, given, call, before);
+    if (per_token_ == 1) return movement_.copy(number, given, call, before);
     auto shape = given.shape();
     shape[0] = movement_.pattern().owned;
     xt::xtensor<T, rank_of<X>> rows(shape);
-    const std::size_t width = width_of(given);
+    const std::size_t width = detail::row_elements(given.shape());
     for (std::size_t k = 0; k < shape[0] && !before.any(); ++k)
       std::copy_n(given.data() + k / per_token_ * width, width, rows.data() + k * width);
-    return there(number, rows, call, before);
+    return movement_.copy(number, rows, call, before);
   }
   /// The weighted sum of the rows of the choices of each token, in their order.
   template <class T, std::size_t Rank, class Weight>
   pooled_tensor<T, Rank> summed(pooled_tensor<T, Rank> returned, Weight weight) const {
     std::array<std::size_t, Rank> shape{};
     std::copy(returned.shape().begin(), returned.shape().end(), shape.begin());
-    const std::size_t choices = shape[0], width = width_of(returned);
+    const std::size_t choices = shape[0], width = detail::row_elements(returned.shape());
     shape[0] = tokens();
     auto y = make_pooled<T, Rank>(*movement_.memory(), shape);
     for (std::size_t k = 0; k < choices; ++k)
@@ -176,13 +158,6 @@ class token_dispatcher {
         sum = k % per_token_ == 0 ? term : static_cast<T>(sum + term);
       }
     return y;
-  }
-  /// The number of elements of a row.
-  template <class X>
-  static std::size_t width_of(const X& x) {
-    std::size_t width = 1;
-    for (std::size_t d = 1; d < rank_of<X>; ++d) width *= x.shape(d);
-    return width;
   }
   /// Sets an error unless two numbers are equal.
   void expect(detail::local_error& wrong, const char* call, const char* what, std::size_t got,

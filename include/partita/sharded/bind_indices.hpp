@@ -41,9 +41,7 @@ struct index_binding {
 
   template <class T>
   static auto matrix_of(const tensor_block<T>& block, const shape_list& extents) {
-    std::size_t width = 1;
-    for (std::size_t d = 1; d < extents.size(); ++d) width *= extents[d];
-    const std::size_t rows = block.shape[0];
+    const std::size_t rows = block.shape[0], width = row_elements(extents);
     return xt::adapt(block.data(), rows * width, xt::no_ownership(), std::array{rows, width});
   }
 };
@@ -83,16 +81,13 @@ sharded_tensor<T> with_rows(const index_binding& b, const sharded_tensor<T>& x, 
 template <class T>
 void log_exchange(const index_binding& b, const char* call, bool forward, const sharding& from, const sharding& to,
                   const shape_list& extents) {
-  std::size_t width = 1;
-  for (std::size_t d = 1; d < extents.size(); ++d) width *= extents[d];
-  const auto plan = b.exchange->plan(width);
-  movement_counts got{.exchanges = 1, .messages = forward ? plan.receives.size() : plan.sends.size()};
-  for (const auto& part : forward ? plan.receives : plan.sends) got.bytes += part.where.volume() * sizeof(T);
-  executing.moved.exchanges += got.exchanges;
-  executing.moved.bytes += got.bytes;
-  executing.moved.messages += got.messages;
+  const auto plan = b.exchange->plan(row_elements(extents));
+  const std::size_t bytes = (forward ? plan.elements_received() : plan.elements_sent()) * sizeof(T);
+  executing.moved.exchanges += 1;
+  executing.moved.bytes += bytes;
+  executing.moved.messages += forward ? plan.receives.size() : plan.sends.size();
   if (executing.log != nullptr)
-    executing.log->push_back({text(call), executing.is_backward, from, to, extents, got.bytes, 0});
+    executing.log->push_back({text(call), executing.is_backward, from, to, extents, bytes, 0});
 }
 
 template <class T>

@@ -32,7 +32,6 @@ inline constexpr element_function complex_of_parts{
     "to_complex", additive_complex, of_complex([](auto a, auto b) { return decltype(a)(a.real(), b.real()); }),
     reading<0, &detail::additive_rule>(of_complex([](auto dy) { return decltype(dy)(dy.real()); })),
     reading<0, &detail::additive_rule>(of_complex([](auto dy) { return decltype(dy)(dy.imag()); }))};
-inline constexpr auto times_i = of_complex([](auto z) { return decltype(z)(-z.imag(), z.real()); });
 /// z / |z|, and 0 of 0: the derivative of the absolute value.
 inline constexpr auto direction = of_complex([](auto z) { return z == decltype(z)(0) ? z : z / std::abs(z); });
 /// i z / |z|², and 0 of 0: the derivative of the angle.
@@ -44,9 +43,6 @@ inline constexpr element_function absolute_value{
 inline constexpr element_function angle_of{
     "angle", complex_number, of_complex([](auto z) { return decltype(z)(std::arg(z)); }),
     reading_x(of_complex([](auto dy, auto z) { return dy.real() * decltype(turn)()(z); }))};
-inline constexpr element_function times_i_of{"times i", additive_complex, times_i, no_derivative()};
-inline constexpr element_function direction_of{"direction", complex_number, direction, no_derivative()};
-inline constexpr element_function turn_of{"turn", complex_number, turn, no_derivative()};
 
 }  // namespace element_functions
 
@@ -58,114 +54,68 @@ concept complex_tensor = any_tensor<X> && is_complex<element_of_tensor<X>>;
 template <class X>
 concept real_tensor = any_tensor<X> && std::is_floating_point_v<element_of_tensor<X>>;
 
-/// The functions of one tensor of complex numbers, with real results: their value, and the cotangent of z.
-struct real_part_function {
-  static constexpr const char* name = "real";
-  static constexpr bool is_linear = true;
-  static constexpr const auto& traced_row = element_functions::real_part;
-  template <class T>
-  static T value(const std::complex<T>& z) {
-    return z.real();
-  }
-};
-struct imaginary_part_function {
-  static constexpr const char* name = "imag";
-  static constexpr bool is_linear = true;
-  static constexpr const auto& traced_row = element_functions::imaginary_part;
-  template <class T>
-  static T value(const std::complex<T>& z) {
-    return z.imag();
-  }
-};
-struct absolute_value_function {
-  static constexpr const char* name = "abs";
-  static constexpr bool is_linear = false;
-  static constexpr const auto& traced_row = element_functions::absolute_value;
-  static constexpr const auto& derivative = element_functions::direction_of;
-  template <class T>
-  static T value(const std::complex<T>& z) {
-    return std::abs(z);
-  }
-};
-struct angle_function {
-  static constexpr const char* name = "angle";
-  static constexpr bool is_linear = false;
-  static constexpr const auto& traced_row = element_functions::angle_of;
-  static constexpr const auto& derivative = element_functions::turn_of;
-  template <class T>
-  static T value(const std::complex<T>& z) {
-    return std::arg(z);
-  }
-};
+/// Whether a function of complex numbers with real results is linear: its derivative reads no argument.
+template <const auto& Row>
+inline constexpr bool is_linear_row = derivative_of<Row, 0>::reads == 0;
 
-template <class Function, class T>
+template <const auto& Row, class T>
 sharded_tensor<T> real_function_of(const sharded_tensor<std::complex<T>>& z);
 
-/// A real tensor as the real parts of a complex one, whose imaginary parts are 0.
+/// The complex tensor of its real parts, and its imaginary parts if they are given.
 template <class T>
-sharded_tensor<std::complex<T>> as_complex(const sharded_tensor<T>& x) {
+sharded_tensor<std::complex<T>> as_complex(std::vector<sharded_tensor<T>> parts) {
   using complex = std::complex<T>;
-  const sharding there = layout_of_function(true, x.layout());
+  const sharding there = layout_of_function(parts.front().layout(), parts.back().layout());
+  for (auto& part : parts) part = brought_to(part, there);
   return between_elements<complex, T>(
-      "to_complex", 1, {brought_to(x, there)}, there, x.extents(),
+      "to_complex", parts.size(), parts, there, parts[0].extents(),
       [](const std::vector<tensor_block<T>>& from, const tensor_block<complex>& to) {
-        for (std::size_t k = 0; k < to.size(); ++k) to.data()[k] = complex(from[0].data()[k]);
-      },
-      [](std::size_t, const sharded_tensor<complex>& dy) { return real_function_of<real_part_function>(dy); });
-}
-template <class T>
-sharded_tensor<std::complex<T>> as_complex(const sharded_tensor<T>& a, const sharded_tensor<T>& b) {
-  using complex = std::complex<T>;
-  const sharding there = layout_of_function(a.layout(), b.layout());
-  return between_elements<complex, T>(
-      "to_complex", 2, {brought_to(a, there), brought_to(b, there)}, there, a.extents(),
-      [](const std::vector<tensor_block<T>>& from, const tensor_block<complex>& to) {
-        for (std::size_t k = 0; k < to.size(); ++k) to.data()[k] = complex(from[0].data()[k], from[1].data()[k]);
+        for (std::size_t k = 0; k < to.size(); ++k)
+          to.data()[k] = complex(from[0].data()[k], from.size() == 1 ? T(0) : from[1].data()[k]);
       },
       [](std::size_t i, const sharded_tensor<complex>& dy) {
-        return i == 0 ? real_function_of<real_part_function>(dy) : real_function_of<imaginary_part_function>(dy);
+        return i == 0 ? real_function_of<element_functions::real_part>(dy)
+                      : real_function_of<element_functions::imaginary_part>(dy);
       });
 }
-template <class Function, class T>
+/// The real parts of what a row makes of complex numbers, whose imaginary parts are 0.
+template <const auto& Row, class T>
 sharded_tensor<T> real_function_of(const sharded_tensor<std::complex<T>>& given) {
   using complex = std::complex<T>;
-  const sharding there = layout_of_function(Function::is_linear, given.layout());
+  const sharding there = layout_of_function(is_linear_row<Row>, given.layout());
   const sharded_tensor<complex> z = brought_to(given, there);
   std::vector<sharded_tensor<complex>> kept;
-  if constexpr (!Function::is_linear) kept.push_back(detached(z));
+  if constexpr (!is_linear_row<Row>) kept.push_back(detached(z));
   return between_elements<T, complex>(
-      Function::name, 0, {z}, there, z.extents(),
+      Row.name, 0, {z}, there, z.extents(),
       [](const std::vector<tensor_block<complex>>& from, const tensor_block<T>& to) {
-        for (std::size_t k = 0; k < to.size(); ++k) to.data()[k] = Function::value(from[0].data()[k]);
+        typename std::remove_cvref_t<decltype(Row)>::value value;
+        for (std::size_t k = 0; k < to.size(); ++k) to.data()[k] = value(from[0].data()[k]).real();
       },
       [kept](std::size_t, const sharded_tensor<T>& dy) {
-        namespace f = element_functions;
-        const auto d = as_complex(dy);
-        if constexpr (std::is_same_v<Function, real_part_function>) return d;
-        else if constexpr (Function::is_linear) return run_elements(elements_op<f::times_i_of>{}, std::vector{d});
-        else
-          return run_elements(elements_op<f::multiply>{},
-                              std::vector{d, run_elements(elements_op<Function::derivative>{}, kept)});
+        std::vector<sharded_tensor<complex>> read{as_complex<T>({dy})};
+        read.insert(read.end(), kept.begin(), kept.end());
+        return run_elements(elements_op<gradient_by<Row, 0>>{}, read);
       },
       kept);
 }
 
 /// A function with real results of tensors of any kind.
-template <class Function, class T, auto Layout>
+template <const auto& Row, class T, auto Layout>
 auto real_function_call(const typed_sharded<std::complex<T>, Layout>& z) {
-  return typed_sharded<T, name_in_place<Function::is_linear, Layout>>(real_function_of<Function>(z.at_run_time()));
+  return typed_sharded<T, name_in_place<is_linear_row<Row>, Layout>>(real_function_of<Row>(z.at_run_time()));
 }
-template <class Function, class T>
+template <const auto& Row, class T>
 auto real_function_call(const sharded_tensor<std::complex<T>>& z) {
-  return real_function_of<Function>(z);
+  return real_function_of<Row>(z);
 }
-template <class Function>
+template <const auto& Row>
 auto real_function_call(const traced_complex& z) {
-  return call(elements_op<Function::traced_row>{}, z);
+  return call(elements_op<Row>{}, z);
 }
-template <class Function, ranked_array X>
+template <const auto& Row, ranked_array X>
 auto real_function_call(const X& z) {
-  return as_array<rank_of<X>>(real_function_of<Function>(as_run_time(z)));
+  return as_array<rank_of<X>>(real_function_of<Row>(as_run_time(z)));
 }
 
 template <class T>
@@ -180,7 +130,7 @@ void require_equal_parts(const sharded_tensor<T>& a, const sharded_tensor<T>& b)
 template <class T>
 sharded_tensor<std::complex<T>> complex_of(const sharded_tensor<T>& a, const sharded_tensor<T>& b) {
   require_equal_parts(a, b);
-  return as_complex(a, b);
+  return as_complex<T>({a, b});
 }
 
 }  // namespace detail
@@ -205,26 +155,26 @@ template <class X>
   requires detail::any_tensor<X>
 auto real(X&& z) {
   static_assert(detail::complex_tensor<X>, "partita::real(z): requires complex elements; x itself is real");
-  if constexpr (detail::complex_tensor<X>) return detail::real_function_call<detail::real_part_function>(z);
+  if constexpr (detail::complex_tensor<X>) return detail::real_function_call<element_functions::real_part>(z);
   else return detail::rejected_call{};
 }
 template <class X>
   requires detail::any_tensor<X>
 auto imag(X&& z) {
   static_assert(detail::complex_tensor<X>, "partita::imag(z): requires complex elements; x itself is real");
-  if constexpr (detail::complex_tensor<X>) return detail::real_function_call<detail::imaginary_part_function>(z);
+  if constexpr (detail::complex_tensor<X>) return detail::real_function_call<element_functions::imaginary_part>(z);
   else return detail::rejected_call{};
 }
 template <class X>
   requires(detail::tensor_value<X> && detail::complex_tensor<X>)
 auto abs(X&& z) {
-  return detail::real_function_call<detail::absolute_value_function>(z);
+  return detail::real_function_call<element_functions::absolute_value>(z);
 }
 template <class X>
   requires detail::any_tensor<X>
 auto angle(X&& z) {
   static_assert(detail::complex_tensor<X>, "partita::angle(z): requires complex elements; to_complex(x) makes them");
-  if constexpr (detail::complex_tensor<X>) return detail::real_function_call<detail::angle_function>(z);
+  if constexpr (detail::complex_tensor<X>) return detail::real_function_call<element_functions::angle_of>(z);
   else return detail::rejected_call{};
 }
 
@@ -238,7 +188,7 @@ auto angle(X&& z) {
 template <class T>
   requires std::is_floating_point_v<T>
 auto to_complex(const sharded_tensor<T>& re) {
-  return detail::as_complex(re);
+  return detail::as_complex<T>({re});
 }
 template <class T>
   requires std::is_floating_point_v<T>
@@ -248,7 +198,7 @@ auto to_complex(const sharded_tensor<T>& re, const sharded_tensor<T>& im) {
 template <class T, auto Layout>
   requires std::is_floating_point_v<T>
 auto to_complex(const typed_sharded<T, Layout>& re) {
-  return typed_sharded<std::complex<T>, detail::name_in_place<true, Layout>>(detail::as_complex(re.at_run_time()));
+  return typed_sharded<std::complex<T>, detail::name_in_place<true, Layout>>(detail::as_complex<T>({re.at_run_time()}));
 }
 template <class T, auto A, auto B>
   requires std::is_floating_point_v<T>
@@ -265,7 +215,7 @@ inline traced_complex to_complex(const traced_complex& re, const traced_complex&
 template <ranked_array X>
   requires detail::real_tensor<X>
 auto to_complex(const X& re) {
-  return detail::as_array<rank_of<X>>(detail::as_complex(detail::as_run_time(re)));
+  return detail::as_array<rank_of<X>>(detail::as_complex<element_of<X>>({detail::as_run_time(re)}));
 }
 template <ranked_array X, ranked_array Y>
   requires(detail::real_tensor<X> && std::is_same_v<element_of<X>, element_of<Y>>)

@@ -13,6 +13,7 @@
 #include <partita/sharded/detail/fourier_steps.hpp>
 #include <partita/sharded/operate.hpp>
 #include <type_traits>
+#include <utility>
 
 namespace partita {
 namespace detail {
@@ -32,25 +33,30 @@ template <auto Layout, std::uint32_t First, std::uint32_t Then>
 inline constexpr layout_name<written_layout(layout_after<Layout, First, Then>).size()> name_after =
     make_layout_name<written_layout(layout_after<Layout, First, Then>).size()>(layout_after<Layout, First, Then>);
 
+/// The result of(x) for a tensor or an array x that is no traced value: x of run time is transformed along the
+/// dimensions of First, and then of Then.
+template <std::uint32_t First, std::uint32_t Then, class X, class Transform>
+auto of_run_time(const X& x, const Transform& of) {
+  auto y = of(as_run_time(x));
+  if constexpr (tensor_kind<X> == 1)
+    return typed_sharded<element_of_tensor<decltype(y)>, name_after<std::remove_cvref_t<X>::name, First, Then>>(
+        std::move(y));
+  else if constexpr (tensor_kind<X> == 2) return y;
+  else return as_array<rank_of<X>>(std::move(y));
+}
+
 /// A transform of tensors of any kind that keeps the type of elements.
 template <std::size_t... D, class X>
 auto transform_call(const char* name, const X& x, const transform_kind& kind) {
   constexpr std::uint32_t all = dimension_mask<D...>;
-  const auto of = [&](const auto& z) {
-    require_transformed(name, z.extents(), {D...});
-    return transformed(name, z, all, all, kind);
-  };
+  require_transformed(name, extents_of_any(x), {D...}, kind);
+  const auto of = [&](const auto& z) { return transformed(name, z, all, all, kind); };
   if constexpr (tensor_kind<X> == 3) {
-    require_transformed(name, x.extents(), {D...});
     X y = x;
     ((y = call(transform_operation<D, complex_tensor<X>>{kind.inverse, kind.norm, kind.kind, kind.real}, y)), ...);
     return y;
-  } else if constexpr (tensor_kind<X> == 1) {
-    return typed_sharded<element_of_tensor<X>, name_after<std::remove_cvref_t<X>::name, all, 0>>(of(as_run_time(x)));
-  } else if constexpr (tensor_kind<X> == 2) {
-    return of(x);
   } else {
-    return as_array<rank_of<X>>(of(as_run_time(x)));
+    return of_run_time<all, 0>(x, of);
   }
 }
 /// A cosine or sine transform of tensors of any kind.
@@ -67,13 +73,6 @@ auto real_transform_call(const char* name, const X& x, bool sine, std::size_t ty
     constexpr std::array cosines{real_transform::dct_1, real_transform::dct_2, real_transform::dct_3,
                                  real_transform::dct_4},
         sines{real_transform::dst_1, real_transform::dst_2, real_transform::dst_3, real_transform::dst_4};
-    const shape_list extents = extents_of_any(x);
-    require_transformed(name, extents, {D...});
-    for (const std::size_t d : {D...})
-      if (!sine && type == 1 && extents[d] == 1)
-        throw shape_error(text("partita::")
-                          << name << ": a cosine transform of type I requires at least 2 elements "
-                          << "along dimension " << d << ", got a tensor of " << extents << "; take another type");
     return transform_call<D...>(name, x, {inverse, norm, line_kind::real_to_real, (sine ? sines : cosines)[type - 1]});
   } else {
     return rejected_call{};
@@ -83,25 +82,18 @@ template <std::size_t... D, class X>
 auto half_spectrum_call(const X& x, fourier_norm norm) {
   constexpr std::uint32_t all = dimension_mask<D...>, others = all_but_last<D...>;
   constexpr std::size_t last = last_of<D...>;
+  require_transformed("rfft", extents_of_any(x), {D...});
   const auto of = [&](const auto& z) {
     using complex = std::complex<element_of_tensor<decltype(z)>>;
-    require_transformed("rfft", z.extents(), {D...});
     return transformed("rfft", half_transformed<complex>("rfft", z, last, all, norm, z.extents()[last]), others, all,
                        {false, norm});
   };
   if constexpr (tensor_kind<X> == 3) {
-    require_transformed("rfft", x.extents(), {D...});
     traced_complex y = call(half_spectrum_operation<false, last>{norm, x.extents()[last]}, x);
     ((y = D == last ? y : call(transform_operation<D, true>{false, norm}, y)), ...);
     return y;
-  } else if constexpr (tensor_kind<X> == 1) {
-    constexpr std::uint32_t half = std::uint32_t{1} << last;
-    return typed_sharded<std::complex<element_of_tensor<X>>, name_after<std::remove_cvref_t<X>::name, half, others>>(
-        of(as_run_time(x)));
-  } else if constexpr (tensor_kind<X> == 2) {
-    return of(x);
   } else {
-    return as_array<rank_of<X>>(of(as_run_time(x)));
+    return of_run_time<dimension_mask<last>, others>(x, of);
   }
 }
 inline void require_half_spectrum(const shape_list& x, std::size_t d, std::size_t n) {
@@ -114,26 +106,18 @@ template <std::size_t... D, class X>
 auto real_of_spectrum_call(const X& x, std::size_t n, fourier_norm norm) {
   constexpr std::uint32_t all = dimension_mask<D...>, others = all_but_last<D...>;
   constexpr std::size_t last = last_of<D...>;
+  require_transformed("irfft", extents_of_any(x), {D...});
+  require_half_spectrum(extents_of_any(x), last, n);
   const auto of = [&](const auto& z) {
-    require_transformed("irfft", z.extents(), {D...});
-    require_half_spectrum(z.extents(), last, n);
     using real = real_of<element_of_tensor<decltype(z)>>;
     return half_transformed<real>("irfft", transformed("irfft", z, others, all, {true, norm}), last, all, norm, n);
   };
   if constexpr (tensor_kind<X> == 3) {
-    require_transformed("irfft", x.extents(), {D...});
-    require_half_spectrum(x.extents(), last, n);
     traced_complex y = x;
     ((y = D == last ? y : call(transform_operation<D, true>{true, norm}, y)), ...);
     return call(half_spectrum_operation<true, last>{norm, n}, y);
-  } else if constexpr (tensor_kind<X> == 1) {
-    constexpr std::uint32_t half = std::uint32_t{1} << last;
-    return typed_sharded<real_of<element_of_tensor<X>>, name_after<std::remove_cvref_t<X>::name, others, half>>(
-        of(as_run_time(x)));
-  } else if constexpr (tensor_kind<X> == 2) {
-    return of(x);
   } else {
-    return as_array<rank_of<X>>(of(as_run_time(x)));
+    return of_run_time<others, dimension_mask<last>>(x, of);
   }
 }
 

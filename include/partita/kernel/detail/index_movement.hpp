@@ -199,6 +199,24 @@ class index_movement : public planned_movement<index_planner> {
     expect_filled(call.before, dy, wanted, pattern().owned);
     return collect<Reduction, T>(call, std::move(dx), std::array<row_block, 1>{});
   }
+  /// One whole call of all workers that copies or combines the rows of an expression, unless `before` is an error.
+  template <class X>
+  pooled_tensor<element_of<X>, rank_of<X>> copy(std::uint64_t number, const X& x, const char* direction,
+                                                const local_error& before = {}) {
+    return one_call([&] {
+      const block_argument<X> argument(x);
+      return copied(number, argument.block(), target<element_of<X>, rank_of<X>>{}, direction, before).finish();
+    });
+  }
+  template <class Reduction, class X>
+  pooled_tensor<element_of<X>, rank_of<X>> combine(std::uint64_t number, const X& x, const char* direction,
+                                                   const local_error& before = {}) {
+    return one_call([&] {
+      const block_argument<X> argument(x);
+      return reduced<Reduction>(number, argument.block(), target<element_of<X>, rank_of<X>>{}, direction, before)
+          .finish();
+    });
+  }
   /// Fills the ghosts of blocks that have them behind the owned rows.
   template <class... T, std::size_t... Rank>
   auto refresh(const char* direction, const strided<T, Rank>&... blocks) {

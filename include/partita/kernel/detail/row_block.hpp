@@ -54,6 +54,14 @@ struct row_block {
   }
 };
 
+/// The number of elements of a row of a block of this shape.
+template <class Shape>
+constexpr std::size_t row_elements(const Shape& shape) {
+  std::size_t n = 1;
+  for (std::size_t d = 1; d < shape.size(); ++d) n *= shape[d];
+  return n;
+}
+
 /// The rows of a block. Rows of a block that is only read are not written.
 template <class T, std::size_t Rank>
 row_block rows_of(const strided<T, Rank>& block) {
@@ -62,11 +70,11 @@ row_block rows_of(const strided<T, Rank>& block) {
   rows.data = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(block.data));
   rows.step = block.strides[0] * bytes;
   rows.element = sizeof(T);
+  rows.elements = row_elements(block.shape);
   std::ptrdiff_t next = 1;
   for (std::size_t d = Rank; d-- > 1;) {
     rows.dense = rows.dense && (block.shape[d] <= 1 || block.strides[d] == next);
     next *= static_cast<std::ptrdiff_t>(block.shape[d]);
-    rows.elements *= block.shape[d];
   }
   for (std::size_t d = 1; d < Rank; ++d) {
     rows.extents.push_back(block.shape[d]);

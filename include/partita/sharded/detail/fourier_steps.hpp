@@ -100,13 +100,6 @@ constexpr std::uint32_t whole_among(const sharding& s, std::uint32_t left) {
     if (in(left, d) && s[d].empty()) found |= std::uint32_t{1} << d;
   return found;
 }
-/// Throws shape_error unless a value of these extents has all of these dimensions.
-inline void require_transformed(const char* call, const shape_list& x, std::initializer_list<std::size_t> dimensions) {
-  for (const std::size_t d : dimensions)
-    if (d >= x.size())
-      throw shape_error(text("partita::") << call << ": requires dimensions below the rank, but dimension " << d
-                                          << " of a value of extents " << x << " is to be transformed; count from 0");
-}
 /// The layout of the result of a transform along these dimensions.
 constexpr sharding layout_of_transformed(sharding s, std::uint32_t left, std::uint32_t all) {
   s = layout_of_function(true, s);
@@ -127,6 +120,20 @@ struct transform_kind {
 
   line_transform line(std::size_t d, std::size_t n) const { return line_of(d, kind, real, inverse, norm, n); }
 };
+
+/// Throws shape_error unless a value of these extents has all of these dimensions, and elements enough along them.
+inline void require_transformed(const char* call, const shape_list& x, std::initializer_list<std::size_t> dimensions,
+                                const transform_kind& kind = {}) {
+  for (const std::size_t d : dimensions) {
+    if (d >= x.size())
+      throw shape_error(text("partita::") << call << ": requires dimensions below the rank, but dimension " << d
+                                          << " of a value of extents " << x << " is to be transformed; count from 0");
+    if (kind.kind == line_kind::real_to_real && kind.real == real_transform::dct_1 && x[d] == 1)
+      throw shape_error(text("partita::")
+                        << call << ": a cosine transform of type I requires at least 2 elements "
+                        << "along dimension " << d << ", got a tensor of " << x << "; take another type");
+  }
+}
 
 /// The transform along these dimensions, which keeps the type of the elements.
 template <class T>
