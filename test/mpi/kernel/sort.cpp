@@ -1,5 +1,6 @@
 // Sorted numbers of all workers are those of one std::stable_sort, whatever lengths the blocks have.
 #include "mpi_test.hpp"
+#include "number_blocks.hpp"
 #include "pretended.hpp"
 #include "refused.hpp"
 
@@ -15,18 +16,9 @@ namespace {
 
 using namespace partita;
 
-/// The blocks of all workers; the same on all of them.
+using test::order_of, test::is_equal;
 template <class T>
-struct blocks {
-  std::vector<T> all{};
-  std::vector<std::size_t> first{0};
-
-  xt::xtensor<T, 1> of(std::size_t worker) const {
-    xt::xtensor<T, 1> block(std::array<std::size_t, 1>{first[worker + 1] - first[worker]});
-    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(first[worker]), block.size(), block.begin());
-    return block;
-  }
-};
+using blocks = test::number_blocks<T>;
 
 /// Blocks of 0 to 30 numbers, of which `different` differ.
 template <class T>
@@ -38,26 +30,9 @@ blocks<T> random_blocks(std::size_t workers, unsigned seed, int different) {
       const int number = static_cast<int>(random() % static_cast<unsigned>(different)) - different / 2;
       b.all.push_back(static_cast<T>(number));
     }
-    b.first.push_back(b.all.size());
+    b.end_of_block();
   }
   return b;
-}
-
-/// The places of all numbers in their order, by one sort. NaNs are the greatest ones.
-template <class T>
-std::vector<std::size_t> order_of(const std::vector<T>& all, bool descending) {
-  std::vector<std::size_t> places(all.size());
-  std::iota(places.begin(), places.end(), std::size_t{0});
-  const auto less = [](T a, T b) { return a < b || (a == a && b != b); };
-  std::stable_sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
-    return descending ? less(all[b], all[a]) : less(all[a], all[b]);
-  });
-  return places;
-}
-
-template <class T>
-bool same(T a, T b) {
-  return a == b || (a != a && b != b);
 }
 
 template <class T>
@@ -72,7 +47,7 @@ void expect_sorted(const world& everyone, const blocks<T>& b, const std::vector<
   std::size_t wrong = 0;
   for (std::size_t j = 0; j < n; ++j) {
     const std::size_t place = places[first[me] + j];
-    wrong += same(y(j), b.all[place]) && from(j) == place ? 0 : 1;
+    wrong += is_equal(y(j), b.all[place]) && from(j) == place ? 0 : 1;
   }
   BOOST_TEST(wrong == 0U);
 }
@@ -113,7 +88,7 @@ BOOST_AUTO_TEST_CASE(nans_are_last_and_zeros_are_equal) {
   for (std::size_t k = 0; k < everyone.size(); ++k) {
     for (const double number : {0.0, nan, -infinite, -0.0, 1e-310, -nan, infinite, -1e300, 0.0, -5e-324})
       b.all.push_back(number);
-    b.first.push_back(b.all.size());
+    b.end_of_block();
   }
   for (const bool descending : {false, true}) expect_sorted(everyone, b, b.first, descending);
   blocks<std::int64_t> ends;
@@ -121,7 +96,7 @@ BOOST_AUTO_TEST_CASE(nans_are_last_and_zeros_are_equal) {
     for (const std::int64_t number : {std::numeric_limits<std::int64_t>::max(), std::int64_t{-1}, std::int64_t{0},
                                       std::numeric_limits<std::int64_t>::min()})
       ends.all.push_back(number);
-    ends.first.push_back(ends.all.size());
+    ends.end_of_block();
   }
   for (const bool descending : {false, true}) expect_sorted(everyone, ends, ends.first, descending);
 }

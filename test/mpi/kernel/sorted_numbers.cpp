@@ -1,10 +1,10 @@
 // The different, the greatest numbers of all workers and places among sorted ones are those of one process.
 #include "mpi_test.hpp"
+#include "number_blocks.hpp"
 #include "refused.hpp"
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <partita/comm/over_workers.hpp>
 #include <partita/kernel/sorted_numbers.hpp>
 #include <random>
@@ -13,79 +13,61 @@ namespace {
 
 using namespace partita;
 
-/// The blocks of all workers; the same on all of them. Some are empty, or all but one.
-template <class T>
-struct blocks {
-  std::vector<T> all{};
-  std::vector<std::size_t> first{0};
+using test::is_before, test::is_equal;
 
-  blocks(std::size_t workers, unsigned seed) {
-    std::mt19937 random(seed);
-    const unsigned different = seed % 4 == 0 ? 1 : seed % 4 == 1 ? 4 : 100;
-    for (std::size_t k = 0; k < workers; ++k) {
-      const bool none = seed % 3 == 2 ? k != seed % workers : random() % 4 == 0;
-      for (std::size_t n = none ? 0 : random() % 31; n > 0; --n) {
-        if (std::is_floating_point_v<T> && seed % 5 == 4 && random() % 6 == 0)
-          all.push_back(std::numeric_limits<T>::quiet_NaN());
-        else all.push_back(static_cast<T>(static_cast<int>(random() % different) - static_cast<int>(different / 2)));
-      }
-      first.push_back(all.size());
+/// Some blocks are empty, or all but one.
+template <class T>
+test::number_blocks<T> random_blocks(std::size_t workers, unsigned seed) {
+  std::mt19937 random(seed);
+  test::number_blocks<T> b;
+  const unsigned different = seed % 4 == 0 ? 1 : seed % 4 == 1 ? 4 : 100;
+  for (std::size_t k = 0; k < workers; ++k) {
+    const bool none = seed % 3 == 2 ? k != seed % workers : random() % 4 == 0;
+    for (std::size_t n = none ? 0 : random() % 31; n > 0; --n) {
+      if (std::is_floating_point_v<T> && seed % 5 == 4 && random() % 6 == 0)
+        b.all.push_back(std::numeric_limits<T>::quiet_NaN());
+      else b.all.push_back(static_cast<T>(static_cast<int>(random() % different) - static_cast<int>(different / 2)));
     }
+    b.end_of_block();
   }
-  xt::xtensor<T, 1> of(std::size_t worker) const {
-    xt::xtensor<T, 1> block(std::array<std::size_t, 1>{first[worker + 1] - first[worker]});
-    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(first[worker]), block.size(), block.begin());
-    return block;
-  }
-};
-
-template <class T>
-bool less(T a, T b) {
-  return a < b || (a == a && b != b);
-}
-template <class T>
-bool same(T a, T b) {
-  return !less(a, b) && !less(b, a);
+  return b;
 }
 
 template <class T>
 void expect_as_in_one_process(const world& everyone) {
   const std::size_t me = everyone.id();
   for (unsigned seed = 0; seed < 20; ++seed) {
-    const blocks<T> b(everyone.size(), seed), edges(everyone.size(), seed + 7);
+    const auto b = random_blocks<T>(everyone.size(), seed), edges = random_blocks<T>(everyone.size(), seed + 7);
     // unique
     std::vector<T> ordered = b.all;
-    std::sort(ordered.begin(), ordered.end(), less<T>);
+    std::sort(ordered.begin(), ordered.end(), is_before<T>);
     auto different = ordered;
-    different.erase(std::unique(different.begin(), different.end(), same<T>), different.end());
+    different.erase(std::unique(different.begin(), different.end(), is_equal<T>), different.end());
     const auto own = unique(everyone, b.of(me));
     const std::size_t before = exclusive_scan(everyone, own.size(), sum_t());
     BOOST_TEST(sum_over(everyone, own.size()) == different.size());
     for (std::size_t j = 0; j < own.size() && before + j < different.size(); ++j)
-      BOOST_TEST(same(own(j), different[before + j]));
+      BOOST_TEST(is_equal(own(j), different[before + j]));
     // searchsorted
     auto sorted_edges = edges.all;
-    std::sort(sorted_edges.begin(), sorted_edges.end(), less<T>);
+    std::sort(sorted_edges.begin(), sorted_edges.end(), is_before<T>);
     const auto there = sort(everyone, edges.of(me));
     const auto x = b.of(me);
     const auto left = searchsorted(everyone, there, x), right = searchsorted(everyone, there, x, {.right = true});
     BOOST_TEST_REQUIRE(left.size() == x.size());
     for (std::size_t j = 0; j < x.size(); ++j) {
-      const auto range = std::equal_range(sorted_edges.begin(), sorted_edges.end(), x(j), less<T>);
+      const auto range = std::equal_range(sorted_edges.begin(), sorted_edges.end(), x(j), is_before<T>);
       BOOST_TEST(left(j) == static_cast<std::size_t>(range.first - sorted_edges.begin()));
       BOOST_TEST(right(j) == static_cast<std::size_t>(range.second - sorted_edges.begin()));
     }
     // top_k
-    std::vector<std::size_t> places(b.all.size());
-    std::iota(places.begin(), places.end(), std::size_t{0});
-    std::stable_sort(places.begin(), places.end(),
-                     [&](std::size_t i, std::size_t j) { return less(b.all[j], b.all[i]); });
+    const auto places = test::order_of(b.all, true);
     for (const std::size_t k : {std::size_t{0}, std::min<std::size_t>(5, b.all.size()), b.all.size()}) {
       const auto top = top_k(everyone, x, k);
       BOOST_TEST_REQUIRE(top.values.size() == k);
       for (std::size_t j = 0; j < k; ++j) {
         BOOST_TEST(top.places(j) == places[j]);
-        BOOST_TEST(same(top.values(j), b.all[places[j]]));
+        BOOST_TEST(is_equal(top.values(j), b.all[places[j]]));
       }
     }
   }

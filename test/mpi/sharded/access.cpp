@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(a_tensor_goes_to_another_mesh_and_its_cotangent_back) {
     const auto from = test::layouts(m, 2), to = test::layouts(to_mesh, 2);
     const sharding s = from[random() % from.size()], t = to[random() % to.size()];
     const shape_list e = test::random_extents(random, 2);
-    const auto x = test::leaf(test::placed(everyone, s, e, 1));
+    const auto x = detail::parameter_of(test::placed(everyone, s, e, 1));
     const std::size_t before = detail::executing.moved.bytes;
     const auto y = reshard(x, there, t);
     const std::size_t moved = detail::executing.moved.bytes - before;

@@ -4,9 +4,15 @@
 
 #include "layouts.hpp"
 
+#include <cmath>
+#include <complex>
+#include <cstdlib>
+#include <partita/array/real_part.hpp>
 #include <partita/sharded/detail/run_backward.hpp>
 #include <partita/sharded/operations.hpp>
+#include <partita/sharded/value_and_gradient.hpp>
 #include <random_cases.hpp>
+#include <type_traits>
 #include <vector>
 
 namespace test {
@@ -15,43 +21,65 @@ using namespace partita;
 
 using tensor = sharded_tensor<long long>;
 
-/// Small numbers that are all different.
-inline tensor plain(const shape_list& e, long long salt) {
-  auto x = detail::tensor_of<long long>(nullptr, sharding(mesh(), e.size()), e, detail::tensor_block<long long>(e));
-  x.for_each_local([&](const auto& i, long long& v) { v = numbered(i, salt) * 7 % 11 - 5; });
+/// Small whole numbers that are all different, also as parts of complex ones.
+template <class T>
+T small_number(const short_list<std::size_t>& index, long long salt) {
+  const auto part = [&](long long of) { return static_cast<detail::real_of<T>>(numbered(index, of) * 7 % 11 - 5); };
+  if constexpr (detail::is_complex<T>) return T(part(salt), part(salt + 3));
+  else return part(salt);
+}
+template <class T = long long>
+sharded_tensor<T> plain(const shape_list& e, long long salt) {
+  auto x = detail::tensor_of<T>(nullptr, sharding(mesh(), e.size()), e, detail::tensor_block<T>(e));
+  x.for_each_local([&](const auto& i, T& v) { v = small_number<T>(i, salt); });
   return x;
 }
-inline tensor placed(const world& everyone, const sharding& s, const shape_list& e, long long salt) {
-  return shard<long long>(everyone, s, e, [&](const auto& i) { return numbered(i, salt) * 7 % 11 - 5; });
+template <class T = long long>
+sharded_tensor<T> placed(const world& everyone, const sharding& s, const shape_list& e, long long salt) {
+  return shard<T>(everyone, s, e, [&](const auto& i) { return small_number<T>(i, salt); });
 }
-inline tensor leaf(const tensor& x) {
-  auto state = std::make_shared<tensor::state_type>(*x.state());
-  state->node = detail::new_node<long long>(x.layout());
-  return tensor(state);
-}
-/// Whether the gathered x equals the plain y.
-inline bool same(const tensor& x, const tensor& y) {
+/// Sums and distances: exact for integers.
+template <class T>
+using measure = std::conditional_t<std::is_integral_v<T>, T, double>;
+
+/// Whether the extents of the gathered x are those of the plain y, and no element is further away than the tolerance.
+template <class T>
+bool same(const sharded_tensor<T>& x, const sharded_tensor<T>& y, measure<T> tolerance = 0) {
   const auto all = reshard(detail::detached(x), sharding(x.layout().on, x.rank()));
   bool equal = all.extents() == y.extents();
   if (!equal || !all.state()->on->active()) return equal;
-  for (std::size_t k = 0; k < y.size(); ++k) equal = equal && all.data()[k] == y.data()[k];
+  for (std::size_t k = 0; k < y.size(); ++k) {
+    const T a = all.data()[k], b = y.data()[k];
+    equal = equal && (tolerance == 0 ? a == b : std::abs(a - b) <= tolerance);
+  }
   return equal;
 }
-
-inline long long dot(const tensor& x, const tensor& y) {
-  long long sum = 0;
-  for (std::size_t k = 0; k < x.size(); ++k) sum += x.data()[k] * y.data()[k];
+/// The sum of the products of all elements, or of all real and of all imaginary parts.
+template <class T>
+measure<T> dot(const sharded_tensor<T>& x, const sharded_tensor<T>& y) {
+  measure<T> sum = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const T a = x.data()[k], b = y.data()[k];
+    if constexpr (detail::is_complex<T>) sum += a.real() * b.real() + a.imag() * b.imag();
+    else sum += a * b;
+  }
   return sum;
 }
 
-/// Compares f of tensors with random layouts, and all its gradients, with f of whole arrays.
-template <class F>
-void check(const world& everyone, const char* name, std::mt19937& random, const std::vector<shape_list>& extents, F f,
-           bool linear = false) {
+template <class Number = double>
+struct operation_law {
+  bool is_linear = false;  ///< the gradients are the adjoints: <f x, dy> == <x, f* dy>
+  Number tolerance = 0;    ///< of the results, which are equal without it
+};
+
+/// Compares f of tensors of elements T with random layouts, and all its gradients, with f of whole arrays.
+template <class T, class F>
+void check_elements(const world& everyone, const char* name, std::mt19937& random,
+                    const std::vector<shape_list>& extents, F f, operation_law<measure<T>> law = {}) {
   ++random_operations();
   const auto known = meshes(everyone.size());
   const mesh m = known[random() % known.size()];
-  std::vector<tensor> whole, parts;
+  std::vector<sharded_tensor<T>> whole, parts;
   text how;
   how << name;
   for (std::size_t i = 0; i < extents.size(); ++i) {
@@ -60,25 +88,34 @@ void check(const world& everyone, const char* name, std::mt19937& random, const 
     for (std::size_t a = 0; a < m.rank(); ++a)
       if (random() % 3 == 0 && state_of(s, a) == axis_state::whole) s = s.reduced(a);
     how << ' ' << s << extents[i];
-    whole.push_back(leaf(plain(extents[i], static_cast<long long>(i) + 1)));
-    parts.push_back(leaf(placed(everyone, s, extents[i], static_cast<long long>(i) + 1)));
+    const auto salt = static_cast<long long>(i) + 1;
+    whole.push_back(detail::parameter_of(plain<T>(extents[i], salt)));
+    parts.push_back(detail::parameter_of(placed<T>(everyone, s, extents[i], salt)));
   }
-  const tensor y = f(whole), z = f(parts);
-  BOOST_TEST(same(z, y), how);
+  const auto y = f(whole), z = f(parts);
+  using U = typename std::remove_cvref_t<decltype(y)>::value_type;
+  BOOST_TEST(same(z, y, static_cast<measure<U>>(law.tolerance)), how);
   const auto seeds = layouts(m, y.rank());
-  detail::run_backward(y, plain(y.extents(), 9));
-  detail::run_backward(z, placed(everyone, seeds[random() % seeds.size()], y.extents(), 9));
-  long long there = dot(y, plain(y.extents(), 9));
-  for (const tensor& x : whole)
+  const auto dy = plain<U>(y.extents(), 9);
+  detail::run_backward(y, dy);
+  detail::run_backward(z, placed<U>(everyone, seeds[random() % seeds.size()], y.extents(), 9));
+  auto there = static_cast<measure<T>>(dot(y, dy));
+  for (const auto& x : whole)
     if (x.state()->node->cotangent.state()) there -= dot(x, x.state()->node->cotangent);
-  BOOST_TEST((!linear || there == 0), how);
+  BOOST_TEST((!law.is_linear || std::abs(there) <= law.tolerance), how);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const tensor d = parts[i].state()->node->cotangent;
+    const auto d = parts[i].state()->node->cotangent;
     BOOST_TEST((d.state() == nullptr) == (whole[i].state()->node->cotangent.state() == nullptr), how);
     if (d.state() == nullptr) continue;  // this operand has no gradient
     BOOST_TEST(d.layout().same_layout(cotangent(parts[i].layout())), how);
-    BOOST_TEST(same(d, whole[i].state()->node->cotangent), (text() << how << " gradient " << i));
+    BOOST_TEST(same(d, whole[i].state()->node->cotangent, law.tolerance), (text() << how << " gradient " << i));
   }
+}
+/// Compares an operation on integers in the same way.
+template <class F>
+void check(const world& everyone, const char* name, std::mt19937& random, const std::vector<shape_list>& extents, F f,
+           bool linear = false) {
+  check_elements<long long>(everyone, name, random, extents, f, {.is_linear = linear});
 }
 /// The same for a linear f, whose gradients are its adjoint: <f x, dy> == <x, f* dy>.
 template <class F>

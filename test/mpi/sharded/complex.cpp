@@ -12,7 +12,6 @@ namespace {
 
 using v = std::vector<sharded_tensor<test::complex>>;
 using test::complex;
-using test::complex_law;
 
 }  // namespace
 
@@ -38,7 +37,7 @@ BOOST_AUTO_TEST_CASE(the_parts_of_a_complex_tensor_are_real_tensors) {
 BOOST_AUTO_TEST_CASE(linear_operations_are_those_of_the_whole) {
   world everyone(test::workers());
   std::mt19937 random(27);
-  constexpr complex_law linear{.is_linear = true};
+  constexpr test::operation_law<> linear{.is_linear = true};
   for (std::size_t k = 0; k < test::random_cases(12); ++k) {
     const std::size_t a = random() % 7, b = random() % 7, c = random() % 4;
     const auto check = [&](const char* name, const std::vector<shape_list>& extents, auto f) {

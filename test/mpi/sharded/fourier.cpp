@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(frequencies_are_in_the_order_of_a_spectrum) {
 BOOST_AUTO_TEST_CASE(tensors_of_all_layouts_have_the_transforms_of_the_whole) {
   world everyone(test::workers());
   std::mt19937 random(31);
-  constexpr test::complex_law linear{.is_linear = true, .tolerance = 1e-9};
+  constexpr test::operation_law<> linear{.is_linear = true, .tolerance = 1e-9};
   using enum fourier_norm;
   for (std::size_t k = 0; k < test::random_cases(10); ++k) {
     const std::size_t a = random() % 7, b = 1 + random() % 6, c = random() % 4;
