@@ -42,8 +42,11 @@ need_for_building() {
 
 # set_up DIRECTORY OPTION...: creates or reconfigures a build directory with these Meson options.
 set_up() {
-  local directory=$1
+  local directory=$1 linker
   shift
+  for linker in lld gold; do      # the default one takes ten times as long for the tests
+    if command -v "ld.$linker" >/dev/null; then export CXX_LD=${CXX_LD:-$linker}; fi
+  done
   if [ -f "$directory/build.ninja" ]; then
     [ $# -eq 0 ] || quietly meson configure "$directory" "$@"
     ! $installed_something || quietly meson setup --reconfigure "$directory"

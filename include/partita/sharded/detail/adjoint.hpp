@@ -48,11 +48,9 @@ pull_back<T> adjoint_of(const applied_operation& op, const std::vector<sharded_t
         return run_operation<T>(back, {dy});
       };
     case block_work::own:
-      if (op.is_of_elements)
-        return [op, x, y](std::size_t i, const sharded_tensor<T>& dy) {
-          return own_work_for<T>(*op.own, op.how.name()).cotangent(i, dy, x, y);
-        };
-      return own_adjoint(*op.own, op.how.name(), x, y);
+      return [op, x, y](std::size_t i, const sharded_tensor<T>& dy) {
+        return own_cotangent(*op.own, op.how.name(), i, dy, x, y);
+      };
     case block_work::map:
     case block_work::spread:
     case block_work::to_rows:

@@ -47,15 +47,19 @@ applied_operation bound_operation(const Op& op, const shape_span& shapes) {
     else if constexpr (requires { Op::adjoint_reads; })
       all.adjoint_reads = [](std::uint32_t) { return std::uint32_t{Op::adjoint_reads}; };
     if constexpr (requires { op.template work<T...>(); }) all.own = op.template work<T...>();
-    else all.own = std::make_shared<const own_work_of<Op, Operands, T...>>(op);
+    else all.own = std::unique_ptr<const custom_op>(new own_work_of<Op, Operands, T...>(op));
     return all;
   }
 }
-template <std::size_t Operands, class T, class Op>
-applied_operation bound_operation(const Op& op, const std::vector<sharded_tensor<T>>& x) {
+template <std::size_t Operands, class T>
+std::array<shape_list, Operands> shapes_of(const std::vector<sharded_tensor<T>>& x) {
   std::array<shape_list, Operands> shapes;
   for (std::size_t i = 0; i < Operands; ++i) shapes[i] = x[i].extents();
-  return bound_operation<Operands, T>(op, shape_span(shapes.data(), Operands));
+  return shapes;
+}
+template <std::size_t Operands, class T, class Op>
+applied_operation bound_operation(const Op& op, const std::vector<sharded_tensor<T>>& x) {
+  return bound_operation<Operands, T>(op, shape_span(shapes_of<Operands>(x).data(), Operands));
 }
 
 /// The common mesh of the operands; throws if they have several.

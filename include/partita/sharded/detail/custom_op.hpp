@@ -49,14 +49,17 @@ struct custom_op_on {
   /// The same, prepared for repeated use on blocks whose memory is passed with each call. Everything that does not
   /// depend on elements is computed once.
   virtual std::function<void(const T* const*, T*)> prepared(const std::vector<tensor_part<const T>>& x,
-                                                            const tensor_part<T>& y) const = 0;
-  /// The cotangent of operand i of an element function; the other operations declare an adjoint.
-  virtual sharded_tensor<T> cotangent(std::size_t, const sharded_tensor<T>&, const std::vector<sharded_tensor<T>>&,
-                                      const sharded_tensor<T>&) const {
-    return {};
+                                                            const tensor_part<T>& y) const {
+    return [this, parts = x, part = y](const T* const* from, T* to) mutable {
+      for (std::size_t i = 0; i < parts.size(); ++i) parts[i].memory = from[i];
+      part.memory = to;
+      compute(parts, part);
+    };
   }
-  /// Empty if the operation declares no adjoint.
-  virtual pull_back<T> adjoint(const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y) const = 0;
+  virtual bool has_adjoint() const = 0;
+  /// The cotangent of operand i; an empty tensor if it has none.
+  virtual sharded_tensor<T> cotangent(std::size_t i, const sharded_tensor<T>& dy,
+                                      const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y) const = 0;
 };
 
 template <std::size_t, class X>
@@ -75,55 +78,36 @@ concept has_adjoint_of_list =
       op.adjoint(std::size_t{0}, y, x, y);
     };
 
-template <class Op, std::size_t Operands, class T>
-struct own_step : custom_op_on<T> {
+template <class Op, class T, class Operands>
+struct own_step;
+template <class Op, class T, std::size_t... I>
+struct own_step<Op, T, std::index_sequence<I...>> : custom_op_on<T> {
   using tensor = sharded_tensor<T>;
   Op op;
 
   explicit own_step(const Op& declared) : op(declared) {}
 
   void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const override {
-    compute(x, y, std::make_index_sequence<Operands>());
-  }
-  std::function<void(const T* const*, T*)> prepared(const std::vector<tensor_part<const T>>& x,
-                                                    const tensor_part<T>& y) const override {
-    return prepared(x, y, std::make_index_sequence<Operands>());
-  }
-  pull_back<T> adjoint(const std::vector<tensor>& x, const tensor& y) const override {
-    return adjoint(x, y, std::make_index_sequence<Operands>());
-  }
-
- private:
-  template <std::size_t... I>
-  void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y, std::index_sequence<I...>) const {
     if constexpr (takes_each<Op, T, I...>) op.local(x[I]..., y);
     else op.local(x, y);
   }
-  template <std::size_t... I>
-  std::function<void(const T* const*, T*)> prepared(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y,
-                                                    std::index_sequence<I...>) const {
+  std::function<void(const T* const*, T*)> prepared(const std::vector<tensor_part<const T>>& x,
+                                                    const tensor_part<T>& y) const override {
     if constexpr (requires { op.prepared(x[I]..., y); })
       return [run = op.prepared(x[I]..., y)](const T* const* from, T* to) mutable { run(from[I]..., to); };
-    else
-      return [this, parts = x, part = y](const T* const* from, T* to) mutable {
-        ((parts[I].memory = from[I]), ...);
-        part.memory = to;
-        compute(parts, part);
-      };
+    else return custom_op_on<T>::prepared(x, y);
   }
-  template <std::size_t... I>
-  pull_back<T> adjoint(const std::vector<tensor>& x, const tensor& y, std::index_sequence<I...>) const {
-    if constexpr (has_adjoint_of_each<Op, T, I...>)
-      return [one = op, x, y](std::size_t i, const tensor& dy) { return tensor(one.adjoint(i, dy, x[I]..., y)); };
-    else if constexpr (has_adjoint_of_list<Op, T>)
-      return [one = op, x, y](std::size_t i, const tensor& dy) { return tensor(one.adjoint(i, dy, x, y)); };
+  bool has_adjoint() const override { return has_adjoint_of_each<Op, T, I...> || has_adjoint_of_list<Op, T>; }
+  tensor cotangent(std::size_t i, const tensor& dy, const std::vector<tensor>& x, const tensor& y) const override {
+    if constexpr (has_adjoint_of_each<Op, T, I...>) return op.adjoint(i, dy, x[I]..., y);
+    else if constexpr (has_adjoint_of_list<Op, T>) return op.adjoint(i, dy, x, y);
     else return {};
   }
 };
 template <class Op, std::size_t Operands, class... T>
-struct own_work_of final : custom_op, own_step<Op, Operands, T>... {
+struct own_work_of final : custom_op, own_step<Op, T, std::make_index_sequence<Operands>>... {
   explicit own_work_of(const Op& declared)
-      : own_step<Op, Operands, T>(declared)..., fingerprint_(number_of_operation(declared)) {}
+      : own_step<Op, T, std::make_index_sequence<Operands>>(declared)..., fingerprint_(number_of_operation(declared)) {}
   std::uint64_t fingerprint() const override { return fingerprint_; }
 
  private:
@@ -137,28 +121,20 @@ const custom_op_on<T>& own_work_for(const custom_op& own, const char* name) {
               << name << " in a traced program; declare it `static constexpr bool on_integers = true`, or cast them");
 }
 
-/// The cotangent of operand i, computed by the adjoint that the operation declares; none if that returns an empty
-/// tensor.
+/// The cotangent of operand i, computed by the adjoint that the operation `own` of this name declares; none if that
+/// returns an empty tensor.
 template <class T>
-pull_back<T> own_adjoint(const custom_op& own, const char* name, const std::vector<sharded_tensor<T>>& x,
-                         const sharded_tensor<T>& y) {
-  auto back = own_work_for<T>(own, name).adjoint(x, y);
-  const text called(name);
-  if (!back)
-    return [called](std::size_t, const sharded_tensor<T>&) -> sharded_tensor<T> {
-      throw error(text("partita::value_and_gradient: ")
-                  << called.c_str() << " has no adjoint; declare one, or stop_gradient its operands");
-    };
-  std::vector<shape_list> extents;
-  for (const auto& one : x) extents.push_back(one.extents());
-  return [called, extents, back = std::move(back)](std::size_t i, const sharded_tensor<T>& dy) {
-    auto dx = back(i, dy);
-    if (dx.state() != nullptr && !(dx.extents() == extents[i]))
-      throw shape_error(text("partita::operate: requires adjoints of the extents of their operands, but that of ")
-                        << called.c_str() << " gives " << dx.extents() << " for operand " << i << " of extents "
-                        << extents[i]);
-    return dx;
-  };
+sharded_tensor<T> own_cotangent(const custom_op& own, const char* name, std::size_t i, const sharded_tensor<T>& dy,
+                                const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y) {
+  const auto& declared = own_work_for<T>(own, name);
+  if (!declared.has_adjoint())
+    throw error(text("partita::value_and_gradient: ")
+                << name << " has no adjoint; declare one, or stop_gradient its operands");
+  auto dx = declared.cotangent(i, dy, x, y);
+  if (dx.state() != nullptr && !(dx.extents() == x[i].extents()))
+    throw shape_error(text("partita::operate: requires adjoints of the extents of their operands, but that of ")
+                      << name << " gives " << dx.extents() << " for operand " << i << " of extents " << x[i].extents());
+  return dx;
 }
 
 }  // namespace detail

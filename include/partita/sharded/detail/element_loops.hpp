@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <partita/array/real_part.hpp>
@@ -118,12 +119,19 @@ class element_loops {
   std::array<short_list<std::ptrdiff_t>, 5> steps_;
 };
 
-/// The work of an element function on blocks of T.
+/// The cotangent of operand i of an element function with these parameters.
+template <class T>
+using element_cotangent = sharded_tensor<T> (*)(const element_parameters&, std::size_t i, const sharded_tensor<T>& dy,
+                                                const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y);
+
+/// The work of an element function on blocks of T; one class for all functions, which are pointers in it.
 template <class T>
 struct element_work_on : custom_op_on<T> {
   element_work<T> work;
+  element_cotangent<T> back;  ///< of integers in a traced program, which have no gradients: none
   short_list<std::size_t> placed;
-  element_work_on(const element_work<T>& done, const short_list<std::size_t>& at) : work(done), placed(at) {}
+  element_work_on(const element_work<T>& done, element_cotangent<T> differentiated, const short_list<std::size_t>& at)
+      : work(done), back(differentiated), placed(at) {}
 
   void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const override {
     const T* memory[4] = {};
@@ -134,7 +142,21 @@ struct element_work_on : custom_op_on<T> {
                                                     const tensor_part<T>& y) const override {
     return element_loops<T>(work, x, y, placed);
   }
-  pull_back<T> adjoint(const std::vector<sharded_tensor<T>>&, const sharded_tensor<T>&) const override { return {}; }
+  bool has_adjoint() const override { return true; }
+  sharded_tensor<T> cotangent(std::size_t i, const sharded_tensor<T>& dy, const std::vector<sharded_tensor<T>>& x,
+                              const sharded_tensor<T>& y) const override {
+    return back == nullptr ? sharded_tensor<T>() : back(work.parameters, i, dy, x, y);
+  }
+};
+/// The work of an element function for elements of each of the types T.
+template <class... T>
+struct element_works final : custom_op, element_work_on<T>... {
+  explicit element_works(std::uint64_t fingerprint, element_work_on<T>... work)
+      : element_work_on<T>(std::move(work))..., fingerprint_(fingerprint) {}
+  std::uint64_t fingerprint() const override { return fingerprint_; }
+
+ private:
+  std::uint64_t fingerprint_;
 };
 
 }  // namespace partita::detail

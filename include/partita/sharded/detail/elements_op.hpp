@@ -12,7 +12,6 @@
 #include <partita/sharded/detail/element_loops.hpp>
 #include <partita/sharded/element_function.hpp>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace partita::detail {
@@ -25,8 +24,14 @@ sharded_tensor<T> summed_to(const rule& how, std::size_t i, const sharded_tensor
                           {dy});
 }
 
-template <class Op, class... T>
-struct element_works;
+/// Throws unless these operands of the element function `name` have one rank, or are scalars.
+constexpr void require_equal_ranks(const char* name, const shape_span& shapes) {
+  for (std::size_t i = 1; i < shapes.size(); ++i)
+    if (shapes[i].size() != shapes[0].size() && !shapes[i].empty() && !shapes[0].empty())
+      throw shape_error(text("partita::")
+                        << name << ": requires operands of one rank, or a scalar, got " << shapes[0] << " and "
+                        << shapes[i] << "; say by broadcast_dimensions<...> where the smaller one stands");
+}
 
 /// The element function F. Operands have one rank, or are scalars; if `Aligned` or at dimensions Dims, a smaller
 /// operand is placed at the last dimensions of the larger one, or at these.
@@ -43,7 +48,7 @@ struct elements_op {
   static constexpr partita::rule rule(const shape_span& shapes) {
     operation o{F.name, F.properties.rule, {}};
     if constexpr (sizeof...(Dims) > 0) o.with.axes = {Dims...};
-    else if constexpr (!Aligned) require_equal_ranks(shapes);
+    else if constexpr (!Aligned) require_equal_ranks(F.name, shapes);
     return o(shapes);
   }
   std::uint64_t fingerprint() const { return hasher(type_number<elements_op>()).mix(parameters).value(); }
@@ -61,8 +66,9 @@ struct elements_op {
     return (all & 7U) | ((all & 8U) != 0 ? std::uint32_t{1} << operands : 0U);
   }
   template <class... T>
-  std::shared_ptr<const custom_op> work() const {
-    return std::make_shared<const element_works<elements_op, T...>>(*this);
+  std::unique_ptr<const custom_op> work() const {
+    return std::unique_ptr<const custom_op>(
+        new element_works<T...>(fingerprint(), {rows<T>(), differentiated<T, sizeof...(T)>, placed()}...));
   }
 
   template <class T>
@@ -76,18 +82,19 @@ struct elements_op {
     return {loop<T>, all};
   }
   template <class T>
-  sharded_tensor<T> cotangent(std::size_t i, const sharded_tensor<T>& dy, const std::vector<sharded_tensor<T>>& x,
-                              const sharded_tensor<T>& y) const {
+  static sharded_tensor<T> cotangent(const element_parameters& numbers, std::size_t i, const sharded_tensor<T>& dy,
+                                     const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y) {
+    elements_op op;
+    for (std::size_t p = 0; p < row::parameters; ++p) op.parameters[p] = numbers[p];
     sharded_tensor<T> dx;
-    if (i == 0) dx = cotangent_of<0>(dy, x, y);
+    if (i == 0) dx = op.template cotangent_of<0>(dy, x, y);
     if constexpr (operands > 1)
-      if (i == 1) dx = cotangent_of<1>(dy, x, y);
+      if (i == 1) dx = op.template cotangent_of<1>(dy, x, y);
     if constexpr (operands > 2)
-      if (i == 2) dx = cotangent_of<2>(dy, x, y);
+      if (i == 2) dx = op.template cotangent_of<2>(dy, x, y);
     if (dx.state() == nullptr || dx.extents() == x[i].extents()) return dx;
-    std::vector<shape_list> shapes;
-    for (const auto& one : x) shapes.push_back(one.extents());
-    const shape_span span(shapes.data(), shapes.size());
+    const auto shapes = shapes_of<operands>(x);
+    const shape_span span(shapes.data(), operands);
     return summed_to(bound(rule(span), span), i, dx);
   }
 
@@ -114,36 +121,13 @@ struct elements_op {
     if constexpr (std::remove_cvref_t<decltype(gradient_by<F, I>)>::parameters == 0) return std::array<double, 0>{};
     else return parameters;
   }
-  static constexpr void require_equal_ranks(const shape_span& shapes) {
-    for (std::size_t i = 1; i < shapes.size(); ++i)
-      if (shapes[i].size() != shapes[0].size() && !shapes[i].empty() && !shapes[0].empty())
-        throw shape_error(text("partita::")
-                          << F.name << ": requires operands of one rank, or a scalar, got " << shapes[0] << " and "
-                          << shapes[i] << "; say by broadcast_dimensions<...> where the smaller one stands");
-  }
-};
-
-/// The work of an element function for elements of T, which is one of `Types` types: of the several types of a traced
-/// program, integers have no gradients.
-template <class Op, std::size_t Types, class T>
-struct element_work_of : element_work_on<T> {
-  Op op;
-  explicit element_work_of(const Op& one) : element_work_on<T>(one.template rows<T>(), Op::placed()), op(one) {}
-
-  sharded_tensor<T> cotangent(std::size_t i, const sharded_tensor<T>& dy, const std::vector<sharded_tensor<T>>& x,
-                              const sharded_tensor<T>& y) const override {
-    if constexpr (Types > 1 && std::is_integral_v<T>) return {};
-    else return op.cotangent(i, dy, x, y);
-  }
-};
-template <class Op, class... T>
-struct element_works final : custom_op, element_work_of<Op, sizeof...(T), T>... {
-  explicit element_works(const Op& one)
-      : element_work_of<Op, sizeof...(T), T>(one)..., fingerprint_(one.fingerprint()) {}
-  std::uint64_t fingerprint() const override { return fingerprint_; }
-
- private:
-  std::uint64_t fingerprint_;
+  /// The cotangents for elements of T, which is one of `Types` types: of the several types of a traced program,
+  /// integers have no gradients.
+  template <class T, std::size_t Types>
+  static constexpr element_cotangent<T> differentiated = [] {
+    if constexpr (Types > 1 && std::is_integral_v<T>) return nullptr;
+    else return &elements_op::template cotangent<T>;
+  }();
 };
 
 /// An element function of tensors whose number is that of its operands.
