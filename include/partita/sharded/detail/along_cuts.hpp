@@ -58,17 +58,6 @@ void move_along_cuts(bound_mesh& on, const char* name, const planned_exchange& p
   one.done();
 }
 
-/// Applies the operation's local function to a block, now or as a recorded step.
-template <class T, class Op>
-void compute_part(const Op& op, const tensor_block<T>& x, const tensor_place& from, const tensor_block<T>& y,
-                  const tensor_place& to) {
-  const auto compute = [op, from, to, x_shape = x.shape, y_shape = y.shape](const T* const* x_memory, T* y_memory) {
-    op.local(tensor_part<const T>{x_memory[0], x_shape, from.box, from.extents},
-             tensor_part<T>{y_memory, y_shape, to.box, to.extents});
-  };
-  perform({x}, y, compute);
-}
-
 /// What this worker reads of an operand: the window that it wants, or its own block if no worker wants more.
 template <class T>
 struct block_window {
@@ -86,16 +75,6 @@ block_window<T> window_of(bound_mesh& on, const char* name, const tensor_block<T
     move_boxes(on, known, x, read.block);
   });
   return read;
-}
-
-template <class T, class Op>
-void compute_window(const Op& op, const char* name, bound_mesh& on, const tensor_block<T>& x, const sharding& lies,
-                    const shape_list& extents, const tensor_block<T>& y, const tensor_place& to) {
-  auto wanted = on.boxes_of(lies, to.extents);
-  for (worker_box& one : wanted)
-    if (one.there) one.box = op.window(one.box, extents);
-  const block_window<T> read = window_of(on, name, x, lies, extents, wanted);
-  if (on.active()) compute_part(op, read.block, {read.box, extents}, y, to);
 }
 
 /// What an operation carries from block to block: sums, or what the reduction `Op::carried` combines. A type with
@@ -205,12 +184,10 @@ struct carried_lines {
 };
 
 /// Combines the totals of the blocks before (or after) this one along the dimension with a block that already holds its
-/// own cumulative sums (products, …).
-template <class T, class Op>
-void carry_totals(const Op& op, const char* name, bound_mesh& on, const sharding& lies, const tensor_block<T>& y,
-                  const shape_list& whole) {
-  std::size_t along = 0;
-  while ((Op::along >> along & 1U) == 0) ++along;
+/// own cumulative sums (products, …), which R combines.
+template <class R, class T>
+void carry_totals(std::size_t along, bool backwards, const char* name, bound_mesh& on, const sharding& lies,
+                  const tensor_block<T>& y, const shape_list& whole) {
   // 1. The totals of the blocks form a tensor with one index per block along the dimension. Each worker holds its own
   // total, and needs those of the blocks before (or after) it.
   const axis_list axes = lies.cuts[along];
@@ -221,13 +198,11 @@ void carry_totals(const Op& op, const char* name, bound_mesh& on, const sharding
     const std::size_t number = part_number(on.mesh(), axes, k);
     const std::size_t worker = on.where().worker(k);
     had[worker].box[along] = {number, number + 1};
-    wanted[worker].box[along] =
-        op.carries_backwards() ? interval{number + 1, extents[along]} : interval{std::size_t{0}, number};
+    wanted[worker].box[along] = backwards ? interval{number + 1, extents[along]} : interval{std::size_t{0}, number};
   }
   const short_list<interval> mine = wanted[on.worker()].box;
   const auto known = on.movement<T>(had, wanted);
-  using R = typename carried_of<Op>::type;
-  const carried_lines lines(y.shape, along, numbers_carried<R>(), op.carries_backwards());
+  const carried_lines lines(y.shape, along, numbers_carried<R>(), backwards);
   const std::size_t blocks = on.active() ? mine[along].size() : 0;
   // 2. Exchange the totals.
   tensor_block<T> before;
@@ -242,34 +217,61 @@ void carry_totals(const Op& op, const char* name, bound_mesh& on, const sharding
     perform({before}, y, [lines, blocks](const T* const* from, T* to) { lines.add<R>(from[0], blocks, to); });
 }
 
-/// Runs an operation along a sharded dimension, in its own layout or in the one that a completed program has found.
-/// Collective if anything moves.
-template <class T, class Op>
-sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x, const sharding* settled = nullptr) {
+/// An operation along sharded dimensions as functions, one of `window` and `carry`, so that the rest is the same for
+/// all operations.
+template <class T>
+struct operation_along_cuts {
+  const void* declared = nullptr;  ///< what `window` is called with
+  short_list<interval> (*window)(const void*, const short_list<interval>& box, const shape_list& extents) = nullptr;
+  decltype(&carry_totals<sum_t, T>) carry = nullptr;
+  std::size_t along = 0;
+  bool backwards = false;
+};
+
+/// Runs such an operation in this layout. Collective if anything moves.
+template <class T>
+sharded_tensor<T> run_along_cuts(const operation_along_cuts<T>& how, const applied_operation& work,
+                                 const std::vector<sharded_tensor<T>>& operands, const sharding& lies) {
+  const auto& x = operands[0];
   const auto on = x.state()->on;
   return on->one_call([&] {
-    const sharding lies = layout_along<Op>(settled != nullptr ? *settled : x.layout());
-    const shape_list shapes[] = {x.extents()};
-    const shape_span span(shapes, 1);
-    const text name(Op::rule(span).name());
-    const naming_operation named(name.c_str());
-    shape_list extents = x.extents();
-    if constexpr (requires { op.result_extents(span); }) extents = op.result_extents(span);
-    const std::uint64_t number = noted<T>(number_of_operation(op), name.c_str(), on.get(), extents, *x.state());
+    const char* const name = work.how.name();
+    const naming_operation named(name);
+    const shape_list extents = result_shape(work.how, 0);
+    const std::uint64_t number = noted<T>(number_of(work), name, on.get(), extents, *x.state());
     const tensor_block<T> given = resharded(*on, x.state()->block, x.layout(), lies, x.extents());
-    const tensor_block<T> block = new_block<T>(shape_of_box(on->box(lies, extents)));
     const tensor_place to{on->box(lies, extents), extents};
-    if constexpr (reads_windows<Op>) {
-      compute_window(op, name.c_str(), *on, given, lies, x.extents(), block, to);
-    } else {
-      if (on->active()) compute_part(op, given, to, block, to);
-      carry_totals(op, name.c_str(), *on, lies, block, extents);
+    block_window<T> read{on->box(lies, x.extents()), given};
+    if (how.window != nullptr) {
+      auto wanted = on->boxes_of(lies, extents);
+      for (worker_box& one : wanted)
+        if (one.there) one.box = how.window(how.declared, one.box, x.extents());
+      read = window_of(*on, name, given, lies, x.extents(), wanted);
     }
-    const auto made = tensor_of<T>(on, lies, extents, block, number);
-    if (x.state()->node == nullptr) return made;
-    const std::vector<sharded_tensor<T>> operands{x};
-    return recorded_result(bound_operation<1>(op, operands), operands, {lies}, {given}, made);
+    const auto block = on->active() ? local_result<T>(work, {read.block}, {{read.box, x.extents()}}, to)
+                                    : new_block<T>(shape_of_box(to.box));
+    if (how.carry != nullptr) how.carry(how.along, how.backwards, name, *on, lies, block, extents);
+    const auto y = tensor_of<T>(on, lies, extents, block, number);
+    return x.state()->node == nullptr ? y : recorded_result(work, operands, {lies}, {given}, y);
   });
+}
+/// Runs an operation along a sharded dimension, in its own layout or in the one that a completed program has found.
+template <class T, class Op>
+sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x, const sharding* settled = nullptr) {
+  const std::vector<sharded_tensor<T>> operands{x};
+  operation_along_cuts<T> how;
+  if constexpr (reads_windows<Op>) {
+    how.declared = &op;
+    how.window = [](const void* declared, const short_list<interval>& box, const shape_list& extents) {
+      return static_cast<const Op*>(declared)->window(box, extents);
+    };
+  } else {
+    how.carry = &carry_totals<typename carried_of<Op>::type, T>;
+    how.backwards = op.carries_backwards();
+    while ((Op::along >> how.along & 1U) == 0) ++how.along;
+  }
+  return run_along_cuts(how, bound_operation<1>(op, operands), operands,
+                        layout_along<Op>(settled != nullptr ? *settled : x.layout()));
 }
 
 }  // namespace partita::detail
