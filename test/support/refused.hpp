@@ -1,6 +1,7 @@
 // The error message of a call that throws.
 #pragma once
 
+#include <boost/test/unit_test.hpp>
 #include <partita/core/error.hpp>
 #include <string>
 
@@ -8,13 +9,19 @@ namespace test {
 
 /// The message of the `Error` that a call throws; empty if it throws nothing. Other exceptions are passed on.
 template <class Error = partita::error, class Call>
-std::string refused(Call call) {
+[[nodiscard]] std::string refused(Call call) {
   try {
     call();
   } catch (const Error& e) {
     return e.what();
   }
   return {};
+}
+
+/// Fails unless a call throws an `Error`.
+template <class Error, class Call>
+void expect_refused(Call call) {
+  BOOST_TEST(!refused<Error>(call).empty(), "a wrong call was not refused");
 }
 
 }  // namespace test

@@ -32,6 +32,10 @@ BOOST_AUTO_TEST_CASE(the_parts_of_a_complex_tensor_are_real_tensors) {
   BOOST_TEST((partita::real(multiply(z, conj(z))) == xt::xtensor<double, 1>{25, 4}));
   BOOST_TEST(loss == 29);
   BOOST_TEST((std::get<0>(gradients) == xt::xtensor<complex, 1>{complex(6, 8), complex(0, -4)}));
+  const xt::xtensor<complex, 1> zero{complex(0)};
+  const auto at_zero = [&](auto f) { return std::get<0>(value_and_gradient(f, zero).gradients)(0); };
+  BOOST_TEST(at_zero([](const auto& x) { return sum(abs(x)); }) == complex(0));
+  BOOST_TEST(at_zero([](const auto& x) { return sum(angle(x)); }) == complex(0));
 }
 
 BOOST_AUTO_TEST_CASE(linear_operations_are_those_of_the_whole) {
