@@ -117,6 +117,11 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
            csr_matrix<double>(everyone, me == last ? interval{2 * me + 1, 2 * me + 3} : mine, mine, {});
          }),
          "that follow each other");
+  if (P > 1)
+    expect(test::refused<shape_error>([&] {
+             csr_matrix<double>(everyone, mine, me == last ? interval{2 * me, 2 * me - 1} : mine, {});
+           }),
+           "that follow each other");
   expect(test::refused<shape_error>([&] {
            csr_matrix<double>(everyone, mine, mine, {{0, me == last ? 2 * P : 0, 1.0}});
          }),

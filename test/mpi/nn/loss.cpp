@@ -105,6 +105,11 @@ BOOST_AUTO_TEST_CASE(kl_divides_by_the_batch_alone_if_asked_for) {
   kl_loss<double, 2> loss(p, {.reduction = loss_reduction::batch_mean});
   BOOST_TEST(loss(ones, ones) == -5.0);  // 15 elements of 1 (log 1 - 1), over a batch of 3
   BOOST_TEST((loss.adjoint(3.0) == -1.0 * ones));
+
+  const auto cut_last = everyone.partition(extents(1, 1, everyone.size()));
+  const auto cubes = block_from(cut_last, extents<3, 1, 12>{}, [](auto, auto, auto) { return 1.0; });
+  kl_loss<double, 3> of_cubes(cut_last, {.reduction = loss_reduction::batch_mean});
+  BOOST_TEST(of_cubes(cubes, cubes) == -12.0);  // each sample counts once, on however many workers its elements are
 }
 
 BOOST_AUTO_TEST_CASE(scores_far_beyond_what_exp_can_take_have_finite_losses) {

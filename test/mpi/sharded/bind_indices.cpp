@@ -1,5 +1,6 @@
 // Rows at bound indices, sums at them, and their gradients are those of the whole arrays, for all layouts.
 #include "mpi_test.hpp"
+#include "pretended.hpp"
 #include "refused.hpp"
 
 #include <partita/sharded/bind_indices.hpp>
@@ -76,6 +77,36 @@ BOOST_AUTO_TEST_CASE(all_layouts_give_the_results_and_gradients_of_the_whole_arr
           BOOST_TEST((whole(std::get<1>(of_sum.gradients)) == du) == on);
         }
   }
+}
+
+BOOST_AUTO_TEST_CASE(indices_that_are_pending_sums_are_summed_first) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  xt::xtensor<int, 2> terms = xt::zeros<int>({std::size_t{12}, std::size_t{3}});
+  terms(0, 0) = 2, terms(11, 0) = 1, terms(5, 1) = 1, terms(10, 2) = 4;
+  const auto x = shard(everyone, m.layout("a", ""), numbers(5, 2, 1));
+  const auto at = partita::sum(shard(everyone, m.layout("a", ""), terms), dimensions<0>);  // 3, 1, 4
+  const auto bound = bind_indices(x, at);
+  const rows all = numbers(5, 2, 1);
+  BOOST_TEST((whole(bound.take(x)) == rows(xt::view(all, xt::keep(3, 1, 4), xt::all()))));
+}
+
+BOOST_AUTO_TEST_CASE(a_movement_back_counts_its_messages, *test::at_least(2)) {
+  const test::pretended no_nodes("PARTITA_NODES", "1");
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const mesh m{axis{"a", P}};
+  const auto x = shard(everyone, m.layout("a", ""), numbers(P, 2, 1));
+  // all workers take row 0: worker 0 sends to each other one, and receives from each on the way back
+  const auto bound = bind_indices(x, shard(everyone, m.layout("a"), xt::xtensor<int, 1>(xt::zeros<int>({P}))));
+  const auto counted = [](auto call) {
+    const std::size_t before = detail::executing.moved.messages;
+    call();
+    return detail::executing.moved.messages - before;
+  };
+  const auto y = bound.take(x);
+  BOOST_TEST(counted([&] { bound.take(x); }) == (me == 0 ? 0 : 1));
+  BOOST_TEST(counted([&] { bound.scatter_add(x, y); }) == (me == 0 ? P - 1 : 0));
 }
 
 BOOST_AUTO_TEST_CASE(the_layout_is_part_of_the_type_if_those_of_the_operands_are, *test::at_least(2)) {

@@ -227,6 +227,8 @@ BOOST_AUTO_TEST_CASE(reductions_along_each_dimension) {
     array total{shape_list()};
     total.elements[0] = all;
     c.expect("sum of all", sum(x), total);
+    total.elements[0] = all / static_cast<double>(small.elements.size());
+    c.expect("mean of all", mean(x), total, tolerance);
   });
 }
 

@@ -2,6 +2,7 @@
 // with gradients; and a reduction that the library does not have, in kernels and of sharded tensors.
 #include "check_operation.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <partita/comm/over_workers.hpp>
@@ -34,6 +35,15 @@ matrix given(std::size_t rows, std::size_t columns) {
   for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = 2 * std::sin(1 + 1.7 * static_cast<double>(k));
   return x;
 }
+/// Elements 0, 1 and 2: the first row has no 0, the second one, the others several; each has its extremes several
+/// times.
+matrix given_with_ties(std::size_t rows, std::size_t columns) {
+  matrix x({rows, columns});
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t k = 0; k < columns; ++k)
+      x(i, k) = static_cast<double>(i == 0 ? 1 + k % 2 : i == 1 ? (k == 3 ? 0 : 2) : (k * k + i) % 3);
+  return x;
+}
 template <class X>
 bool are_near(const X& a, const X& b) {
   bool all = a.shape() == b.shape();
@@ -44,12 +54,13 @@ bool are_near(const X& a, const X& b) {
 /// Checks f(x) and the gradient of its weighted sum, for each kind of tensor and every layout. `define` gives a row's
 /// value, `derive` the derivative of that value by element k of the row.
 template <class F, class Define, class Derive>
-void check_rows(const world& everyone, const char* name, const F& f, const Define& define, const Derive& derive) {
+void check_rows(const world& everyone, const char* name, const F& f, const Define& define, const Derive& derive,
+                matrix (*made)(std::size_t, std::size_t) = &given) {
   const mesh m{axis{"a", everyone.size()}};
   constexpr mesh one{axis{"a", 1}};
   for (const std::size_t rows : {std::size_t{1}, std::size_t{5}}) {
     const std::size_t n = 7;
-    const matrix x = given(rows, n);
+    const matrix x = made(rows, n);
     xt::xtensor<double, 1> y = xt::zeros<double>({rows}), c = y;
     matrix dx = x;
     for (std::size_t i = 0; i < rows; ++i) {
@@ -128,14 +139,29 @@ BOOST_AUTO_TEST_CASE(integer_reductions_are_those_of_the_whole_in_all_layouts) {
 BOOST_AUTO_TEST_CASE(reductions_of_real_numbers_and_their_gradients_are_loops) {
   const world everyone(test::workers());
   using row = std::vector<double>;
+  for (const auto made : {&given, &given_with_ties})
+    check_rows(
+        everyone, "product", [](const auto& x) { return product_of(x, dimensions<1>); },
+        [](const row& r) {
+          double y = 1;
+          for (const double e : r) y *= e;
+          return y;
+        },
+        [](const row& r, std::size_t k, double) {
+          double others = 1;
+          for (std::size_t j = 0; j < r.size(); ++j) others *= j == k ? 1 : r[j];
+          return others;
+        },
+        made);
+  const auto share = [](const row& r, std::size_t k, double y) {  // equal for all elements that are the extreme
+    return r[k] == y ? 1 / static_cast<double>(std::count(r.begin(), r.end(), y)) : 0;
+  };
   check_rows(
-      everyone, "product", [](const auto& x) { return product_of(x, dimensions<1>); },
-      [](const row& r) {
-        double y = 1;
-        for (const double e : r) y *= e;
-        return y;
-      },
-      [](const row& r, std::size_t k, double y) { return y / r[k]; });
+      everyone, "maximum", [](const auto& x) { return maximum(x, dimensions<1>); },
+      [](const row& r) { return *std::max_element(r.begin(), r.end()); }, share, &given_with_ties);
+  check_rows(
+      everyone, "minimum", [](const auto& x) { return minimum(x, dimensions<1>); },
+      [](const row& r) { return *std::min_element(r.begin(), r.end()); }, share, &given_with_ties);
   const auto log_of_sum = [](const row& r) {
     double y = 0;
     for (const double e : r) y += std::exp(e);
