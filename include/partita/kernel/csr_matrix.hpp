@@ -75,7 +75,7 @@ struct compressed_rows {
 ///           of these extents [shape_error], all of the same width [disagreement_error]; on all workers.
 /// Cost:     a product: one index exchange of the elements of x that other workers have, each at most once, while this
 ///           worker multiplies with its own. To construct: one exchange of the entries, and an index exchange.
-/// Adjoint:  multiplies with the transposed matrix (not conjugated).
+/// Adjoint:  multiplies with the transposed matrix (not conjugated); values_adjoint is that of the values.
 template <class T>
 class csr_matrix {
   static_assert(element_in_place<T> && summable_element<T>,
@@ -91,15 +91,21 @@ class csr_matrix {
 
   template <class X>
   auto operator()(const X& x) const {
+    if constexpr (takes<X>()) return with_ghosts(x).first;
+    else return detail::rejected_call();
+  }
+  /// The product, and the elements of x of other workers that it has received: `auto [y, ghosts] = a.with_ghosts(x);`.
+  template <class X>
+  auto with_ghosts(const X& x) const {
     if constexpr (takes<X>()) {
       const xt::xtensor<T, rank_of<X>> own = x;
       auto y = zeros<rank_of<X>>(rows_.size(), own.shape());
       auto later = exchange_.start(own);
       const std::size_t width = detail::row_elements(own.shape());
       if (own.shape(0) == columns_.size()) own_.multiply(own.data(), y.data(), width);
-      const auto others = later.finish();
-      others_.multiply(others.data(), y.data(), width);
-      return y;
+      auto ghosts = later.finish();
+      others_.multiply(ghosts.data(), y.data(), width);
+      return std::pair(std::move(y), std::move(ghosts));
     } else {
       return detail::rejected_call();
     }
@@ -124,6 +130,66 @@ class csr_matrix {
     } else {
       return detail::rejected_call();
     }
+  }
+
+  /// The gradient of the values: for each entry (i, j) of this worker's rows the product of dy(i) and x(j), summed over
+  /// several vectors; in the order of values(). Collective. Cost: one exchange, none if the ghosts of x are given.
+  template <class X, class Y>
+  auto values_adjoint(const X& x, const Y& dy) const {
+    if constexpr (takes<X>() && takes<Y>()) {
+      const xt::xtensor<T, rank_of<X>> own = x;
+      const xt::xtensor<T, rank_of<Y>> given = dy;
+      const auto ghosts =
+          detail::kernel_access::call(exchange_, own, misfit(own.shape(), others_count(), given.shape()));
+      return products(own, ghosts, given);
+    } else {
+      return detail::rejected_call();
+    }
+  }
+  template <class X, class Ghosts, class Y>
+  auto values_adjoint(const X& x, const Ghosts& ghosts, const Y& dy) const {
+    if constexpr (takes<X>() && takes<Ghosts>() && takes<Y>()) {
+      const xt::xtensor<T, rank_of<X>> own = x;
+      const xt::xtensor<T, rank_of<Ghosts>> others = ghosts;
+      const xt::xtensor<T, rank_of<Y>> given = dy;
+      const bool fits = detail::row_elements(others.shape()) == detail::row_elements(own.shape());
+      detail::kernel_access::object(exchange_,
+                                    misfit(own.shape(), fits ? others.shape(0) : others_count() + 1, given.shape()));
+      return products(own, others, given);
+    } else {
+      return detail::rejected_call();
+    }
+  }
+
+  /// The values of the entries of this worker's rows, in ascending order of rows and then of columns.
+  xt::xtensor<T, 1> values() const {
+    auto all = zeros<1>(entries(), std::array<std::size_t, 1>());
+    auto to = all.begin();
+    for_entries(*this, [&](std::size_t, const auto& part, std::size_t k) { *to++ = part.value[k]; });
+    return all;
+  }
+  /// Replaces them, in the same order. Collective. Requires: as many numbers as entries [shape_error, on all workers].
+  template <class V>
+  void set_values(const V& values) {
+    if constexpr (takes<V>()) {
+      const xt::xtensor<T, rank_of<V>> given = values;
+      text wrong;
+      if (given.size() != entries())
+        wrong << words.call << ".set_values(v): requires a number for each entry of the rows of its worker, "
+              << entries() << ", got a block of " << given.shape() << "; values() has them in the same order";
+      detail::kernel_access::object(exchange_, wrong);
+      auto from = given.begin();
+      for_entries(*this, [&](std::size_t, auto& part, std::size_t k) { part.value[k] = *from++; });
+    }
+  }
+  /// The entries of this worker's rows, in the same order.
+  std::vector<triplet<T>> triplets() const {
+    std::vector<triplet<T>> all;
+    for_entries(*this, [&](std::size_t row, const auto& part, std::size_t k) {
+      const std::size_t column = part.column[k];
+      all.push_back({rows_.start + row, &part == &own_ ? columns_.start + column : wanted_[column], part.value[k]});
+    });
+    return all;
   }
 
   /// The rows and columns of this worker, and how many entries its rows have.
@@ -158,7 +224,42 @@ class csr_matrix {
     shape[0] = rows;
     return xt::zeros<T>(shape);
   }
-  std::size_t others_count() const { return exchange_.rows_of_result(); }
+  std::size_t others_count() const { return wanted_.size(); }
+
+  /// Calls f(row, part, k) for the entries of the rows in ascending order: it is entry k of one of the two parts.
+  template <class Matrix, class F>
+  static void for_entries(Matrix& a, F f) {
+    std::size_t own = 0, other = 0;
+    for (std::size_t i = 0; i < a.rows_.size(); ++i) {
+      for (; other < a.others_.first[i + 1] && a.wanted_[a.others_.column[other]] < a.columns_.start; ++other)
+        f(i, a.others_, other);
+      for (; own < a.own_.first[i + 1]; ++own) f(i, a.own_, own);
+      for (; other < a.others_.first[i + 1]; ++other) f(i, a.others_, other);
+    }
+  }
+  /// The error message for blocks that do not belong to this matrix, or to each other.
+  template <class X, class Y>
+  text misfit(const X& x, std::size_t ghosts, const Y& dy) const {
+    text wrong;
+    if (x[0] != columns_.size() || ghosts != others_count() || dy[0] != rows_.size() ||
+        detail::row_elements(x) != detail::row_elements(dy))
+      wrong << words.call << ".values_adjoint(x, dy): requires blocks with a row for each column and for each row that "
+            << "their worker owns, " << columns_.size() << " and " << rows_.size() << ", and as many vectors, got " << x
+            << " and " << dy << "; ghosts are those that with_ghosts(x) returns";
+    return wrong;
+  }
+  template <class X, class Ghosts, class Y>
+  xt::xtensor<T, 1> products(const X& x, const Ghosts& ghosts, const Y& dy) const {
+    auto all = zeros<1>(entries(), std::array<std::size_t, 1>());
+    auto to = all.begin();
+    const std::size_t width = detail::row_elements(dy.shape());
+    for_entries(*this, [&](std::size_t row, const auto& part, std::size_t k) {
+      const T* const of_x = (&part == &own_ ? x.data() : ghosts.data()) + part.column[k] * width;
+      for (std::size_t c = 0; c < width; ++c) *to += dy.data()[row * width + c] * of_x[c];
+      ++to;
+    });
+    return all;
+  }
 
   /// Sends the entries to the owners of their rows, fills the two parts of this worker's rows, and makes the exchange.
   index_exchange learnt(const world& everyone, const std::vector<triplet<T>>& given) {
@@ -197,7 +298,7 @@ class csr_matrix {
       return a.row != b.row ? a.row < b.row : a.column < b.column;
     });
     const auto is_own = [&](std::size_t column) { return column >= columns_.start && column < columns_.stop; };
-    std::vector<std::size_t> wanted;
+    std::vector<std::size_t>& wanted = wanted_;
     for (const triplet<T>* entry = first; entry != last; ++entry)
       if (!is_own(entry->column)) wanted.push_back(entry->column);
     std::sort(wanted.begin(), wanted.end());
@@ -219,6 +320,7 @@ class csr_matrix {
   }
 
   interval rows_, columns_;
+  std::vector<std::size_t> wanted_;  // the columns of other workers that the rows have, in ascending order
   detail::compressed_rows<T> own_, others_;
   index_exchange exchange_;
 };

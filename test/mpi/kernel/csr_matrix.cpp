@@ -81,6 +81,41 @@ BOOST_AUTO_TEST_CASE(products_are_those_with_the_whole_matrix) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_gradient_of_the_values_is_the_adjoint_of_the_product_as_a_function_of_them) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    const std::size_t n = seed == 4 ? 2 : 11 + seed, m = seed % 2 == 0 ? n : 4 + seed;
+    const auto all = random_entries(n, m, seed == 5 ? 0 : 4 * n, seed);
+    const interval rows = range_of(n, P, me, seed % 3), columns = range_of(m, P, me, seed % 2);
+    csr_matrix<double> a(everyone, rows, columns, me == 0 ? all : std::vector<triplet<double>>());
+    xt::xtensor<double, 2> x = xt::zeros<double>({columns.size(), std::size_t{2}}),
+                           dy = xt::zeros<double>({rows.size(), std::size_t{2}});
+    const auto x_of = [](std::size_t j, std::size_t c) { return static_cast<double>((3 * j + 5 * c) % 7) - 2; };
+    for (std::size_t k = 0; k < x.size(); ++k) x.flat(k) = x_of(columns.start + k / 2, k % 2);
+    for (std::size_t k = 0; k < dy.size(); ++k) dy.flat(k) = x_of(rows.start + k / 2, k % 2 + 3);
+    const auto [y, ghosts] = a.with_ghosts(x);
+    const auto gradient = a.values_adjoint(x, ghosts, dy);
+    BOOST_TEST((gradient == a.values_adjoint(x, dy)));
+    const auto places = a.triplets();
+    BOOST_TEST_REQUIRE(gradient.size() == places.size());
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      double sum = 0;
+      for (std::size_t c = 0; c < 2; ++c) sum += x_of(places[k].row, c + 3) * x_of(places[k].column, c);
+      BOOST_TEST(gradient(k) == sum);
+      BOOST_TEST(a.values()(k) == places[k].value);
+      if (k > 0)
+        BOOST_TEST((places[k - 1].row < places[k].row ||
+                    (places[k - 1].row == places[k].row && places[k - 1].column < places[k].column)));
+    }
+    // The product is linear in the values, so <A(v) x, dy> == <v, values_adjoint(x, dy)> for any v.
+    xt::xtensor<double, 1> v = xt::zeros<double>({places.size()});
+    for (std::size_t k = 0; k < v.size(); ++k) v(k) = x_of(places[k].row, places[k].column);
+    a.set_values(v);
+    BOOST_TEST(sum_over(everyone, xt::sum<double>(a(x) * dy)()) == sum_over(everyone, xt::sum<double>(v * gradient)()));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(an_element_of_x_travels_once_on_one_node) {
   const test::pretended together("PARTITA_NODES", "1");
   const world everyone(test::workers());
@@ -131,6 +166,13 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   expect(test::refused<shape_error>([&] { a(me == last ? bad : good); }), "column that its worker owns");
   expect(test::refused<shape_error>([&] { a.adjoint(me == last ? bad : good); }), "row that its worker owns");
   BOOST_TEST(a(good)(0) == 1.0);
+  const auto ghosts = a.with_ghosts(good).second;
+  expect(test::refused<shape_error>([&] { a.values_adjoint(good, me == last ? bad : good); }), "and as many vectors");
+  expect(test::refused<shape_error>([&] { a.values_adjoint(good, me == last ? bad : ghosts, good); }),
+         "ghosts are those that with_ghosts(x) returns");
+  csr_matrix<double> b(everyone, mine, mine, {{2 * me, 0, 1.0}});
+  expect(test::refused<shape_error>([&] { b.set_values(me == last ? bad : xt::xtensor<double, 1>{2.0}); }),
+         "requires a number for each entry");
   if (P < 2) return;
   const xt::xtensor<double, 2> wide = xt::ones<double>({2, 2}), narrow = xt::ones<double>({2, 1});
   test::expect_refused<disagreement_error>([&] { a(me == last ? wide : narrow); });

@@ -6,6 +6,8 @@
 // lines RANK: 12
 // first OTHER_ELEMENTS: partita::csr_matrix<T>\(...\)\(x\), .adjoint\(dy\): requires elements of type T
 // lines OTHER_ELEMENTS: 12
+// first VALUES: partita::csr_matrix<T>\(...\)\(x\), .adjoint\(dy\): requires elements of type T
+// lines VALUES: 12
 #include <partita/kernel/csr_matrix.hpp>
 
 using namespace partita;
@@ -14,11 +16,14 @@ void calls(const world& everyone, const xt::xtensor<double, 1>& x, [[maybe_unuse
            [[maybe_unused]] const xt::xtensor<float, 1>& z) {
   const csr_matrix<double> legal(everyone, {0, 2}, {0, 2}, {{0, 1, 1.0}});
   legal.adjoint(legal(x));
+  legal.values_adjoint(x, legal(x));
 #if defined(ELEMENTS)
   csr_matrix<bool> refused(everyone, {0, 2}, {0, 2}, {});
 #elif defined(RANK)
   legal(cube);
 #elif defined(OTHER_ELEMENTS)
   legal.adjoint(z);
+#elif defined(VALUES)
+  legal.values_adjoint(x, z);
 #endif
 }
