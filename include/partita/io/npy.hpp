@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <partita/array/expression.hpp>
 #include <partita/core/rejected_call.hpp>
+#include <partita/io/detail/new_file.hpp>
 #include <partita/io/detail/open_npy.hpp>
-#include <partita/io/detail/replaced_file.hpp>
 #include <partita/io/detail/slabs.hpp>
 #include <partita/io/file_policy.hpp>
 #include <string>
@@ -21,52 +21,23 @@ namespace detail {
 template <class T, std::size_t Rank, bool Backwards, bool CutsGiven, class Extents, class X>
 void replace_npy(const file_call& call, const std::string& path, const partition<Extents>& p,
                  const std::array<std::size_t, Rank>& global, const X& x, const file_request<Rank>& request) {
-  // 1. Find the file to replace, and agree on the name of a temporary file beside it.
-  const replaced_file old = call.leads() ? replaced_file::of(path) : replaced_file{};
-  const std::uint64_t word = call.broadcast_word(call.leader(), (random_word() >> 2U << 1U) | (old.linked ? 1U : 0U));
-  const std::string target = (word & 1U) != 0 ? call.bytes_of(call.leader(), old.path) : path;
-  const std::string temporary = temporary_name(target, word >> 1U);
-  const char* const intact = "free some space, or write where this worker may; what had this name before is untouched";
   using slab_type = slab_to_write<T, Rank>;
   const std::size_t bytes =
       make_npy_header(npy_type_of<T>(), Backwards, global.data(), Rank).size() + volume_of(global) * sizeof(T);
-  // 2. The leader creates the temporary file and reserves its space.
-  posix_file file;
-  temporary_file guard;  // the leader removes its temporary file in any case
-  file_trouble trouble;
-  if (call.leads()) {
-    trouble = call.cannot("replace", path, old.error, "give the name of a file, or one that is not taken yet");
-    int error = trouble.empty() ? file.open(temporary, O_WRONLY | O_CREAT | O_EXCL, old.first_mode()) : 0;
-    if (error == 0 && file.is_open()) {
-      guard.remove_later(temporary);
-      error = file.reserve(bytes);
-    }
-    if (error != 0) trouble = call.cannot("make", temporary, error, intact);
-  }
-  call.settle(trouble);
-  // 3. Move the tensor to the owners of the file, and bytes across a page boundary to the owner of the page.
-  const auto slab = slab_type::template of<Backwards, CutsGiven>(call, p, global, x, request);
-  const slab_partition<Rank>& where = slab.where();
-  const auto taken = bring_to_pages(where.owners, where.domains, slab.bytes());
-  // 4. Each owner writes its range of the file.
-  if (where.owns() && where.domains.written[where.place()] < where.domains.written[where.place() + 1]) {
+  replace_file(call, path, bytes, request.options.sync, [&](posix_file& file, const std::string& temporary) {
+    // 1. Move the tensor to the owners of the file, and bytes across a page boundary to the owner of the page.
+    const auto slab = slab_type::template of<Backwards, CutsGiven>(call, p, global, x, request);
+    const slab_partition<Rank>& where = slab.where();
+    const auto taken = bring_to_pages(where.owners, where.domains, slab.bytes());
+    // 2. Each owner writes its range of the file.
+    if (!where.owns() || where.domains.written[where.place()] >= where.domains.written[where.place() + 1])
+      return file_trouble();
     int error = call.leads() ? 0 : file.open(temporary, O_WRONLY);
     if (error == 0) error = write_domain(file, where, slab.header(), slab.bytes(), taken);
     if (error == 0 && request.options.sync) error = file.sync();
     if (error == 0) error = file.close();
-    trouble = call.cannot("write", temporary, error, intact);
-  }
-  call.settle(trouble);
-  // 5. The leader gives the temporary file the name of the old one, which replaces the old one atomically.
-  if (call.leads()) {
-    int error = old.hand_on(temporary);
-    if (error == 0) error = guard.rename_to(target);
-    trouble = call.cannot("give its name to", target, error, intact);
-    if (trouble.empty() && request.options.sync)
-      trouble = call.cannot("put on the disk the folder of", target, sync_folder(folder_of(target)),
-                            "the file is written, but a power failure may undo it");
-  }
-  call.settle(trouble);
+    return call.cannot("write", temporary, error, way_out_of_writing);
+  });
 }
 
 }  // namespace detail

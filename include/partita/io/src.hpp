@@ -17,5 +17,6 @@
 #include <partita/io/impl/file_domains.ipp>
 #include <partita/io/impl/load_checkpoint.ipp>
 #include <partita/io/impl/manifest.ipp>
+#include <partita/io/impl/matrix_market.ipp>
 #include <partita/io/impl/npy_header.ipp>
 #include <partita/io/impl/save_checkpoint.ipp>

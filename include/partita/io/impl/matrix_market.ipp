@@ -1,0 +1,223 @@
+// Defines the functions that io/matrix_market.hpp declares.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <partita/io/matrix_market.hpp>
+#include <string_view>
+
+namespace partita::detail {
+
+/// The words of a line, one after the other.
+class market_line {
+ public:
+  explicit market_line(std::string_view line) : rest_(line) {}
+
+  std::string_view word() {
+    const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+    while (!rest_.empty() && is_space(rest_.front())) rest_.remove_prefix(1);
+    std::size_t n = 0;
+    while (n < rest_.size() && !is_space(rest_[n])) ++n;
+    const std::string_view found = rest_.substr(0, n);
+    rest_.remove_prefix(n);
+    return found;
+  }
+  std::string lower_word() {
+    std::string lower(word());
+    for (char& c : lower)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return lower;
+  }
+  /// Reads the next word, all of it, as a number. Returns whether it is one.
+  template <class Number>
+  bool number(Number& value) {
+    std::string_view digits = word();
+    if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
+    const char* const end = digits.data() + digits.size();
+    const auto read = std::from_chars(digits.data(), end, value);
+    return read.ec == std::errc() && read.ptr == end;
+  }
+  bool ended() { return word().empty(); }
+
+ private:
+  std::string_view rest_;
+};
+
+PARTITA_DEF market_header parse_market_header(const std::string& bytes, bool is_whole) {
+  market_header found;
+  std::size_t at = 0;
+  for (bool first = true; at < bytes.size(); first = false) {
+    const std::size_t end = bytes.find('\n', at);
+    if (end == std::string::npos && !is_whole) return found;
+    const std::size_t next = end == std::string::npos ? bytes.size() : end + 1;
+    const std::string_view whole(bytes.data() + at, next - at);
+    market_line line(whole);
+    at = next;
+    if (first) {
+      const std::string banner = line.lower_word(), object = line.lower_word(), format = line.lower_word(),
+                        field = line.lower_word(), kind = line.lower_word();
+      if (banner != "%%matrixmarket" || object != "matrix")
+        found.problem << "does not begin with %%MatrixMarket matrix";
+      else if (format != "coordinate") found.problem << "holds a dense matrix and not one in coordinate format";
+      else if (field != "real" && field != "integer" && field != "pattern")
+        found.problem << "holds numbers that are none of real, integer and pattern";
+      else if (kind != "general" && kind != "symmetric" && kind != "skew-symmetric")
+        found.problem << "holds a matrix that is none of general, symmetric and skew-symmetric";
+      if (!found.problem.empty()) return found;
+      found.is_pattern = field == "pattern";
+      found.kind = kind == "general"     ? market_header::symmetry::general
+                   : kind == "symmetric" ? market_header::symmetry::symmetric
+                                         : market_header::symmetry::skew;
+      continue;
+    }
+    if (whole[0] == '%' || market_line(whole).ended()) continue;
+    if (!line.number(found.rows) || !line.number(found.columns) || !line.number(found.entries) || !line.ended())
+      found.problem << "has a line of sizes that is not three whole numbers";
+    else if (found.kind != market_header::symmetry::general && found.rows != found.columns)
+      found.problem << "holds a symmetric matrix that is not square, " << found.rows << " x " << found.columns;
+    else found.data_at = at;
+    return found;
+  }
+  if (is_whole) found.problem << "ends before its line of sizes";
+  return found;
+}
+
+PARTITA_DEF text parse_market_entries(const market_header& header, const std::string& lines,
+                                      std::vector<triplet<double>>& entries, std::size_t& count) {
+  for (std::size_t at = 0; at < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', at), lines.size() - 1);
+    const std::string_view whole(lines.data() + at, end + 1 - at);
+    at = end + 1;
+    if (market_line(whole).ended()) continue;
+    market_line line(whole);
+    const auto wrong = [&](const char* what) {
+      const std::size_t shown = std::min<std::size_t>(whole.find_last_not_of(" \t\r\n") + 1, 60);
+      return text("has a line \"") << std::string(whole.substr(0, shown)).c_str() << "\", which " << what;
+    };
+    triplet<double> entry{0, 0, 1.0};
+    if (!line.number(entry.row) || !line.number(entry.column) || !(header.is_pattern || line.number(entry.value)) ||
+        !line.ended())
+      return wrong(header.is_pattern ? "is not a row and a column" : "is not a row, a column and a value");
+    if (entry.row == 0 || entry.row > header.rows || entry.column == 0 || entry.column > header.columns)
+      return wrong("is no place of the matrix; rows and columns are counted from 1");
+    const bool is_skew = header.kind == market_header::symmetry::skew;
+    if (header.kind != market_header::symmetry::general &&
+        (entry.row < entry.column || (is_skew && entry.row == entry.column)))
+      return wrong(is_skew ? "is not below the diagonal" : "is above the diagonal");
+    --entry.row, --entry.column, ++count;
+    entries.push_back(entry);
+    if (header.kind != market_header::symmetry::general && entry.row != entry.column)
+      entries.push_back({entry.column, entry.row, is_skew ? -entry.value : entry.value});
+  }
+  return {};
+}
+
+PARTITA_DEF market_part read_market(const file_call& call, const std::string& path) {
+  constexpr std::size_t piece = 4096;  // chosen: a few comments, or a line
+  const auto wrong = [&](const text& problem) {
+    return call.refuse(file_trouble::kind::io, text("requires a whole Matrix Market file of a sparse matrix; ")
+                                                   << path.c_str() << " " << problem << "; write it again");
+  };
+  call.common(0);
+  return read_unchanged(call, path, [&](file_in_common& source, bool) -> std::optional<market_part> {
+    // 1. The leader reads the first lines and sends what they say to all.
+    market_part part;
+    market_header& h = part.header;
+    file_trouble trouble;
+    std::size_t bytes = 0;
+    int error = 0;
+    if (call.leads()) {
+      error = source.open();
+      if (error == 0) error = source.file().size(bytes);
+      std::string front;
+      bool is_whole = false;
+      while (error == 0 && h.data_at == 0 && h.problem.empty() && !is_whole) {
+        const std::size_t n = std::min(bytes, 2 * front.size() + piece), had = front.size();
+        front.resize(n);
+        error = source.file().read(front.data() + had, n - had, had);
+        is_whole = n == bytes;
+        if (error == 0) h = parse_market_header(front, is_whole);
+      }
+      trouble = call.cannot("read", path, error, "check the name, and that this worker may read it");
+      if (error == 0 && !h.problem.empty()) trouble = wrong(h.problem);
+    }
+    call.settle(trouble);
+    source.agree();
+    for (std::size_t* number : {&h.rows, &h.columns, &h.entries, &h.data_at, &bytes})
+      *number = call.broadcast_word(call.leader(), *number);
+    const std::uint64_t marks =
+        call.broadcast_word(call.leader(), (static_cast<std::uint64_t>(h.kind) << 1U) | (h.is_pattern ? 1U : 0U));
+    h.is_pattern = (marks & 1U) != 0, h.kind = static_cast<market_header::symmetry>(marks >> 1U);
+    // 2. Each worker reads its range, without a line that begins before it, and with the end of its last line.
+    error = source.open();
+    if (!source.is_one(call.cannot("read", path, error, "all workers must see the same file"))) return std::nullopt;
+    const interval mine = balanced_part(bytes - h.data_at, call.everyone().size(), call.everyone().id());
+    std::string lines;
+    std::size_t count = 0;
+    if (mine.size() > 0) {
+      const std::size_t before = mine.start == 0 ? 0 : 1;  // the byte before: a line may begin with the range
+      std::size_t at = h.data_at + mine.start - before;
+      lines.resize(mine.size() + before);
+      error = source.file().read(lines.data(), lines.size(), at);
+      at += lines.size();
+      const std::size_t begin = before == 0 ? 0 : std::min(lines.find('\n'), lines.size() - 1) + 1;
+      lines.erase(0, begin);
+      while (error == 0 && !lines.empty() && lines.back() != '\n' && at < bytes) {
+        char more[piece];
+        const std::size_t n = std::min(piece, bytes - at);
+        error = source.file().read(more, n, at);
+        const std::string_view read(more, n);
+        const std::size_t used = std::min(read.find('\n'), n - 1) + 1;
+        lines.append(more, used);
+        at += used;
+      }
+    }
+    trouble = call.cannot("read", path, error, "no program may write to it");
+    text problem;
+    if (error == 0) problem = parse_market_entries(h, lines, part.entries, count);
+    if (!problem.empty()) trouble = wrong(problem);
+    if (!source.is_one(trouble)) return std::nullopt;
+    const std::size_t found = summed<1>(*call.everyone().state(), {count})[0];
+    trouble = {};
+    if (found != h.entries) trouble = wrong(text("has ") << found << " lines of entries and promises " << h.entries);
+    call.settle(trouble);
+    return part;
+  });
+}
+
+PARTITA_DEF void write_market(const file_call& call, const std::string& path, std::size_t rows, std::size_t columns,
+                              const std::vector<triplet<double>>& entries) {
+  call.common(0);
+  // 1. Each worker makes the lines of its entries; then all know where they go.
+  std::string lines;
+  file_trouble trouble;
+  for (const auto& entry : entries) {
+    if (!std::isfinite(entry.value) && trouble.empty())
+      trouble = call.refuse(file_trouble::kind::io, text("requires finite values, and row ")
+                                                        << entry.row << " has another one at column " << entry.column
+                                                        << "; the format has no word for it");
+    char number[32];
+    lines += std::to_string(entry.row + 1) + ' ' + std::to_string(entry.column + 1) + ' ';
+    lines.append(number, std::to_chars(number, number + sizeof number, entry.value).ptr);
+    lines += '\n';
+  }
+  call.settle(trouble);
+  const world_state& everyone = *call.everyone().state();
+  const auto most = largest<2>(everyone, {rows, columns});
+  const std::size_t count = summed<1>(everyone, {entries.size()})[0];
+  const std::string header = "%%MatrixMarket matrix coordinate real general\n" + std::to_string(most[0]) + ' ' +
+                             std::to_string(most[1]) + ' ' + std::to_string(count) + '\n';
+  std::size_t at = header.size() + summed_before(everyone, {lines.size()})[0];
+  const std::size_t bytes = header.size() + summed<1>(everyone, {lines.size()})[0];
+  if (call.leads()) lines.insert(0, header), at = 0;
+  // 2. They write them at the same time.
+  replace_file(call, path, bytes, true, [&](posix_file& file, const std::string& temporary) {
+    int error = call.leads() || lines.empty() ? 0 : file.open(temporary, O_WRONLY);
+    if (error == 0 && !lines.empty()) error = file.write(lines.data(), lines.size(), at);
+    if (error == 0 && !lines.empty()) error = file.sync();
+    if (error == 0) error = file.close();
+    return call.cannot("write", temporary, error, way_out_of_writing);
+  });
+}
+
+}  // namespace partita::detail
