@@ -1,10 +1,11 @@
-// What the order of the numbers of all workers gives: unique, searchsorted, top_k.
+// What the order of the numbers of all workers gives: unique, searchsorted, top_k, a random permutation.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <partita/array/philox.hpp>
 #include <partita/comm/agreement.hpp>
 #include <partita/comm/facts.hpp>
 #include <partita/comm/fingerprint.hpp>
@@ -187,6 +188,30 @@ auto top_k(const world& everyone, const X& x, std::size_t k) {
   } else {
     return detail::rejected_call();
   }
+}
+
+/// A random permutation of the rows of all workers, which depends on the seed only and not on the workers: as argsort
+/// it gives the positions of the rows that this worker gets, in the order of the workers. `index_exchange(everyone,
+/// interval{first, first + n}, permutation(everyone, n, seed))` moves rows, and its adjoint moves them back.
+/// Collective.
+/// Shapes:   n is how many rows this worker has and gets; it may differ by worker.
+/// Requires: the same seed on all workers [disagreement_error].
+/// Cost:     that of argsort.
+inline xt::xtensor<std::size_t, 1> permutation(const world& everyone, std::size_t n, std::uint64_t seed) {
+  return detail::one_call(*everyone.state(), [&] {
+    constexpr const char* name = "partita::permutation(everyone, n, seed)";
+    detail::world_state& world = *everyone.state();
+    const auto sizes = detail::agreed_sizes(world, name, detail::mixed(0x7065726d75ULL, seed), n, 0);
+    std::uint64_t first = 0;
+    for (std::size_t k = 0; k < everyone.id(); ++k) first += sizes[k][0];
+    xt::xtensor<std::uint64_t, 1> keys(std::array<std::size_t, 1>{n});
+    detail::random_words words(seed, 0);  // two words make a key
+    for (std::size_t j = 0; j < n; ++j) {
+      const std::uint64_t high = words[2 * (first + j)], low = words[2 * (first + j) + 1];
+      keys.data()[j] = high << 32U | low;
+    }
+    return argsort(everyone, keys);
+  });
 }
 
 }  // namespace partita

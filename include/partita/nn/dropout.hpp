@@ -3,11 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/array/philox.hpp>
 #include <partita/comm/fingerprint.hpp>
 #include <partita/core/rejected_call.hpp>
 #include <partita/kernel/block_from.hpp>
 #include <partita/kernel/block_layout.hpp>
-#include <partita/nn/detail/philox.hpp>
 
 namespace partita {
 

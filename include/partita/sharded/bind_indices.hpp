@@ -18,17 +18,18 @@
 namespace partita {
 namespace detail {
 
-/// The layout of a tensor whose dimension 0 is cut over these axes, and no other one.
-constexpr sharding rows_layout(const mesh& on, std::size_t rank, axis_list axes) {
+/// The layout of a tensor whose dimension 0 is cut over these axes, and no other one. They are passed by reference,
+/// because g++ 12 cannot copy an empty list in a constant expression.
+constexpr sharding rows_layout(const mesh& on, std::size_t rank, const axis_list& axes) {
   sharding s(on, rank);
   s.cuts[0] = axes;
   return s;
 }
 
 /// The name of such a layout, with the axes of the indices.
-template <auto OfX, auto... OfIndices>
+template <auto OfX, auto OfIndices>
 inline constexpr auto name_of_rows =
-    name_of_layout<rows_layout(layout_named<OfX>.on, layout_named<OfX>.rank(), (layout_named<OfIndices>.cuts[0], ...))>;
+    name_of_layout<rows_layout(layout_named<OfX>.on, layout_named<OfX>.rank(), layout_named<OfIndices>.cuts[0])>;
 
 /// What one worker knows of bound indices. Workers that differ in axes over which the rows of x are not cut hold the
 /// same rows; those that differ in no other axes exchange with each other.
@@ -47,16 +48,28 @@ struct index_binding {
 };
 using shared_binding = std::shared_ptr<const index_binding>;
 
-/// Requires: a tensor on the mesh of the indices, and `rows` rows, in a call that is carried out at once.
-template <class T>
-void require_rows(const index_binding& b, const sharded_tensor<T>& x, std::size_t rows, const char* call) {
-  static_assert(summable_element<T>,
-                "partita::bound_indices: requires tensors of elements that can be summed; bool cannot, cast them");
+/// The number of the group of this worker: those of one group differ only in these axes.
+inline std::size_t group_along(const bound_mesh& on, axis_list axes) {
+  std::size_t group = 0;
+  for (std::size_t a = 0; a < on.mesh().rank() && on.active(); ++a)
+    if (!axes.contains(a)) group = group * on.mesh().size(a) + coordinate_of(on.mesh(), on.place(), a);
+  return group;
+}
+
+inline void require_at_once(const char* call) {
   if (executing.is_dry || executing.steps != nullptr)
     throw error((text("partita::") << call
                                    << ": requires a call that is carried out at once; traced programs, bound "
                                       "programs and dry runs use take and scatter_add without bound indices")
                     .c_str());
+}
+
+/// Requires: a tensor on the mesh of the indices, and `rows` rows, in a call that is carried out at once.
+template <class T>
+void require_rows(const index_binding& b, const sharded_tensor<T>& x, std::size_t rows, const char* call) {
+  static_assert(summable_element<T>,
+                "partita::bound_indices: requires tensors of elements that can be summed; bool cannot, cast them");
+  require_at_once(call);
   if (x.state()->on != b.on)
     throw partition_error(text("partita::") << call
                                             << ": requires a tensor on the mesh of the indices; make both from the "
@@ -144,13 +157,10 @@ shared_binding bound_at(const sharded_tensor<T>& x, const sharded_tensor<I>& giv
     auto b = std::make_shared<index_binding>();
     b->on = on, b->owners = x.layout()[0], b->takers = indices.layout()[0];
     b->extent = x.extents()[0], b->count = indices.extents()[0];
-    std::size_t group = 0;
-    for (std::size_t a = 0; a < on->mesh().rank() && on->active(); ++a) {
-      const std::size_t at = coordinate_of(on->mesh(), on->place(), a);
-      if (!b->owners.contains(a)) group = group * on->mesh().size(a) + at;
-      else if (!b->takers.contains(a) && at != 0) b->is_counted = false;
-    }
-    const std::size_t first = group * b->extent;
+    for (std::size_t a = 0; a < on->mesh().rank() && on->active(); ++a)
+      if (b->owners.contains(a) && !b->takers.contains(a) && coordinate_of(on->mesh(), on->place(), a) != 0)
+        b->is_counted = false;
+    const std::size_t first = group_along(*on, b->owners) * b->extent;
     std::vector<std::size_t> wanted;
     local_error wrong;
     for (std::size_t k = 0; k < indices.size() && on->active(); ++k) {

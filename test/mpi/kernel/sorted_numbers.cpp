@@ -118,4 +118,28 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   BOOST_TEST(top_k(everyone, up, 1).values(0) == 2);
 }
 
+BOOST_AUTO_TEST_CASE(a_permutation_depends_on_its_seed_only) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{40}}) {
+    std::vector<std::uint64_t> keys;  // in one process
+    detail::random_words words(7, 0);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint64_t high = words[2 * i];
+      keys.push_back(high << 32U | words[2 * i + 1]);
+    }
+    const auto order = test::order_of(keys, false);
+    // In balance, and all on the last worker.
+    for (const interval mine : {balanced_part(n, P, me), me + 1 == P ? interval{0, n} : interval{0, 0}}) {
+      const auto own = permutation(everyone, mine.size(), 7);
+      BOOST_TEST_REQUIRE(own.size() == mine.size());
+      for (std::size_t j = 0; j < own.size(); ++j) BOOST_TEST(own(j) == order[mine.start + j]);
+      const index_exchange shuffled(everyone, mine, own);  // the rows, and back
+      const xt::xtensor<double, 1> x = xt::arange<double>(static_cast<double>(mine.size()));
+      BOOST_TEST((shuffled.adjoint(shuffled(x)) == x));
+    }
+  }
+  if (P > 1) test::refused<disagreement_error>([&] { permutation(everyone, 3, me == 0 ? 1 : 2); });
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,5 @@
 // The counter-based generator reproduces Random123's known answers.
-#include <partita/nn/detail/philox.hpp>
+#include <partita/array/philox.hpp>
 
 using partita::detail::philox;
 

@@ -1,0 +1,109 @@
+// The rows of a tensor for which a condition holds; how many there are is known afterwards.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/comm/facts.hpp>
+#include <partita/sharded/bind_indices.hpp>
+#include <vector>
+
+namespace partita {
+namespace detail {
+
+/// The indices of the rows to keep, in ascending order, cut as the rows of x are.
+template <class T, class M>
+sharded_tensor<std::size_t> kept_indices(const sharded_tensor<T>& x, const sharded_tensor<M>& keep) {
+  const auto on = x.state()->on;
+  const sharding line = rows_layout(on->mesh(), 1, x.layout()[0]);
+  const sharded_tensor<M> mask = reshard(keep, line);
+  return on->one_call([&] {
+    const world& everyone = on->everyone();
+    // 1. Each worker finds the indices in its part, and how many there are before it.
+    const std::size_t group = group_along(*on, x.layout()[0]), start = on->box(line, keep.extents())[0].start;
+    std::vector<std::size_t> own;
+    for (std::size_t k = 0; k < mask.size() && on->active(); ++k)
+      if (mask.data()[k] != M{}) own.push_back(start + k);
+    std::size_t before = 0, count = 0;
+    for (const auto& [is_active, of_group, from, kept] :
+         gathered<4>(*everyone.state(), {on->active() ? 1U : 0U, group, start, own.size()})) {
+      if (is_active != 0 && of_group == 0) count += kept;
+      if (is_active != 0 && of_group == group && from < start) before += kept;
+    }
+    // 2. They move to where their rows go, within each group of workers that have all rows.
+    const shape_list extents{count};
+    const interval there = on->active() ? on->box(line, extents)[0] : interval{};
+    const std::size_t first = group * count;
+    const index_exchange exchange(everyone,
+                                  on->active() ? interval{first + before, first + before + own.size()} : interval{},
+                                  on->active() ? interval{first + there.start, first + there.stop} : interval{});
+    tensor_block<std::size_t> block(shape_of_box(on->box(line, extents)), on->memory());
+    auto filled = index_binding::matrix_of(block, extents);
+    exchange.into(xt::adapt(own.data(), own.size(), xt::no_ownership(), std::array{own.size(), std::size_t{1}}),
+                  filled);
+    const std::uint64_t number = noted_tensor<std::size_t>(on, "select_if", line, extents);
+    return tensor_of<std::size_t>(on, line, extents, std::move(block), number);
+  });
+}
+
+}  // namespace detail
+
+/// The rows of x (indices of dimension 0) for which `keep` is not 0, in their order: `auto y = select_if(x, keep);`.
+/// How many there are is known afterwards: `y.extents()[0]`. Collective.
+/// Shapes:   keep of rank 1 with an element for each row of x; the result is cut as x is along dimension 0, in balance,
+///           and not along others.
+/// Requires: tensors on one mesh [partition_error] of these extents [shape_error], in a call that is carried out at
+///           once [error].
+/// Cost:     two exchanges: of the indices of the rows, and of the rows, which move if their worker changes.
+/// Adjoint:  adds the rows of dy to where they were; the others get 0. `keep` has no gradient.
+template <class T, class M>
+sharded_tensor<T> select_if(const sharded_tensor<T>& x, const sharded_tensor<M>& keep) {
+  detail::require_at_once("select_if(x, keep)");
+  if (!x.state()->on || keep.state()->on != x.state()->on)
+    throw partition_error("partita::select_if(x, keep): requires tensors on one mesh; shard both on the same one");
+  if (x.rank() == 0 || keep.rank() != 1 || keep.extents()[0] != x.extents()[0])
+    throw shape_error(text("partita::select_if(x, keep): requires keep of rank 1 with an element for each row of x, "
+                           "got extents ")
+                      << x.extents() << " and " << keep.extents());
+  const auto indices = detail::kept_indices(x, keep);
+  return detail::taken_at_indices(detail::bound_at(x, indices), x);
+}
+template <class T, auto Layout, class M, auto LayoutOfKeep>
+auto select_if(const typed_sharded<T, Layout>& x, const typed_sharded<M, LayoutOfKeep>& keep) {
+  static_assert(layout_named<Layout>.rank() >= 1 && layout_named<LayoutOfKeep>.rank() == 1,
+                "partita::select_if(x, keep): requires x of rank 1 or more, and keep of rank 1");
+  return typed_sharded<T, detail::name_of_rows<Layout, Layout>>(select_if(x.at_run_time(), keep.at_run_time()));
+}
+/// The same of an array that one worker has.
+template <ranked_array X, ranked_array M>
+auto select_if(const X& x, const M& keep) {
+  static_assert(rank_of<M> == 1 && rank_of<X> >= 1,
+                "partita::select_if(x, keep): requires x of rank 1 or more, and keep of rank 1");
+  if constexpr (rank_of<M> == 1 && rank_of<X> >= 1) {
+    const xt::xtensor<element_of<X>, rank_of<X>> given = x;
+    const xt::xtensor<element_of<M>, 1> mask = keep;
+    auto shape = given.shape();
+    if (mask.size() != shape[0])
+      throw shape_error(text("partita::select_if(x, keep): requires an element of keep for each row of x, got extents ")
+                        << given.shape() << " and " << mask.shape());
+    shape[0] = 0;
+    for (const auto& element : mask) shape[0] += element != element_of<M>{} ? 1U : 0U;
+    xt::xtensor<element_of<X>, rank_of<X>> y(shape);
+    const std::size_t width = detail::row_elements(given.shape());
+    std::size_t to = 0;
+    for (std::size_t i = 0; i < mask.size(); ++i)
+      if (mask(i) != element_of<M>{})
+        for (std::size_t c = 0; c < width; ++c) y.data()[to++] = given.data()[i * width + c];
+    return y;
+  } else {
+    return detail::rejected_call{};
+  }
+}
+
+PARTITA_FALLBACK_OVERLOAD(select_if) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::select_if(x, keep): requires two arrays, or two sharded tensors, both with layouts in their "
+                "types or both without");
+  return detail::rejected_call{};
+}
+
+}  // namespace partita

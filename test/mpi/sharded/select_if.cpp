@@ -1,0 +1,90 @@
+// The rows of a tensor for which a condition holds are those of the whole array, for all layouts, with gradients.
+#include "mpi_test.hpp"
+#include "refused.hpp"
+
+#include <partita/sharded/reductions.hpp>
+#include <partita/sharded/select_if.hpp>
+#include <partita/sharded/value_and_gradient.hpp>
+#include <vector>
+
+namespace {
+
+using namespace partita;
+using rows = xt::xtensor<double, 2>;
+
+rows whole(const sharded_tensor<double>& x) { return reshard(x, sharding(x.layout().on, 2)).whole<2>(); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(selecting_rows)
+
+BOOST_AUTO_TEST_CASE(rows_are_selected_where_a_condition_holds) {
+  const world everyone(test::workers());
+  // [select]
+  const mesh m{axis{"data", everyone.size()}};
+  const auto x = shard(everyone, m.layout("data", ""), xt::xtensor<double, 2>{{1, 2}, {3, 4}, {5, 6}});
+  const auto keep = shard(everyone, m.layout("data"), xt::xtensor<int, 1>{1, 0, 1});
+  const auto y = select_if(x, keep);  // as many rows as are kept, in balance
+  // [/select]
+  BOOST_TEST((whole(y) == rows{{1, 2}, {5, 6}}));
+  BOOST_TEST((select_if(rows{{1, 2}, {3, 4}}, xt::xtensor<int, 1>{0, 2}) == rows{{3, 4}}));
+}
+
+BOOST_AUTO_TEST_CASE(all_layouts_give_the_rows_and_gradients_of_the_whole_arrays) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size();
+  std::vector<mesh> meshes{mesh{axis{"a", P}, axis{"b", 1}}};
+  if (P > 2) meshes.push_back(mesh{axis{"a", 2}, axis{"b", 1}});  // smaller than the world
+  if (P % 2 == 0) meshes.push_back(mesh{axis{"a", 2}, axis{"b", P / 2}});
+  std::size_t salt = 0;
+  for (const mesh& m : meshes) {
+    const bool on = everyone.id() < m.size();  // others get no elements
+    for (const sharding& of_x : {m.layout("a", ""), m.layout("", "a"), m.layout("b", "a")})
+      for (const sharding& of_keep : {m.layout("a"), m.layout("")})
+        for (const std::size_t kind : {0U, 1U, 2U}) {  // some rows, all, none
+          const std::size_t n = 5 + ++salt % 4;
+          rows x = xt::zeros<double>({n, std::size_t{3}}), dx = x;
+          xt::xtensor<double, 1> keep = xt::zeros<double>({n});
+          for (std::size_t k = 0; k < n; ++k) {
+            keep(k) = kind == 1 || (kind == 0 && (k * k + salt) % 3 == 0) ? 2.0 : 0.0;
+            for (std::size_t c = 0; c < 3; ++c) {
+              x(k, c) = static_cast<double>((7 * k + 5 * salt + c) % 11) - 5;
+              dx(k, c) = keep(k) != 0 ? 2 * x(k, c) : 0.0;
+            }
+          }
+          const auto X = shard(everyone, of_x, x);
+          const auto K = shard(everyone, of_keep, keep);
+          const auto y = select_if(X, K);
+          const rows wanted = select_if(x, keep);
+          BOOST_TEST(y.extents()[0] == wanted.shape(0));
+          BOOST_TEST((whole(y) == wanted) == on);
+          const auto squares = value_and_gradient(
+              [&](const auto& p) {
+                const auto taken = select_if(p, K);
+                return partita::sum(multiply(taken, taken));
+              },
+              X);
+          BOOST_TEST((whole(std::get<0>(squares.gradients)) == dx) == on);
+        }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_layout_is_part_of_the_type_if_those_of_the_operands_are, *test::at_least(2)) {
+  const world everyone(test::workers());
+  constexpr mesh m{axis{"data", 2}};
+  const auto x = shard<m.layout("", "data")>(everyone, rows{{1, 2}, {3, 4}});
+  const auto keep = shard<m.layout("data")>(everyone, xt::xtensor<int, 1>{0, 1});
+  const sharded<double, m.layout("", "")> y = select_if(x, keep);
+  BOOST_TEST((y.whole() == rows{{3, 4}}) == (everyone.id() < 2));
+}
+
+BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}}, other{axis{"b", everyone.size()}};
+  const auto x = shard(everyone, m.layout("a", ""), rows{{1, 2}, {3, 4}});
+  test::refused<shape_error>([&] { select_if(x, x); });
+  test::refused<shape_error>([&] { select_if(x, shard(everyone, m.layout("a"), xt::xtensor<int, 1>{0, 1, 1})); });
+  test::refused<partition_error>([&] { select_if(x, shard(everyone, other.layout("b"), xt::xtensor<int, 1>{0, 1})); });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
