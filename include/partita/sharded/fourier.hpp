@@ -12,6 +12,7 @@
 #include <partita/sharded/complex.hpp>
 #include <partita/sharded/detail/fourier_steps.hpp>
 #include <partita/sharded/operate.hpp>
+#include <partita/sharded/spectrum.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -20,8 +21,6 @@ namespace detail {
 
 template <std::size_t... D>
 inline constexpr std::uint32_t dimension_mask = ((D < most_dimensions ? std::uint32_t{1} << D : 0U) | ... | 0U);
-template <std::size_t... D>
-inline constexpr std::size_t last_of = (D, ...);
 template <std::size_t... D>
 inline constexpr std::uint32_t all_but_last = dimension_mask<D...> & ~(std::uint32_t{1} << last_of<D...>);
 
@@ -96,18 +95,12 @@ auto half_spectrum_call(const X& x, fourier_norm norm) {
     return of_run_time<dimension_mask<last>, others>(x, of);
   }
 }
-inline void require_half_spectrum(const shape_list& x, std::size_t d, std::size_t n) {
-  if (n == 0 || half_spectrum(n) != x[d])
-    throw shape_error(text("partita::irfft(y, dimensions<...>, n): requires n / 2 + 1 numbers along dimension ")
-                      << d << " for n real numbers, got n = " << n << " and a tensor of extents " << x
-                      << "; 2 (m - 1) and 2 (m - 1) + 1 real numbers have a half spectrum of m");
-}
 template <std::size_t... D, class X>
 auto real_of_spectrum_call(const X& x, std::size_t n, fourier_norm norm) {
   constexpr std::uint32_t all = dimension_mask<D...>, others = all_but_last<D...>;
   constexpr std::size_t last = last_of<D...>;
   require_transformed("irfft", extents_of_any(x), {D...});
-  require_half_spectrum(extents_of_any(x), last, n);
+  require_half_spectrum("irfft(y, dimensions<...>, n)", extents_of_any(x), last, n);
   const auto of = [&](const auto& z) {
     using real = real_of<element_of_tensor<decltype(z)>>;
     return half_transformed<real>("irfft", transformed("irfft", z, others, all, {true, norm}), last, all, norm, n);

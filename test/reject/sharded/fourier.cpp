@@ -16,6 +16,14 @@
 // lines COSINE_OF_COMPLEX: 12
 // first REAL_PROGRAM: partita::rfft\(x, dimensions<...>\): requires real elements .*traced for complex elements
 // lines REAL_PROGRAM: 12
+// first RESIZED_REAL: partita::resize_spectrum\(z, dimensions<...>, points...\): requires complex elements and
+// lines RESIZED_REAL: 12
+// first RESIZED_TWICE: partita::resize_half_spectrum\(y, dimensions<...>, n, points...\): requires complex elements
+// lines RESIZED_TWICE: 12
+// first SHIFTED: partita::fftshift\(x, dimensions<...>\): requires dimensions that x has, each once
+// lines SHIFTED: 12
+// first SHIFTED_BACK: partita::ifftshift\(x, dimensions<...>\): requires dimensions that x has, each once
+// lines SHIFTED_BACK: 12
 #include <partita/sharded/fourier.hpp>
 
 using namespace partita;
@@ -44,5 +52,13 @@ void calls(const world& everyone, const xt::xtensor<std::complex<double>, 2>& z,
   auto refused = dct(Z, dimensions<0>);
 #elif defined(REAL_PROGRAM)
   auto refused = rfft(t, dimensions<0>);
+#elif defined(RESIZED_REAL)
+  auto refused = resize_spectrum(X, dimensions<0>, 4);
+#elif defined(RESIZED_TWICE)
+  auto refused = resize_half_spectrum(Z, dimensions<1, 1>, 4, 6, 6);
+#elif defined(SHIFTED)
+  auto refused = fftshift(Z, dimensions<2>);
+#elif defined(SHIFTED_BACK)
+  auto refused = ifftshift(Z, dimensions<0, 0>);
 #endif
 }

@@ -1,0 +1,161 @@
+// Spectra that get other extents, by truncation or zero padding, and shifted frequencies: arrays, sharded tensors and
+// traced values, with gradients. partita.hpp does not include this header.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/core/rejected_call.hpp>
+#include <partita/sharded/complex.hpp>
+#include <partita/sharded/operations.hpp>
+#include <partita/sharded/parts.hpp>
+#include <partita/sharded/rearrange.hpp>
+
+namespace partita {
+namespace detail {
+
+/// The elements of x from this index on along dimension D, `count` of them, at index `to` of a dimension of `extent`
+/// elements that are 0 elsewhere.
+template <std::size_t D, class X>
+X moved_part(const X& x, std::size_t from, std::size_t count, std::size_t to, std::size_t extent) {
+  return operate(pad_operation<true, D>{{margin{to, extent - to - count}}, 0},
+                 operate(slice_operation<D>{{interval{from, from + count}}}, x));
+}
+/// x with the wave at this index of dimension D times `factor`.
+template <std::size_t D, class X>
+X with_scaled_wave(const X& x, std::size_t at, double factor) {
+  return add(x, multiply(moved_part<D>(x, at, 1, at, extents_of_any(x)[D]), factor - 1));
+}
+
+/// The spectrum x of n points along dimension D as one of m points; `half` of both if the points are real.
+///
+/// Of N = min(n, m) points, an even number, the waves N / 2 and -N / 2 are one: it becomes half of each where waves are
+/// added, and their sum where waves are removed. So both of the intervals below have it.
+template <std::size_t D, class X>
+X with_points(const X& x, std::size_t n, std::size_t m, bool half) {
+  if (n == m) return x;
+  const std::size_t least = n < m ? n : m, last = least / 2, extent = half ? m / 2 + 1 : m;
+  const bool grows = n<m, shared = least> 0 && least % 2 == 0;
+  const X from = shared && grows ? with_scaled_wave<D>(x, last, 0.5) : x;
+  const X rising = moved_part<D>(from, 0, last + 1, 0, extent);
+  if (half) return shared && !grows ? with_scaled_wave<D>(rising, last, 2) : rising;
+  return add(rising, moved_part<D>(from, n - last, last, m - last, extent));
+}
+
+/// The spectrum x along each of the dimensions D, the last of which has half of that of `real` points, if there are
+/// any.
+template <std::size_t... D, class X>
+X with_all_points(const char* call, const X& x, std::size_t real, const std::array<std::size_t, sizeof...(D)>& points) {
+  const shape_list extents = extents_of_any(x);
+  X y = x;
+  std::size_t k = 0;
+  const auto resize = [&]<std::size_t At>(dimensions_t<At>) {
+    const std::size_t n = extents[dimension_of(static_cast<std::ptrdiff_t>(At), extents.size(), call)], m = points[k++];
+    if (n == 0 || m == 0)
+      throw shape_error(text("partita::") << call << ": requires at least one point along dimension " << At
+                                          << ", got a spectrum of extents " << extents << " for " << m << " points");
+    const bool half = real != 0 && k == points.size();
+    y = with_points<At>(y, half ? real : n, m, half);
+  };
+  (resize(dimensions<D>), ...);
+  return y;
+}
+
+/// Throws shape_error unless n real numbers along dimension d have half of a spectrum of these extents.
+inline void require_half_spectrum(const char* call, const shape_list& x, std::size_t d, std::size_t n) {
+  if (n == 0 || n / 2 + 1 != x[dimension_of(static_cast<std::ptrdiff_t>(d), x.size(), call)])
+    throw shape_error(text("partita::") << call << ": requires n / 2 + 1 numbers along dimension " << d
+                                        << " for n real numbers, got n = " << n << " and a tensor of extents " << x
+                                        << "; 2 (m - 1) and 2 (m - 1) + 1 real numbers have a half spectrum of m");
+}
+
+template <class X, std::size_t... D>
+auto shifted_frequencies(const char* call, const X& x, bool back) {
+  const shape_list extents = extents_of_any(x);
+  const auto shift = [&](std::size_t d) {
+    const std::size_t n = extents[dimension_of(static_cast<std::ptrdiff_t>(d), extents.size(), call)];
+    return static_cast<std::ptrdiff_t>(back ? n - n / 2 : n / 2);
+  };
+  return operate(roll_operation<D...>({shift(D)...}), x);
+}
+
+template <std::size_t... D>
+inline constexpr std::size_t last_of = std::array{D...}.back();
+
+template <std::size_t>
+using points_along = std::size_t;
+
+}  // namespace detail
+
+/// The spectrum of m instead of n points along each of some dimensions, truncated or padded with zeros: with 3/2 of the
+/// points, `resize_spectrum(z, dimensions<0, 1>, 12, 12)` of 8 x 8, products of two fields have no aliases.
+/// Shapes:   m along these dimensions, one number for each [shape_error].
+/// Requires: complex elements in the order of fftfreq, and dimensions that z has, each once [compile time].
+/// Cost:     copies. A dimension that is sharded stays sharded: each worker receives what its block of the result has.
+/// Adjoint:  the exact transpose.
+///
+/// Values of waves do not change: with fourier_norm::forward the fields are equal where both have points, with the
+/// other norms they are multiplied by a power of n / m. Of an even number n the wave n / 2, which is also -n / 2, is
+/// halved between the two where there are more than n points, and they are added where n is left. So padding and
+/// truncation give z again, and fields of real numbers stay real.
+/// Source:   scipy.signal.resample
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto resize_spectrum(const X& z, dimensions_t<D...>, const detail::points_along<D>&... m) {
+  constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
+  static_assert(takes,
+                "partita::resize_spectrum(z, dimensions<...>, points...): requires complex elements and dimensions "
+                "that z has, each once");
+  if constexpr (takes) {
+    return detail::with_all_points<D...>("resize_spectrum", z, 0, {m...});
+  } else {
+    return detail::rejected_call{};
+  }
+}
+/// The same of half of a spectrum, as rfft makes it along the last of these dimensions, of n real numbers along it:
+/// `resize_half_spectrum(y, dimensions<0, 1>, n, 12, 12)`.
+/// Shapes:   m along these dimensions, and m / 2 + 1 along the last one.
+/// Requires: n / 2 + 1 numbers along the last dimension [shape_error].
+/// Cost:     as resize_spectrum.
+/// Adjoint:  the exact transpose. Of an even n, where n points are left, wave n / 2 is doubled, because irfft reads its
+///           real part.
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto resize_half_spectrum(const X& y, dimensions_t<D...>, std::size_t n, const detail::points_along<D>&... m) {
+  constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
+  static_assert(takes,
+                "partita::resize_half_spectrum(y, dimensions<...>, n, points...): requires complex elements and "
+                "dimensions that y has, each once");
+  if constexpr (takes) {
+    detail::require_half_spectrum("resize_half_spectrum(y, dimensions<...>, n, points...)", detail::extents_of_any(y),
+                                  detail::last_of<D...>, n);
+    return detail::with_all_points<D...>("resize_half_spectrum", y, n, {m...});
+  } else {
+    return detail::rejected_call{};
+  }
+}
+
+/// A spectrum with its frequencies in rising order, …, -1, 0, 1, …: fftshift(fftfreq(n)) is sorted. ifftshift brings
+/// them back.
+/// Shapes:   those of x.
+/// Requires: dimensions that x has, each once [compile time].
+/// Cost:     as roll.
+/// Adjoint:  each is that of the other.
+/// Source:   numpy.fft.fftshift and ifftshift
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto fftshift(const X& x, dimensions_t<D...>) {
+  static_assert(detail::has_dimensions<X, D...>,
+                "partita::fftshift(x, dimensions<...>): requires dimensions that x has, each once");
+  if constexpr (detail::has_dimensions<X, D...>) return detail::shifted_frequencies<X, D...>("fftshift", x, false);
+  else return detail::rejected_call{};
+}
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto ifftshift(const X& x, dimensions_t<D...>) {
+  static_assert(detail::has_dimensions<X, D...>,
+                "partita::ifftshift(x, dimensions<...>): requires dimensions that x has, each once");
+  if constexpr (detail::has_dimensions<X, D...>) return detail::shifted_frequencies<X, D...>("ifftshift", x, true);
+  else return detail::rejected_call{};
+}
+
+}  // namespace partita
