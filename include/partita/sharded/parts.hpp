@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <partita/array/real_part.hpp>
 #include <partita/plan/cut.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 #include <partita/rule/sharding/rules/join.hpp>
@@ -125,7 +126,7 @@ struct pad_operation {
   }
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    for (T& element : y) element = static_cast<T>(number);
+    for (T& element : y) element = T(static_cast<real_of<T>>(number));
     const short_list<interval> read = window(y.box, x.extents);
     const shape_list shape = shape_of_box(read);
     if (volume_in(shape) == 0) return;
