@@ -1,0 +1,163 @@
+// Fourier transforms of a cube against FFTW's local ones with our repartition by hand, and against FFTW-MPI; of real
+// numbers against complex ones; and of extents that are odd or prime.
+#ifdef BENCH_FFTW
+#include <fftw3-mpi.h>
+#else
+#include <fftw3.h>
+#endif
+
+#include <algorithm>
+#include <array>
+#include <complex>
+#include <string>
+#include <vector>
+
+#include "machine.hpp"
+
+#include <partita/kernel/block_from.hpp>
+#include <partita/kernel/fourier_transform.hpp>
+#include <partita/kernel/repartition.hpp>
+
+namespace {
+
+using namespace partita;
+using number = std::complex<double>;
+using block = xt::xtensor<number, 3>;
+
+fftw_complex* as_fftw(number* x) { return reinterpret_cast<fftw_complex*>(x); }
+
+/// Planes of complex numbers to columns: transforms of planes, our repartition, transforms of lines.
+class by_hand {
+ public:
+  by_hand(const world& everyone, const std::array<std::size_t, 3>& n)
+      : move_(everyone.partition(extents<dynamic, 1, 1>(everyone.size())),
+              everyone.partition(extents<1, dynamic, 1>(everyone.size()))),
+        planes_({balanced_part(n[0], everyone.size(), everyone.id()).size(), n[1], n[2]}),
+        result_({n[0], balanced_part(n[1], everyone.size(), everyone.id()).size(), n[2]}) {
+    const std::array all{static_cast<int>(n[0]), static_cast<int>(n[1]), static_cast<int>(n[2])};
+    const int planes = static_cast<int>(planes_.shape()[0]), lines = static_cast<int>(result_.shape()[1]) * all[2];
+    fftw_complex *const x = as_fftw(planes_.data()), *const y = as_fftw(result_.data());
+    of_planes_ = fftw_plan_many_dft(2, &all[1], planes, x, nullptr, 1, all[1] * all[2], x, nullptr, 1, all[1] * all[2],
+                                    FFTW_FORWARD, FFTW_ESTIMATE);
+    of_lines_ =
+        fftw_plan_many_dft(1, &all[0], lines, y, nullptr, lines, 1, y, nullptr, lines, 1, FFTW_FORWARD, FFTW_ESTIMATE);
+  }
+  by_hand(const by_hand&) = delete;
+  by_hand& operator=(const by_hand&) = delete;
+  ~by_hand() { fftw_destroy_plan(of_planes_), fftw_destroy_plan(of_lines_); }
+
+  const block& operator()(const block& x) {
+    std::copy_n(x.data(), x.size(), planes_.data());
+    fftw_execute(of_planes_);
+    move_.into(planes_, result_);
+    fftw_execute(of_lines_);
+    return result_;
+  }
+
+ private:
+  repartition<extents<dynamic, 1, 1>, extents<1, dynamic, 1>> move_;
+  block planes_, result_;
+  fftw_plan of_planes_, of_lines_;
+};
+
+#ifdef BENCH_FFTW
+/// The same by FFTW-MPI, whose result lies transposed, too.
+class by_fftw_mpi {
+ public:
+  explicit by_fftw_mpi(const std::array<std::size_t, 3>& n) {
+    const std::array all{static_cast<std::ptrdiff_t>(n[0]), static_cast<std::ptrdiff_t>(n[1]),
+                         static_cast<std::ptrdiff_t>(n[2])};
+    std::ptrdiff_t rows = 0, start = 0, columns = 0, column = 0;
+    const std::ptrdiff_t size =
+        fftw_mpi_local_size_3d_transposed(all[0], all[1], all[2], MPI_COMM_WORLD, &rows, &start, &columns, &column);
+    rows_ = static_cast<std::size_t>(rows);
+    row_ = n[1] * n[2];
+    data_ = fftw_alloc_complex(static_cast<std::size_t>(size));
+    plan_ = fftw_mpi_plan_dft_3d(all[0], all[1], all[2], data_, data_, MPI_COMM_WORLD, FFTW_FORWARD,
+                                 FFTW_ESTIMATE | FFTW_MPI_TRANSPOSED_OUT);
+  }
+  by_fftw_mpi(const by_fftw_mpi&) = delete;
+  by_fftw_mpi& operator=(const by_fftw_mpi&) = delete;
+  ~by_fftw_mpi() { fftw_destroy_plan(plan_), fftw_free(data_); }
+
+  void operator()(const block& x) {
+    // its first workers have all rows that it can give them, ours have balanced blocks
+    std::copy_n(x.data(), std::min(x.size(), rows_ * row_), reinterpret_cast<number*>(data_));
+    fftw_execute(plan_);
+  }
+
+ private:
+  std::size_t rows_ = 0, row_ = 0;
+  fftw_complex* data_ = nullptr;
+  fftw_plan plan_ = nullptr;
+};
+#endif
+
+number element(std::size_t i, std::size_t j, std::size_t k) {
+  return {static_cast<double>((3 * i + 5 * j + 7 * k) % 11), static_cast<double>((i * j + k) % 4)};
+}
+
+/// Compares the transforms of one shape, one of each in turn. Returns whether the results are equal.
+bool compare(const world& everyone, const std::array<std::size_t, 3>& n, int rounds, bench::rows& out) {
+  const auto p_x = everyone.partition(extents<dynamic, 1, 1>(everyone.size()));
+  const auto p_y = everyone.partition(extents<1, dynamic, 1>(everyone.size()));
+  const block x = block_from<number>(p_x, dynamic_extents<3>(n), element);
+  const xt::xtensor<double, 3> r =
+      block_from<double>(p_x, dynamic_extents<3>(n), [](auto... i) { return element(i...).real(); });
+  const auto f = fourier_transform<0, 1, 2>(p_x, p_y);
+  const auto half_of = fourier_transform<0, 1, 2>(p_x, p_y, real_to_complex, {.real_extent = n[2]});
+  block y({n[0], balanced_part(n[1], everyone.size(), everyone.id()).size(), n[2]}),
+      half({y.shape()[0], y.shape()[1], n[2] / 2 + 1});
+  by_hand hand(everyone, n);
+#ifdef BENCH_FFTW
+  by_fftw_mpi fftw(n);
+#endif
+  std::vector<double> ours, manual, theirs, real;
+  for (int k = -2; k < rounds; ++k) {
+    const double of_ours = bench::timed([&] { f.into(x, y); }), of_hand = bench::timed([&] { hand(x); }),
+                 of_real = bench::timed([&] { half_of.into(r, half); });
+    if (k >= 0) ours.push_back(of_ours), manual.push_back(of_hand), real.push_back(of_real);
+#ifdef BENCH_FFTW
+    const double of_fftw = bench::timed([&] { fftw(x); });
+    if (k >= 0) theirs.push_back(of_fftw);
+#endif
+  }
+  const block& known = hand(x);
+  const double most = static_cast<double>(volume_of(n)) * 1e-13, of_ours = bench::median(ours);
+  bool right = true;
+  for (std::size_t k = 0; k < y.size(); ++k) right = right && std::abs(y.data()[k] - known.data()[k]) <= most;
+  bench::row fields{{"seconds", of_ours},
+                    {"seconds_by_hand", bench::median(manual)},
+                    {"seconds_real", bench::median(real)},
+                    {"to_by_hand", of_ours / bench::median(manual)},
+                    {"real_to_complex", bench::median(real) / of_ours}};
+  if (!theirs.empty()) {
+    fields["seconds_fftw_mpi"] = bench::median(theirs);
+    fields["fftw_mpi_to_ours"] = bench::median(theirs) / of_ours;
+  }
+  out.add(std::to_string(n[0]) + " x " + std::to_string(n[1]) + " x " + std::to_string(n[2]), fields, ours.size());
+  return right;
+}
+
+bool measure(const bench::command_line& line, bench::rows& out) {
+  const world everyone;
+#ifdef BENCH_FFTW
+  fftw_mpi_init();
+#else
+  out.note("FFTW-MPI is missing (libfftw3-mpi-dev)");
+#endif
+  bool right = true;
+  for (const std::size_t n : line.counts("cubes")) right = compare(everyone, {n, n, n}, line.rounds(), out) && right;
+  const std::size_t n = line.count("uneven");
+  return compare(everyone, {n - 1, n + 1, n + 3}, line.rounds(), out) && right;
+}
+
+}  // namespace
+int main(int argc, char** argv) {
+  const bench::command_line line(
+      "fourier", "Fourier transforms of cubes by hand, by FFTW-MPI and by partita", {2},
+      {{"rounds", bench::argument::count, "samples of each", "7", "1"},
+       {"cubes", bench::argument::list, "numbers along each edge", "128,256", "16"},
+       {"uneven", bench::argument::count, "of N - 1, N + 1 and N + 3 numbers along the edges", "128", "16"}});
+  return bench::run_on_workers(argc, argv, line, measure);
+}
