@@ -83,6 +83,7 @@ BOOST_AUTO_TEST_CASE(products_are_those_of_the_whole) {
     check("matmul", {{a, b}, {b, c}}, [](const v& x) { return matmul(x[0], x[1]); });
     test::check_elements<std::complex<float>>(everyone, "matmul of float", random, {{a, b}, {b, c}},
                                               [](const auto& x) { return matmul(x[0], conj(x[1])); });
+    check("product of waves", {{a, b, c}, {b, a, c}}, [](const v& x) { return einsum<"bix,iox->box">(x[0], x[1]); });
     check("einsum", {{a, b, c}, {b, c}}, [](const v& x) { return einsum<"abc,bc->ab">(x[0], x[1]); });
     check("matmul of parts", {{a, b}},
           [](const v& x) { return matmul(partita::real(transpose(x[0])), partita::imag(x[0])); });

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <partita/array/gemm.hpp>
+#include <partita/array/real_part.hpp>
 #include <partita/core/config.hpp>
 #include <partita/rule/sharding/bound.hpp>
 #include <partita/sharded/detail/reshard_block.hpp>
@@ -145,6 +146,10 @@ class matrices {
   short_list<std::ptrdiff_t> tensor_steps_;
 };
 
+/// Whether products of these elements are matrix products: real or complex numbers, whose sums need no order.
+template <class T>
+inline constexpr bool multiplied_by_blas = std::is_floating_point_v<real_of<T>>;
+
 /// c = the sum of a b over the factors that c lacks, prepared for blocks of these shapes. It uses matrix products if
 /// the factors form matrices: factors of a and c are rows, of b and c columns, of a and b alone are summed, and of all
 /// three are batches. Otherwise it uses loops.
@@ -155,7 +160,7 @@ class block_product {
     std::size_t extent[most_factors] = {};
     const factor_walk in_c(r, 2, c, extent), in_a(r, 0, a, extent), in_b(r, 1, b, extent);
     factor_list batch, rows, columns, summed;
-    plain_ = std::is_floating_point_v<T>;
+    plain_ = multiplied_by_blas<T>;
     for (const std::size_t f : factors_in_order(r, 2)) {
       if (in_a.has[f] && in_b.has[f]) batch.push_back(f);
       else if (in_a.has[f]) rows.push_back(f);
@@ -189,7 +194,7 @@ class block_product {
     for (const std::size_t f : factors_in_order(r, 2)) add(f);
   }
   void operator()(const T* const* ab, T* c) const {
-    if constexpr (std::is_floating_point_v<T>)
+    if constexpr (multiplied_by_blas<T>)
       if (plain_) return by_matrices(ab[is_turned_ ? 1 : 0], ab[is_turned_ ? 0 : 1], c);
     std::fill_n(c, size_, T(0));
     const std::size_t last = loops_.size();
