@@ -9,7 +9,6 @@
 #include <partita/comm/facts.hpp>
 #include <partita/comm/numbers_by_worker.hpp>
 #include <partita/kernel/index_list.hpp>
-#include <utility>
 #include <vector>
 
 namespace partita::detail {
@@ -32,9 +31,8 @@ class index_directory {
   std::size_t per_worker() const { return per_worker_; }
 
   /// Takes the runs that all workers own here. Returns an error message if they overlap or leave a gap.
-  text take(std::vector<run> runs, const char* name) {
-    runs_ = std::move(runs);
-    std::sort(runs_.begin(), runs_.end(), [](const run& a, const run& b) { return a.start < b.start; });
+  text take(const std::vector<run>& runs, const char* name) {
+    put_in_order(runs);
     std::size_t next = start_;
     for (std::size_t k = 0; k <= runs_.size(); ++k) {
       const std::size_t start = k < runs_.size() ? runs_[k].start : stop_;
@@ -48,9 +46,9 @@ class index_directory {
     return {};
   }
   const run& find(std::size_t index) const {
-    const auto after =
-        std::upper_bound(runs_.begin(), runs_.end(), index, [](std::size_t i, const run& r) { return i < r.start; });
-    return *(after - 1);
+    const run *const first = runs_.data() + first_of_bucket_[bucket_of(index)],
+                     *const last = runs_.data() + first_of_bucket_[bucket_of(index) + 1];
+    return *(std::upper_bound(first, last, index, [](std::size_t i, const run& r) { return i < r.start; }) - 1);
   }
 
  private:
@@ -58,8 +56,26 @@ class index_directory {
     return text(name) << ": requires owned indices 0, 1, ..., n - 1, each on one worker: ";
   }
 
-  std::size_t per_worker_, start_, stop_;
-  std::vector<run> runs_;
+  std::size_t bucket_of(std::size_t index) const { return (index - start_) >> shift_; }
+  /// A bucket has the runs that begin in a range of indices: about one, so that they are put in order and found in a
+  /// time that does not grow with their number.
+  void put_in_order(const std::vector<run>& runs) {
+    while ((stop_ - start_) >> shift_ > runs.size()) ++shift_;
+    first_of_bucket_.assign(((stop_ - start_) >> shift_) + 2, 0);
+    for (const run& r : runs) ++first_of_bucket_[bucket_of(r.start) + 1];
+    for (std::size_t b = 1; b < first_of_bucket_.size(); ++b) first_of_bucket_[b] += first_of_bucket_[b - 1];
+    std::vector<std::size_t> next(first_of_bucket_);
+    runs_.resize(runs.size());
+    for (const run& r : runs) runs_[next[bucket_of(r.start)]++] = r;
+    for (std::size_t b = 0; b + 1 < first_of_bucket_.size(); ++b)
+      if (first_of_bucket_[b + 1] - first_of_bucket_[b] > 1)
+        std::sort(runs_.data() + first_of_bucket_[b], runs_.data() + first_of_bucket_[b + 1],
+                  [](const run& x, const run& y) { return x.start < y.start; });
+  }
+
+  std::size_t per_worker_, start_, stop_, shift_ = 0;
+  std::vector<run> runs_{};
+  std::vector<std::size_t> first_of_bucket_{};
 };
 
 /// Calls visit(start, stop, row) for each run of consecutive owned indices.
@@ -116,7 +132,7 @@ inline index_directory registered(world_state& world, const index_list& owned, c
       const std::uint64_t* const piece = pieces.of_worker(k) + i;
       runs.push_back({piece[0], piece[1], k, piece[2]});
     }
-  trouble = local_error(directory.take(std::move(runs), name));
+  trouble = local_error(directory.take(runs, name));
   for (std::size_t j = 0; j < wanted.size() && !trouble.any(); ++j)
     if (wanted[j] >= n)
       trouble = local_error(text(name) << ": requires wanted indices that are owned, below " << n << "; worker "
