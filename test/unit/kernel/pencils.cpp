@@ -1,7 +1,9 @@
 // The choice of pencils: the fewest moves, no idle worker that a pencil would employ, no gathered array.
 #include <algorithm>
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <partita/kernel/detail/pencils.hpp>
+#include <partita/plan/repartition_plan.hpp>
 #include <random>
 #include <vector>
 
@@ -60,6 +62,32 @@ BOOST_AUTO_TEST_CASE(the_last_move_lands_where_the_result_is_wanted) {
   const pencil_request across{
       .extents = {64, 64, 64}, .grid_x = {1, 1, 4}, .grid_y = {4, 1, 1}, .dimensions = {0, 1, 2}, .workers = 4};
   BOOST_TEST((choose_pencils(across) == route{{{1, 1, 4}, {0, 1}}, {{4, 1, 1}, {2}}}));
+}
+
+BOOST_AUTO_TEST_CASE(a_cube_on_1024_workers_moves_no_more_than_it_must) {
+  // 512 slabs would leave half of the workers idle: pencils of 32 x 32, and two moves within groups of 32 workers
+  constexpr std::array<std::size_t, 3> cube{512, 512, 512};
+  const route best =
+      choose_pencils({.extents = cube, .grid_x = {32, 32, 1}, .grid_y = {}, .dimensions = {0, 1, 2}, .workers = 1024});
+  BOOST_TEST_REQUIRE(best.size() == 3U);
+  for (std::size_t move = 0; move < 2; ++move) {
+    const auto on = [&](const pencil& layout) {
+      std::array<std::size_t, 3> shape{};
+      for (std::size_t d = 0; d < 3; ++d) shape[d] = layout.grid[d];
+      return grid<dynamic_extents<3>>(dynamic_extents<3>(shape), workers(0, 1024));
+    };
+    const auto from = on(best[move]), to = on(best[move + 1]);
+    for (const std::size_t worker : {0U, 31U, 517U, 1023U}) {
+      const auto plan = plan_repartition(from, decomposition<3>::balanced(cube, from.shape()), to,
+                                         decomposition<3>::balanced(cube, to.shape()), worker);
+      // a line along one of 32 grid positions becomes whole: 31 others have a part of it, and 1 / 32 of a block stays
+      std::size_t kept = 0;
+      for (const auto& one : plan.kept) kept += one.where.volume();
+      BOOST_TEST(plan.sends.size() == 31U);
+      BOOST_TEST(plan.receives.size() == 31U);
+      BOOST_TEST(kept == 512U * 512U * 512U / 1024U / 32U);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(more_workers_than_slabs_get_pencils) {

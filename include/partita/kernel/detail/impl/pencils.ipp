@@ -37,11 +37,13 @@ class pencil_search {
     }
     const std::size_t subsets = std::size_t{1} << r_.dimensions.size();
     for (const bool gathers : {false, true}) {
-      // a layout for each set of dimensions that are whole in it
+      // Layouts for each set of dimensions that are whole in it. The last dimensions come first: as grids number their
+      // workers by rows, {a, b, 1} to {a, 1, b} to {1, a, b} moves within rows and columns of workers, and a part
+      // stays.
       std::vector<shape_list> between;
-      for (std::size_t set = 1; set < subsets; ++set) {
-        const shape_list grid = best_grid(set);
-        if (gathers || largest_block(grid) != whole_) between.push_back(grid);
+      for (std::size_t set = subsets; --set > 0;) {
+        for (const shape_list& grid : best_grids(set))
+          if (gathers || largest_block(grid) != whole_) between.push_back(grid);
       }
       consider({});
       for (const shape_list& a : between) {
@@ -122,13 +124,20 @@ class pencil_search {
     route_ = std::move(route);
   }
 
-  /// The grid with the smallest blocks in which the dimensions of a set are whole: bit k is the k-th transformed one.
-  /// Of equal ones it exchanges boxes between the fewest pairs of workers, and cuts the first dimensions.
-  shape_list best_grid(std::size_t set) {
+  /// The grids with the smallest blocks in which the dimensions of a set are whole: bit k is the k-th transformed one.
+  /// Of equal ones they exchange boxes with p_x and p_y between the fewest pairs of workers. The first of these cuts
+  /// the first dimensions, the second one has the fewest parts: two such layouts meet in few pairs of workers.
+  std::vector<shape_list> best_grids(std::size_t set) {
     best_ = {};
     auto grid = shape_list::filled(r_.extents.size(), 1);
     cut(grid, 0, r_.workers, set);
-    return best_;
+    if (fewest_parts_ == best_) return {best_};
+    return {best_, fewest_parts_};
+  }
+  static std::size_t parts_of(const shape_list& grid) {
+    std::size_t n = 0;
+    for (const std::size_t parts : grid) n += parts;
+    return n;
   }
   bool keeps_whole(std::size_t set, std::size_t d) const {
     for (std::size_t k = 0; k < r_.dimensions.size(); ++k)
@@ -140,8 +149,10 @@ class pencil_search {
     if (d == grid.size()) {
       const std::size_t block = largest_block(grid);
       const std::size_t met = peers(r_.grid_x, grid) + (r_.grid_y.empty() ? 0 : peers(grid, r_.grid_y));
-      if (!best_.empty() && (block > best_block_ || (block == best_block_ && met >= best_met_))) return;
-      best_ = grid, best_block_ = block, best_met_ = met;
+      const bool better = best_.empty() || block < best_block_ || (block == best_block_ && met < best_met_);
+      if (better) best_ = fewest_parts_ = grid, best_block_ = block, best_met_ = met;
+      else if (block == best_block_ && met == best_met_ && parts_of(grid) < parts_of(fewest_parts_))
+        fewest_parts_ = grid;
       return;
     }
     const std::size_t most = keeps_whole(set, d) ? 1 : workers < r_.extents[d] ? workers : r_.extents[d];
@@ -156,7 +167,7 @@ class pencil_search {
   std::size_t whole_ = 1;
   bool found_ = false;
   pencil_route route_;
-  shape_list best_;
+  shape_list best_, fewest_parts_;
   std::size_t best_block_ = 0, best_met_ = 0;
 };
 
