@@ -25,34 +25,44 @@ constexpr sharding rows_layout(const mesh& on, std::size_t rank, const axis_list
   s.cuts[0] = axes;
   return s;
 }
-
 /// The name of such a layout, with the axes of the indices.
 template <auto OfX, auto OfIndices>
 inline constexpr auto name_of_rows =
     name_of_layout<rows_layout(layout_named<OfX>.on, layout_named<OfX>.rank(), layout_named<OfIndices>.cuts[0])>;
+/// The layout of a tensor of this rank whose first dimensions are cut as those of `first`, and no other ones.
+constexpr sharding first_dimensions(const sharding& first, std::size_t rank) {
+  sharding s(first.on, rank);
+  for (std::size_t d = 0; d < first.rank() && d < rank; ++d) s.cuts[d] = first.cuts[d];
+  return s;
+}
 
-/// What one worker knows of bound indices. Workers that differ in axes over which the rows of x are not cut hold the
-/// same rows; those that differ in no other axes exchange with each other.
+/// What one worker knows of bound indices, which count a tensor's first dimensions, one or more. Workers that differ in
+/// axes over which these dimensions are not cut hold the same rows; those that differ in no other axes exchange with
+/// each other.
 struct index_binding {
   std::shared_ptr<bound_mesh> on;
-  axis_list owners, takers;           ///< the axes over which the rows of x, and the indices, are cut
-  std::size_t extent = 0, count = 0;  ///< of the rows of x, and of the indices
-  bool is_counted = true;             ///< of workers that have the same indices of the same rows, one is counted
+  sharding owners, takers;  ///< of the dimensions that the indices count, and of those that they have instead
+  shape_list extents, counts;
+  bool is_counted = true;  ///< of workers that have the same indices of the same rows, one is counted
   std::unique_ptr<index_exchange> exchange{};
+  std::vector<std::size_t> places{};  ///< the numbers of the rows that are taken, of tensors without a mesh
 
+  /// A block of a tensor of these extents as its rows.
   template <class T>
-  static auto matrix_of(const tensor_block<T>& block, const shape_list& extents) {
-    const std::size_t rows = block.shape[0], width = row_elements(extents);
+  static auto matrix_of(const tensor_block<T>& block, const shape_list& extents, std::size_t first = 1) {
+    std::size_t rows = 1, width = 1;
+    for (std::size_t d = 0; d < extents.size(); ++d)
+      (d < first ? rows : width) *= d < first ? block.shape[d] : extents[d];
     return xt::adapt(block.data(), rows * width, xt::no_ownership(), std::array{rows, width});
   }
 };
 using shared_binding = std::shared_ptr<const index_binding>;
 
-/// The number of the group of this worker: those of one group differ only in these axes.
-inline std::size_t group_along(const bound_mesh& on, axis_list axes) {
+/// The number of the group of this worker: those of one group differ only in the axes that cut a tensor.
+inline std::size_t group_along(const bound_mesh& on, const sharding& split) {
   std::size_t group = 0;
   for (std::size_t a = 0; a < on.mesh().rank() && on.active(); ++a)
-    if (!axes.contains(a)) group = group * on.mesh().size(a) + coordinate_of(on.mesh(), on.place(), a);
+    if (!in(split.cutting(), a)) group = group * on.mesh().size(a) + coordinate_of(on.mesh(), on.place(), a);
   return group;
 }
 
@@ -64,9 +74,9 @@ inline void require_at_once(const char* call) {
                     .c_str());
 }
 
-/// Requires: a tensor on the mesh of the indices, and `rows` rows, in a call that is carried out at once.
+/// Requires: a tensor on the mesh of the indices, and rows of these extents, in a call that is carried out at once.
 template <class T>
-void require_rows(const index_binding& b, const sharded_tensor<T>& x, std::size_t rows, const char* call) {
+void require_rows(const index_binding& b, const sharded_tensor<T>& x, const shape_list& rows, const char* call) {
   static_assert(summable_element<T>,
                 "partita::bound_indices: requires tensors of elements that can be summed; bool cannot, cast them");
   require_at_once(call);
@@ -74,15 +84,17 @@ void require_rows(const index_binding& b, const sharded_tensor<T>& x, std::size_
     throw partition_error(text("partita::") << call
                                             << ": requires a tensor on the mesh of the indices; make both from the "
                                                "same mesh");
-  if (x.rank() == 0 || x.extents()[0] != rows)
-    throw shape_error(text("partita::") << call << ": requires a tensor with " << rows
-                                        << " rows in dimension 0, got extents " << x.extents());
+  bool fits = x.rank() >= rows.size();
+  for (std::size_t d = 0; d < rows.size() && fits; ++d) fits = x.extents()[d] == rows[d];
+  if (!fits)
+    throw shape_error(text("partita::") << call << ": requires a tensor whose first extents are " << rows
+                                        << ", got extents " << x.extents());
 }
 
-/// The tensor with its rows cut over these axes, in a scope that does not forbid moves of operands.
+/// The tensor with its rows cut as these dimensions are, in a scope that does not forbid moves of operands.
 template <class T>
-sharded_tensor<T> with_rows(const index_binding& b, const sharded_tensor<T>& x, axis_list axes, const char* call) {
-  const sharding wanted = rows_layout(b.on->mesh(), x.rank(), axes);
+sharded_tensor<T> with_rows(const sharded_tensor<T>& x, const sharding& rows, const char* call) {
+  const sharding wanted = first_dimensions(rows, x.rank());
   if (are_moves_written(x.layout()) && moved_bytes(x.layout(), wanted, x.extents(), sizeof(T)) > 0)
     throw partition_error(text("partita::")
                           << call << ": requires operands that need not be moved, but one of extents " << x.extents()
@@ -93,8 +105,8 @@ sharded_tensor<T> with_rows(const index_binding& b, const sharded_tensor<T>& x, 
 /// Counts and logs what this worker received in a call of the exchange; back, it received what it sends forward.
 template <class T>
 void log_exchange(const index_binding& b, const char* call, bool forward, const sharding& from, const sharding& to,
-                  const shape_list& extents) {
-  const auto plan = b.exchange->plan(row_elements(extents));
+                  const shape_list& extents, std::size_t width) {
+  const auto plan = b.exchange->plan(width);
   const std::size_t bytes = (forward ? plan.elements_received() : plan.elements_sent()) * sizeof(T);
   executing.moved.exchanges += 1;
   executing.moved.bytes += bytes;
@@ -103,44 +115,127 @@ void log_exchange(const index_binding& b, const char* call, bool forward, const 
     executing.log->push_back({text(call), executing.is_backward, from, to, extents, bytes, 0});
 }
 
-template <class T>
-sharded_tensor<T> sum_at_indices(const shared_binding& b, const sharded_tensor<T>& given);
+/// Extents whose first dimensions are replaced by others.
+inline shape_list with_first(const shape_list& extents, std::size_t first, const shape_list& others) {
+  shape_list all = others;
+  for (std::size_t d = first; d < extents.size(); ++d) all.push_back(extents[d]);
+  return all;
+}
 
 template <class T>
-sharded_tensor<T> taken_at_indices(const shared_binding& b, const sharded_tensor<T>& given) {
-  require_rows(*b, given, b->extent, "bound_indices::take(x)");
-  const sharded_tensor<T> x = with_rows(*b, given, b->owners, "bound_indices::take(x)");
-  const sharding layout = rows_layout(b->on->mesh(), given.rank(), b->takers);
-  shape_list extents = x.extents();
-  extents[0] = b->count;
-  const std::uint64_t number =
-      noted<T>(hasher(fingerprint_of(layout)).mix(b->count).value(), "bound take", b->on.get(), extents, *x.state());
+sharded_tensor<T> moved_at_indices(const shared_binding& b, const sharded_tensor<T>& given, bool forward,
+                                   const char* call) {
+  const shape_list &had = forward ? b->extents : b->counts, &gets = forward ? b->counts : b->extents;
+  require_rows(*b, given, had, call);
+  const shape_list extents = with_first(given.extents(), had.size(), gets);
+  const auto record = [&](const sharded_tensor<T>& x, const sharding& layout, tensor_block<T> y, std::uint64_t number) {
+    return recorded<T>(tensor_of<T>(b->on, layout, extents, std::move(y), number), {x}, [&] {
+      return [b, forward, call](std::size_t, const sharded_tensor<T>& dy) {
+        return moved_at_indices(b, dy, !forward, call);
+      };
+    });
+  };
+  if (!b->on) {
+    tensor_block<T> y = zero_block<T>(extents);
+    const auto from = index_binding::matrix_of(given.state()->block, given.extents(), had.size());
+    auto to = index_binding::matrix_of(y, extents, gets.size());
+    for (std::size_t k = 0; k < b->places.size(); ++k)
+      for (std::size_t c = 0; c < to.shape(1); ++c)
+        if (forward) to(k, c) = from(b->places[k], c);
+        else to(b->places[k], c) += from(k, c);
+    return record(given, sharding(mesh(), extents.size()), std::move(y), 0);
+  }
+  const sharded_tensor<T> x = with_rows(given, forward ? b->owners : b->takers, call);
+  sharding layout = first_dimensions(forward ? b->takers : b->owners, extents.size());
   tensor_block<T> y(shape_of_box(b->on->box(layout, extents)), b->on->memory());
-  auto filled = index_binding::matrix_of(y, extents);
-  b->exchange->into(index_binding::matrix_of(x.state()->block, extents), filled);
-  log_exchange<T>(*b, "take", true, x.layout(), layout, extents);
-  return recorded<T>(tensor_of<T>(b->on, layout, extents, std::move(y), number), {x},
-                     [&] { return [b](std::size_t, const sharded_tensor<T>& dy) { return sum_at_indices(b, dy); }; });
+  for (std::size_t a = 0; a < b->on->mesh().rank() && !forward; ++a)  // a worker has the sum of some of the indices
+    if (in(b->takers.cutting(), a) && !in(b->owners.cutting(), a)) layout = layout.partial(a);
+  const std::uint64_t number =
+      noted<T>(hasher(fingerprint_of(layout)).mix(gets).value(), call, b->on.get(), extents, *x.state());
+  const auto block = forward || b->is_counted ? x.state()->block : zero_block<T>(x.state()->block.shape);
+  const auto from = index_binding::matrix_of(block, x.extents(), had.size());
+  auto filled = index_binding::matrix_of(y, extents, gets.size());
+  if (forward) b->exchange->into(from, filled);
+  else b->exchange->adjoint_into(from, filled);
+  log_exchange<T>(*b, forward ? "take" : "scatter_add", forward, x.layout(), layout, extents, filled.shape(1));
+  return record(x, layout, std::move(y), number);
+}
+template <class T>
+sharded_tensor<T> taken_at_indices(const shared_binding& b, const sharded_tensor<T>& x,
+                                   const char* call = "bound_indices::take(x)") {
+  return moved_at_indices(b, x, true, call);
 }
 /// The sum of the rows at each index: the adjoint of taken_at_indices.
 template <class T>
-sharded_tensor<T> sum_at_indices(const shared_binding& b, const sharded_tensor<T>& given) {
-  require_rows(*b, given, b->count, "bound_indices::scatter_add(x, updates)");
-  const sharded_tensor<T> x = with_rows(*b, given, b->takers, "bound_indices::scatter_add(x, updates)");
-  sharding layout = rows_layout(b->on->mesh(), given.rank(), b->owners);
-  shape_list extents = x.extents();
-  extents[0] = b->extent;
-  tensor_block<T> y(shape_of_box(b->on->box(layout, extents)), b->on->memory());
-  for (std::size_t k = 0; k < b->takers.size(); ++k)  // a worker has the sum of some of the indices
-    if (!b->owners.contains(b->takers[k])) layout = layout.partial(b->takers[k]);
-  const std::uint64_t number = noted<T>(hasher(fingerprint_of(layout)).mix(b->extent).value(), "bound scatter_add",
-                                        b->on.get(), extents, *x.state());
-  const auto block = b->is_counted ? x.state()->block : zero_block<T>(x.state()->block.shape);
-  auto filled = index_binding::matrix_of(y, extents);
-  b->exchange->adjoint_into(index_binding::matrix_of(block, extents), filled);
-  log_exchange<T>(*b, "scatter_add", false, x.layout(), layout, extents);
-  return recorded<T>(tensor_of<T>(b->on, layout, extents, std::move(y), number), {x},
-                     [&] { return [b](std::size_t, const sharded_tensor<T>& dy) { return taken_at_indices(b, dy); }; });
+sharded_tensor<T> sum_at_indices(const shared_binding& b, const sharded_tensor<T>& updates) {
+  return moved_at_indices(b, updates, false, "bound_indices::scatter_add(x, updates)");
+}
+
+/// The numbers, in C order, of the elements of a box of a tensor of these extents; along one dimension, if it is given,
+/// of those with index 0 there.
+inline std::vector<std::size_t> places_of(const short_list<interval>& box, const shape_list& extents,
+                                          std::size_t at_first = dynamic) {
+  std::vector<std::size_t> all{0};
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    std::vector<std::size_t> next;
+    next.reserve(all.size() * box[d].size());
+    for (const std::size_t place : all)
+      for (std::size_t i = box[d].start; i < box[d].stop; ++i)
+        next.push_back(place * extents[d] + (d == at_first ? 0 : i));
+    all = std::move(next);
+  }
+  return all;
+}
+
+/// Binds the indices of a block. `find(wrong)` returns the numbers, in C order of the dimensions of extents
+/// `b.extents`, of the rows that the elements of this worker's block want, or sets the error. Collective.
+template <class Find>
+shared_binding bound_to(index_binding b, const char* call, const Find& find) {
+  local_error wrong;
+  if (!b.on) {
+    b.places = find(wrong);
+    if (wrong.any()) throw shape_error(wrong.sentence.c_str());
+    return std::make_shared<const index_binding>(std::move(b));
+  }
+  const bound_mesh& on = *b.on;
+  return on.one_call([&] {
+    for (std::size_t a = 0; a < on.mesh().rank() && on.active(); ++a)
+      if (in(b.owners.cutting(), a) && !in(b.takers.cutting(), a) && coordinate_of(on.mesh(), on.place(), a) != 0)
+        b.is_counted = false;
+    std::vector<std::size_t> wanted = on.active() ? find(wrong) : std::vector<std::size_t>();
+    const std::uint64_t number = hasher(0x62696e64U)
+                                     .mix(fingerprint_of(b.owners))
+                                     .mix(fingerprint_of(b.takers))
+                                     .mix(b.extents)
+                                     .mix(b.counts)
+                                     .value();
+    agree_together(*on.everyone().state(), number, wrong,
+                   [&] { return text(call) << " of extents " << b.extents << " and " << b.counts; });
+    const std::size_t first = group_along(on, b.owners) * volume_in(b.extents);
+    for (std::size_t& place : wanted) place += first;
+    std::vector<std::size_t> own = on.active() ? places_of(on.box(b.owners, b.extents), b.extents) : wanted;
+    if (!on.active()) own.clear();
+    for (std::size_t& place : own) place += first;
+    const bool is_range = own.empty() || own.back() - own.front() + 1 == own.size();
+    const index_list owned = !is_range     ? index_list(std::move(own))
+                             : own.empty() ? index_list(interval{})
+                                           : index_list(interval{own.front(), own.back() + 1});
+    b.exchange = std::make_unique<index_exchange>(on.everyone(), owned, std::move(wanted));
+    return std::make_shared<const index_binding>(std::move(b));
+  });
+}
+
+/// Sets an error for an index that is not below the extent of a dimension.
+inline void set_wrong_index(local_error& wrong, const char* call, std::size_t dimension, std::size_t extent,
+                            std::size_t element) {
+  if (!wrong.any())
+    wrong = local_error(text(call) << ": requires indices below the extent of dimension " << dimension << " of x, "
+                                   << extent << "; a worker has another one, element " << element
+                                   << " of its block; an index is a whole number from 0");
+}
+template <class T>
+sharded_tensor<T> without_pending(const sharded_tensor<T>& x) {
+  return x.layout().is_partial() ? reshard(x, x.layout().finished()) : x;
 }
 
 template <class T, class I>
@@ -152,38 +247,17 @@ shared_binding bound_at(const sharded_tensor<T>& x, const sharded_tensor<I>& giv
   if (x.rank() == 0 || given.rank() != 1)
     throw shape_error(text(call) << ": requires x of rank 1 or more and indices of rank 1, got extents " << x.extents()
                                  << " and " << given.extents());
-  const sharded_tensor<I> indices = given.layout().is_partial() ? reshard(given, given.layout().finished()) : given;
-  return on->one_call([&] {
-    auto b = std::make_shared<index_binding>();
-    b->on = on, b->owners = x.layout()[0], b->takers = indices.layout()[0];
-    b->extent = x.extents()[0], b->count = indices.extents()[0];
-    for (std::size_t a = 0; a < on->mesh().rank() && on->active(); ++a)
-      if (b->owners.contains(a) && !b->takers.contains(a) && coordinate_of(on->mesh(), on->place(), a) != 0)
-        b->is_counted = false;
-    const std::size_t first = group_along(*on, b->owners) * b->extent;
-    std::vector<std::size_t> wanted;
-    local_error wrong;
-    for (std::size_t k = 0; k < indices.size() && on->active(); ++k) {
-      const std::size_t index = index_said(indices.data()[k], b->extent);
-      if (index >= b->extent && !wrong.any())
-        wrong = local_error(text(call) << ": requires indices below the extent of dimension 0 of x, " << b->extent
-                                       << "; worker " << on->worker() << " has another one, element " << k
-                                       << " of its block; an index is a whole number from 0");
-      wanted.push_back(first + index);
-    }
-    const std::uint64_t number = hasher(0x62696e64U)
-                                     .mix(fingerprint_of(x.layout()))
-                                     .mix(fingerprint_of(indices.layout()))
-                                     .mix(b->extent)
-                                     .mix(b->count)
-                                     .value();
-    agree_together(*on->everyone().state(), number, wrong,
-                   [&] { return text(call) << " of extents " << x.extents() << " and " << indices.extents(); });
-    interval own = on->box(rows_layout(on->mesh(), 1, b->owners), {b->extent})[0];
-    own.start += first, own.stop += first;
-    b->exchange = std::make_unique<index_exchange>(on->everyone(), on->active() ? own : interval{}, std::move(wanted));
-    return shared_binding(std::move(b));
-  });
+  const sharded_tensor<I> indices = without_pending(given);
+  const std::size_t extent = x.extents()[0];
+  return bound_to({on, first_dimensions(x.layout(), 1), bare(indices.layout()), {extent}, indices.extents()}, call,
+                  [&](local_error& wrong) {
+                    std::vector<std::size_t> wanted;
+                    for (std::size_t k = 0; k < indices.size(); ++k) {
+                      wanted.push_back(index_said(indices.data()[k], extent));
+                      if (wanted.back() >= extent) set_wrong_index(wrong, call, 0, extent, k);
+                    }
+                    return wanted;
+                  });
 }
 
 }  // namespace detail
@@ -226,7 +300,7 @@ class bound_indices {
   /// Adds each update to the row of x at its index.
   template <class T>
   sharded_tensor<T> scatter_add(const sharded_tensor<T>& x, const sharded_tensor<T>& updates) const {
-    detail::require_rows(*binding_, x, binding_->extent, "bound_indices::scatter_add(x, updates)");
+    detail::require_rows(*binding_, x, binding_->extents, "bound_indices::scatter_add(x, updates)");
     return add(x, detail::sum_at_indices(binding_, updates));
   }
   template <class T, auto LayoutOfX, auto LayoutOfUpdates>

@@ -19,7 +19,7 @@ sharded_tensor<std::size_t> kept_indices(const sharded_tensor<T>& x, const shard
   return on->one_call([&] {
     const world& everyone = on->everyone();
     // 1. Each worker finds the indices in its part, and how many there are before it.
-    const std::size_t group = group_along(*on, x.layout()[0]), start = on->box(line, keep.extents())[0].start;
+    const std::size_t group = group_along(*on, line), start = on->box(line, keep.extents())[0].start;
     std::vector<std::size_t> own;
     for (std::size_t k = 0; k < mask.size() && on->active(); ++k)
       if (mask.data()[k] != M{}) own.push_back(start + k);

@@ -1,0 +1,156 @@
+// Elements and rows of tensors at indices of several dimensions, by one index exchange.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/sharded/bind_indices.hpp>
+#include <vector>
+
+namespace partita {
+namespace detail {
+
+template <class T, class I>
+sharded_tensor<T> taken_along(const sharded_tensor<T>& given_x, const sharded_tensor<I>& given, std::size_t along) {
+  constexpr const char* call = "take_along_axis(x, indices, dimensions<D>)";
+  const auto on = given_x.state()->on;
+  bool fits = given.rank() == given_x.rank() && along < given.rank();
+  for (std::size_t d = 0; d < given.rank() && fits; ++d)
+    fits = d == along || given.extents()[d] == given_x.extents()[d];
+  if (given.state()->on != on)
+    throw partition_error("partita::take_along_axis: requires x and indices on one mesh; shard both on the same one");
+  if (!fits)
+    throw shape_error(text("partita::") << call << ": requires indices whose extents differ from those of x along D = "
+                                        << along << " alone, got " << given.extents() << " and " << given_x.extents());
+  const sharded_tensor<T> x = without_pending(given_x);
+  const sharded_tensor<I> indices = without_pending(given);
+  const shape_list extents = x.extents();
+  const auto b = bound_to({on, bare(x.layout()), bare(indices.layout()), extents, indices.extents()},
+                          "partita::take_along_axis", [&](local_error& wrong) {
+                            // the number of each element with index 0 along the dimension, and how far apart the
+                            // elements along it are
+                            std::size_t step = 1;
+                            for (std::size_t d = along + 1; d < extents.size(); ++d) step *= extents[d];
+                            auto box = indices.state()->box();
+                            std::vector<std::size_t> wanted = places_of(box, extents, along);
+                            for (std::size_t k = 0; k < wanted.size(); ++k) {
+                              const std::size_t index = index_said(indices.data()[k], extents[along]);
+                              if (index >= extents[along])
+                                set_wrong_index(wrong, "partita::take_along_axis", along, extents[along], k);
+                              wanted[k] += index * step;
+                            }
+                            return wanted;
+                          });
+  return taken_at_indices(b, x, call);
+}
+
+template <std::size_t K, class T, class I>
+sharded_tensor<T> rows_gathered(const sharded_tensor<T>& given_x, const sharded_tensor<I>& given) {
+  constexpr const char* call = "gather_nd<K>(x, indices)";
+  const auto on = given_x.state()->on;
+  if (given.state()->on != on)
+    throw partition_error("partita::gather_nd: requires x and indices on one mesh; shard both on the same one");
+  if (given.rank() == 0 || given.extents()[given.rank() - 1] != K || given_x.rank() < K)
+    throw shape_error(text("partita::") << call << ": requires indices whose last extent is K = " << K
+                                        << ", which count the first K dimensions of x, got indices of "
+                                        << given.extents() << " and x of " << given_x.extents());
+  const sharded_tensor<T> x = without_pending(given_x);
+  sharding whole = bare(given.layout().finished());
+  whole.cuts[given.rank() - 1] = axis_list();  // the indices of a row are on one worker
+  const sharded_tensor<I> indices = on ? reshard(given, whole) : given;
+  shape_list extents, counts;
+  for (std::size_t d = 0; d < K; ++d) extents.push_back(x.extents()[d]);
+  for (std::size_t d = 0; d + 1 < given.rank(); ++d) counts.push_back(given.extents()[d]);
+  const auto b =
+      bound_to({on, first_dimensions(x.layout(), K), first_dimensions(whole, given.rank() - 1), extents, counts},
+               "partita::gather_nd", [&](local_error& wrong) {
+                 std::vector<std::size_t> wanted(indices.size() / K, 0);
+                 for (std::size_t k = 0; k < indices.size(); ++k) {
+                   const std::size_t d = k % K, index = index_said(indices.data()[k], extents[d]);
+                   if (index >= extents[d]) set_wrong_index(wrong, "partita::gather_nd", d, extents[d], k);
+                   wanted[k / K] = wanted[k / K] * extents[d] + index;
+                 }
+                 return wanted;
+               });
+  return taken_at_indices(b, x, call);
+}
+
+}  // namespace detail
+
+/// The elements at indices along dimension D, as NumPy's take_along_axis: `y(i, j) = x(i, indices(i, j))` is
+/// `take_along_axis(x, indices, dimensions<1>)`; argsort's indices sort rows, argmax's with an extent of 1 pick maxima.
+/// Collective.
+/// Shapes:   those of x but along D, for indices and result; any of their dimensions may be cut, D too, and the result
+///           is cut as the indices are.
+/// Requires: indices that are whole numbers below the extent of D; tensors on one mesh [partition_error] of these
+///           extents [shape_error], in a call that is carried out at once [error].
+/// Cost:     an index exchange is planned; an element moves to each worker that takes it, once. Nothing is gathered.
+/// Adjoint:  adds each element of dy to the place that it was taken from; indices have no gradient.
+template <class T, class I, std::size_t D>
+sharded_tensor<T> take_along_axis(const sharded_tensor<T>& x, const sharded_tensor<I>& indices, dimensions_t<D>) {
+  return detail::taken_along(x, indices, D);
+}
+template <class T, auto Layout, class I, auto LayoutOfIndices, std::size_t D>
+auto take_along_axis(const typed_sharded<T, Layout>& x, const typed_sharded<I, LayoutOfIndices>& indices,
+                     dimensions_t<D>) {
+  constexpr auto left = detail::bare(layout_named<LayoutOfIndices>.finished());
+  return typed_sharded<T, name_of_layout<left>>(detail::taken_along(x.at_run_time(), indices.at_run_time(), D));
+}
+template <ranked_array X, ranked_array Indices, std::size_t D>
+auto take_along_axis(const X& x, const Indices& indices, dimensions_t<D>) {
+  static_assert(rank_of<X> == rank_of<Indices> && D < rank_of<X>,
+                "partita::take_along_axis(x, indices, dimensions<D>): requires x and indices of one rank above D");
+  if constexpr (rank_of<X> == rank_of<Indices> && D < rank_of<X>)
+    return detail::as_array<rank_of<X>>(detail::taken_along(detail::as_run_time(x), detail::as_run_time(indices), D));
+  else return detail::rejected_call{};
+}
+PARTITA_FALLBACK_OVERLOAD(take_along_axis) {
+  static_assert(
+      detail::dependent_false<Given...>,
+      "partita::take_along_axis(x, indices, dimensions<D>): requires two arrays, or two sharded tensors, both "
+      "with layouts in their types or both without");
+  return detail::rejected_call{};
+}
+
+/// The elements or rows of x at indices of its first K dimensions: `y(n, …) = x(indices(n, 0), …, indices(n, K - 1),
+/// …)` is `gather_nd<K>(x, indices)`. Collective.
+/// Shapes:   indices have K numbers along their last dimension; the result has their other dimensions, cut as theirs,
+///           before those of x that are left, which are not cut.
+/// Requires, Cost, Adjoint: those of take_along_axis, for rows; dimensions that are left are gathered where they are
+///           cut, and so is the last one of the indices.
+template <std::size_t K, class T, class I>
+sharded_tensor<T> gather_nd(const sharded_tensor<T>& x, const sharded_tensor<I>& indices) {
+  static_assert(K > 0, "partita::gather_nd<K>(x, indices): requires K of 1 or more");
+  return detail::rows_gathered<K>(x, indices);
+}
+template <std::size_t K, class T, auto Layout, class I, auto LayoutOfIndices>
+auto gather_nd(const typed_sharded<T, Layout>& x, const typed_sharded<I, LayoutOfIndices>& indices) {
+  constexpr std::size_t rank = layout_named<Layout>.rank(), counted = layout_named<LayoutOfIndices>.rank();
+  static_assert(K > 0 && K <= rank && counted > 0,
+                "partita::gather_nd<K>(x, indices): requires x of rank K or more, and indices of rank 1 or more");
+  if constexpr (K > 0 && K <= rank && counted > 0) {
+    constexpr auto lines = detail::first_dimensions(layout_named<LayoutOfIndices>, counted - 1);
+    return typed_sharded<T, name_of_layout<detail::first_dimensions(lines, counted - 1 + rank - K)>>(
+        detail::rows_gathered<K>(x.at_run_time(), indices.at_run_time()));
+  } else {
+    return detail::rejected_call{};
+  }
+}
+template <std::size_t K, ranked_array X, ranked_array Indices>
+auto gather_nd(const X& x, const Indices& indices) {
+  constexpr bool fits = K > 0 && K <= rank_of<X> && rank_of<Indices> > 0;
+  static_assert(fits, "partita::gather_nd<K>(x, indices): requires x of rank K or more, and indices of rank 1 or more");
+  if constexpr (fits)
+    return detail::as_array<rank_of<Indices> - 1 + rank_of<X> - K>(
+        detail::rows_gathered<K>(detail::as_run_time(x), detail::as_run_time(indices)));
+  else return detail::rejected_call{};
+}
+
+PARTITA_FALLBACK_OVERLOAD(gather_nd) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::gather_nd<K>(x, indices): requires K, the number of dimensions that are counted, and two "
+                "arrays, or two sharded tensors, both with layouts in their types or both without");
+  return detail::rejected_call{};
+}
+PARTITA_FALLBACK_OVERLOAD_OF_VALUES(gather_nd)
+
+}  // namespace partita
