@@ -26,6 +26,15 @@ class index_directory {
         start_(std::min(n, me * per_worker_)),
         stop_(std::min(n, start_ + per_worker_)) {}
 
+  /// Whether this worker knows all owners, because each worker owns a range.
+  bool is_whole() const { return is_whole_; }
+  /// A directory of as many ranges as there are workers, which each worker has whole.
+  static index_directory of_ranges(std::size_t n) {
+    index_directory all(n, 1, 0);
+    all.is_whole_ = true;
+    return all;
+  }
+
   /// The worker that has the entry of an index.
   std::size_t worker_of(std::size_t index) const { return index / per_worker_; }
   std::size_t per_worker() const { return per_worker_; }
@@ -74,6 +83,7 @@ class index_directory {
   }
 
   std::size_t per_worker_, start_, stop_, shift_ = 0;
+  bool is_whole_ = false;
   std::vector<run> runs_{};
   std::vector<std::size_t> first_of_bucket_{};
 };
@@ -89,26 +99,9 @@ void for_each_owned_run(const index_list& owned, Visit visit) {
   }
 }
 
-/// Registers the owned indices. All workers throw if they overlap, leave a gap, or one that is wanted does not exist.
-inline index_directory registered(world_state& world, const index_list& owned, const index_list& wanted,
-                                  const char* name) {
-  constexpr std::size_t most = std::size_t{1} << 62U;  // chosen: sums of two do not overflow
-  constexpr std::uint64_t number_of_call = 0x696e646963657373ULL;
-  const auto describe = [&] {
-    return text(name) << " with " << owned.size() << " owned and " << wanted.size() << " wanted indices";
-  };
-  local_error trouble;
-  std::size_t n = 0;
-  for_each_owned_run(owned, [&](std::size_t start, std::size_t stop, std::size_t) {
-    if (stop > most || start > most)
-      trouble = local_error(text(name) << ": requires indices below 2^62, got " << start << " among those that worker "
-                                       << world.id() << " owns; a negative index is none");
-    else n = std::max(n, stop);
-  });
-  agree_together(world, number_of_call, trouble, describe);
-  n = largest<1>(world, {n})[0];
-  index_directory directory(n, world.size(), world.id());
-  // Each run goes to the workers that have the entries of its indices.
+/// Sends each run of owned indices to the workers that have the entries of its indices. Returns what arrives.
+inline std::vector<index_directory::run> runs_sent(world_state& world, const index_directory& directory,
+                                                   const index_list& owned) {
   std::vector<std::size_t> lengths(world.size(), 0);
   const auto for_each_piece = [&](auto visit) {
     for_each_owned_run(owned, [&](std::size_t start, std::size_t stop, std::size_t row) {
@@ -132,6 +125,41 @@ inline index_directory registered(world_state& world, const index_list& owned, c
       const std::uint64_t* const piece = pieces.of_worker(k) + i;
       runs.push_back({piece[0], piece[1], k, piece[2]});
     }
+  return runs;
+}
+
+/// Registers the owned indices. All workers throw if they overlap, leave a gap, or one that is wanted does not exist.
+inline index_directory registered(world_state& world, const index_list& owned, const index_list& wanted,
+                                  const char* name) {
+  constexpr std::size_t most = std::size_t{1} << 62U;  // chosen: sums of two do not overflow
+  constexpr std::uint64_t number_of_call = 0x696e646963657373ULL;
+  const auto describe = [&] {
+    return text(name) << " with " << owned.size() << " owned and " << wanted.size() << " wanted indices";
+  };
+  local_error trouble;
+  std::size_t n = 0;
+  for_each_owned_run(owned, [&](std::size_t start, std::size_t stop, std::size_t) {
+    if (stop > most || start > most)
+      trouble = local_error(text(name) << ": requires indices below 2^62, got " << start << " among those that worker "
+                                       << world.id() << " owns; a negative index is none");
+    else n = std::max(n, stop);
+  });
+  agree_together(world, number_of_call, trouble, describe);
+  const auto ranges = gathered<4>(
+      world, {n, owned.is_range() || owned.size() == 0 ? 1U : 0U, owned.size() != 0 ? owned[0] : 0, owned.size()});
+  bool all_ranges = true;
+  for (const auto& of_worker : ranges) {
+    n = std::max<std::size_t>(n, of_worker[0]);
+    all_ranges = all_ranges && of_worker[1] != 0;
+  }
+  index_directory directory = all_ranges ? index_directory::of_ranges(n) : index_directory(n, world.size(), world.id());
+  std::vector<index_directory::run> runs;
+  if (all_ranges) {
+    for (std::size_t k = 0; k < ranges.size(); ++k)
+      if (ranges[k][3] != 0) runs.push_back({ranges[k][2], ranges[k][2] + ranges[k][3], k, 0});
+  } else {
+    runs = runs_sent(world, directory, owned);
+  }
   trouble = local_error(directory.take(runs, name));
   for (std::size_t j = 0; j < wanted.size() && !trouble.any(); ++j)
     if (wanted[j] >= n)

@@ -109,10 +109,17 @@ struct wanted_rows {
   bool is_first(std::size_t j) const { return first[j] == j; }
 };
 
-/// Asks the directory.
+/// Asks the directory; without a message if this worker has it whole.
 inline wanted_rows found_rows(world_state& world, const index_directory& directory, const index_list& wanted) {
   wanted_rows found{first_positions(wanted), std::vector<std::size_t>(wanted.size()),
                     std::vector<std::size_t>(wanted.size())};
+  if (directory.is_whole()) {
+    for (std::size_t j = 0; j < wanted.size(); ++j) {
+      const index_directory::run& run = directory.find(wanted[j]);
+      found.owner[j] = run.worker, found.row[j] = run.row + (wanted[j] - run.start);
+    }
+    return found;
+  }
   const auto asked = [&](std::size_t j) { return found.is_first(j) ? directory.worker_of(wanted[j]) : world.size(); };
   const auto questions = lists_of(world.size(), wanted.size(), asked, [&](std::size_t j) { return wanted[j]; });
   numbers_by_worker answers = sent_to_each(world, questions);
