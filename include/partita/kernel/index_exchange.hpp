@@ -23,8 +23,9 @@ namespace partita {
 ///           workers.
 /// Cost:     one message for each pair of workers on different nodes; a row that several workers of a node want travels
 ///           to that node once. On one node two copies of a row, or three in place and where the wanted rows are not in
-///           the order of their owners. To construct: six exchanges of lists, eleven if there are several nodes. A
-///           worker holds what it owns and wants, and the owners of n / p indices: none holds all.
+///           the order of their owners. To construct: six exchanges of lists, eleven if there are several nodes,
+///           three fewer if each worker owns a range. A worker holds what it owns and wants, and the owners of n / p
+///           indices, or of p ranges: none holds all.
 /// Adjoint:  every row of dy is added to the owned row that it is a copy of, in the ascending order of the workers, on
 ///           several nodes first those of a node.
 class index_exchange : public detail::box_kernel<index_exchange, detail::index_movement> {
