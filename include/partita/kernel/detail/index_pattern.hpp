@@ -54,8 +54,8 @@ struct index_pattern {
 /// Makes the pattern and opens the transport. Collective.
 /// Requires: the owned indices of all workers are 0, 1, ..., n - 1, each on one worker, and the wanted ones are below n
 ///           [shape_error, on all workers].
-/// Cost:     six exchanges of lists (sent_to_each), eleven if there are several nodes, three fewer if each worker owns a
-///           range. A worker holds the owners of n / p indices, or of p ranges, besides what it owns and wants.
+/// Cost:     six exchanges of lists (sent_to_each), eleven if there are several nodes, three fewer if each worker owns
+///           a range. A worker holds the owners of n / p indices, or of p ranges, besides what it owns and wants.
 PARTITA_DECL index_pattern learnt_pattern(world_state& world, std::shared_ptr<transport>& ways, const index_list& owned,
                                           const index_list& wanted, const char* name);
 
