@@ -460,6 +460,18 @@ BOOST_AUTO_TEST_CASE(what_has_no_transform_is_the_same_error_on_all_workers) {
                   if (me == 0) f(x);
                   else f.adjoint(x);
                 }).empty());
+  // what only one worker says, and what is made of the same blocks
+  const auto disagree = [&](const fourier_options& mine, const fourier_options& theirs) {
+    test::expect_refused<disagreement_error>([&] { fourier_transform<1>(p, p, me == 0 ? mine : theirs)(x); });
+  };
+  if (size > 1) {
+    disagree({.norm = fourier_norm::ortho}, {.norm = fourier_norm::forward});
+    disagree({.inverse = true}, {});
+    test::expect_refused<disagreement_error>([&] {
+      const real_transform kind = me == 0 ? real_transform::dct_2 : real_transform::dct_3;
+      fourier_transform<1>(p, p, real_to_real(kind))(real_block(2, 3));
+    });
+  }
   // what follows works
   const xt::xtensor<number, 2> y = f(x), back = f.inverse()(y);
   BOOST_TEST(std::abs(back(0, 0) - number(1)) < 1e-13);
