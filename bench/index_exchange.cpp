@@ -1,13 +1,19 @@
 // Ghosts by their global indices: refresh of an index exchange against packed MPI_Alltoallv with lists that were made
-// once, and against a bare gather from shared memory, which no library can beat on one node.
+// once, PETSc's VecScatter, and a bare gather from shared memory, which no library can beat on one node; products of a
+// sparse matrix against PETSc's MatMult; the time to construct an exchange.
+#include <partita/kernel/csr_matrix.hpp>
 #include <partita/kernel/index_exchange.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <random>
 #include <string>
 #include <vector>
 
+#ifdef BENCH_PETSC
+#include "ghosts_petsc.hpp"
+#endif
 #include "machine.hpp"
 
 namespace {
@@ -107,6 +113,50 @@ class shared_gather {
   double* own_ = nullptr;
 };
 
+/// A matrix with entries around the diagonal and some anywhere, times a vector.
+bool measure_products(const bench::command_line& line, bench::rows& out) {
+  const world everyone;
+  const std::size_t P = everyone.size(), me = everyone.id(), owned = line.count("rows");
+  const interval mine{owned * me, owned * (me + 1)};
+  std::mt19937 random(static_cast<std::uint32_t>(me));
+  std::vector<triplet<double>> entries;
+  for (std::size_t row = mine.start; row < mine.stop; ++row) {
+    for (std::size_t k = 0; k < 9; ++k) entries.push_back({row, (row + k + owned * P - 4) % (owned * P), 1.0});
+    if (row % 4 == 0) entries.push_back({row, random() % (owned * P), 1.0});
+  }
+  const csr_matrix<double> a(everyone, mine, mine, entries);
+  xt::xtensor<double, 1> x(std::array<std::size_t, 1>{owned}), y;
+  for (std::size_t i = 0; i < owned; ++i) x(i) = static_cast<double>((mine.start + i) % 7);
+  std::vector<double> ours, theirs;
+  bool right = true;
+#ifdef BENCH_PETSC
+  xt::xtensor<double, 1> z = xt::zeros_like(x);
+  bench::by_mat_mult petsc(owned, entries, x.data(), z.data());
+#endif
+  const int each = line.rounds("calls");
+  for (int k = -1; k < line.rounds(); ++k) {
+    const double of_ours = bench::timed([&] {
+                             for (int call = 0; call < each; ++call) y = a(x);
+                           }) /
+                           each;
+    if (k >= 0) ours.push_back(of_ours);
+#ifdef BENCH_PETSC
+    const double of_petsc = bench::timed([&] {
+                              for (int call = 0; call < each; ++call) petsc.multiply();
+                            }) /
+                            each;
+    if (k >= 0) theirs.push_back(of_petsc);
+#endif
+  }
+#ifdef BENCH_PETSC
+  right = y == z;
+#endif
+  bench::row row{{"entries", entries.size()}, {"seconds_product", bench::median(ours)}};
+  if (!theirs.empty()) row["mat_mult_to_product"] = bench::median(theirs) / bench::median(ours);
+  out.add("sparse matrix", row, ours.size());
+  return right;
+}
+
 bool measure(const bench::command_line& line, bench::rows& out) {
   const world everyone;
   const std::size_t P = everyone.size(), me = everyone.id(), owned = line.count("rows");
@@ -122,7 +172,11 @@ bool measure(const bench::command_line& line, bench::rows& out) {
     std::copy_n(x.data(), x.size(), u.data());
     std::copy_n(x.data(), x.size(), gather.own());
     v = u, w = u;
-    std::vector<double> refreshed, called, by_hand_seconds, gathered;
+    std::vector<double> refreshed, called, by_hand_seconds, gathered, scattered;
+#ifdef BENCH_PETSC
+    matrix petsc_ghosts({ghosts.size(), columns});
+    bench::by_vec_scatter petsc(owned, ghosts, columns, x.data(), petsc_ghosts.data());
+#endif
     const int each = line.rounds("calls");
     const auto per_call = [&](auto call) {
       return bench::timed([&] {
@@ -135,22 +189,30 @@ bool measure(const bench::command_line& line, bench::rows& out) {
       const double of_hand = per_call([&] { hand.refresh(v.data()); });
       const double of_call = per_call([&] { exchange(x); });
       const double of_gather = per_call([&] { gather.refresh(w.data() + owned * columns); });
+#ifdef BENCH_PETSC
+      const double of_petsc = per_call([&] { petsc.refresh(); });
+      if (k >= 0) scattered.push_back(of_petsc);
+#endif
       if (k < 0) continue;
       refreshed.push_back(of_refresh), called.push_back(of_call);
       by_hand_seconds.push_back(of_hand), gathered.push_back(of_gather);
     }
     right = right && u == v && u == w && exchange(x) == matrix(xt::view(u, xt::range(owned, u.shape(0))));
+#ifdef BENCH_PETSC
+    right = right && petsc_ghosts == matrix(xt::view(u, xt::range(owned, u.shape(0))));
+#endif
     const double ours = bench::median(refreshed);
-    out.add(std::to_string(columns) + " doubles",
-            {{"ghosts", ghosts.size()},
-             {"seconds_refresh", ours},
-             {"seconds_call", bench::median(called)},
-             {"seconds_alltoallv", bench::median(by_hand_seconds)},
-             {"seconds_shared_gather", bench::median(gathered)},
-             {"alltoallv_to_refresh", bench::median(by_hand_seconds) / ours},
-             {"shared_gather_to_refresh", bench::median(gathered) / ours}},
-            refreshed.size());
+    bench::row row{{"ghosts", ghosts.size()},
+                   {"seconds_refresh", ours},
+                   {"seconds_call", bench::median(called)},
+                   {"seconds_alltoallv", bench::median(by_hand_seconds)},
+                   {"seconds_shared_gather", bench::median(gathered)},
+                   {"alltoallv_to_refresh", bench::median(by_hand_seconds) / ours},
+                   {"shared_gather_to_refresh", bench::median(gathered) / ours}};
+    if (!scattered.empty()) row["vec_scatter_to_refresh"] = bench::median(scattered) / ours;
+    out.add(std::to_string(columns) + " doubles", row, refreshed.size());
   }
+  right = measure_products(line, out) && right;
   // set-up: each worker owns and wants its share of the indices, at random
   const std::size_t all = line.count("indices"), share = all / P;
   std::mt19937 random(static_cast<std::uint32_t>(me));
