@@ -6,16 +6,9 @@
 #include <cstddef>
 #include <partita/kernel/csr_matrix.hpp>
 #include <vector>
+#include "start_petsc.hpp"
 
 namespace bench {
-
-inline void start_petsc() {
-  PetscBool started = PETSC_FALSE;
-  PetscInitialized(&started);
-  if (started) return;
-  PetscOptionsSetValue(nullptr, "-no_signal_handler", "");
-  PetscInitializeNoArguments();
-}
 
 /// Copies rows of all workers' blocks, by their global numbers, into this worker's ghosts.
 class by_vec_scatter {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <vector>
+#include "start_petsc.hpp"
 
 namespace bench {
 
@@ -15,12 +16,7 @@ class by_dmda {
   /// `sizes` has the sizes of the blocks along each dimension. The product of the numbers of blocks is the number of
   /// workers.
   by_dmda(const std::array<std::vector<std::size_t>, Rank>& sizes, std::size_t width) {
-    PetscBool started = PETSC_FALSE;
-    PetscInitialized(&started);
-    if (!started) {
-      PetscOptionsSetValue(nullptr, "-no_signal_handler", "");
-      PetscInitializeNoArguments();
-    }
+    start_petsc();
     std::array<std::vector<PetscInt>, 3> along;  // PETSc's first dimension is the one that is contiguous in memory
     std::array<PetscInt, 3> n{1, 1, 1}, parts{1, 1, 1};
     for (std::size_t d = 0; d < Rank; ++d) {

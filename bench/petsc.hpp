@@ -4,6 +4,7 @@
 #include <petscvec.h>
 #include <memory>
 #include "peers.hpp"
+#include "start_petsc.hpp"
 
 namespace bench {
 
@@ -18,12 +19,7 @@ inline bool petsc_can(const problem& p) {
 
 /// Sets up a VecScatter between two arrays. For each local pair of floats of y it lists the position of the pair in x.
 inline call petsc(const problem& p, float* x, float* y, int me, int n) {
-  PetscBool started = PETSC_FALSE;
-  PetscInitialized(&started);
-  if (!started) {
-    PetscOptionsSetValue(nullptr, "-no_signal_handler", "");
-    PetscInitializeNoArguments();
-  }
+  start_petsc();
   problem pairs = p;
   pairs.extents.back() /= 2;
   std::vector<span> given;
