@@ -18,10 +18,12 @@ template <class Error = partita::error, class Call>
   return {};
 }
 
-/// Fails unless a call throws an `Error`.
+/// Fails unless a call throws an `Error` whose message has this part.
 template <class Error, class Call>
-void expect_refused(Call call) {
-  BOOST_TEST(!refused<Error>(call).empty(), "a wrong call was not refused");
+void expect_refused(Call call, const char* part = "") {
+  const std::string message = refused<Error>(call);
+  BOOST_TEST(!message.empty(), "a wrong call was not refused");
+  BOOST_TEST(message.find(part) != std::string::npos, "got '" << message << "', and not '" << part << "'");
 }
 
 }  // namespace test

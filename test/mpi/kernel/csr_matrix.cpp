@@ -145,34 +145,34 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   const world everyone(test::workers());
   const std::size_t P = everyone.size(), me = everyone.id(), last = P - 1;
   const interval mine{2 * me, 2 * me + 2};
-  const auto expect = [](const std::string& message, const char* part) {
-    BOOST_TEST(message.find(part) != std::string::npos, "got '" << message << "', and not '" << part << "'");
-  };
-  expect(test::refused<shape_error>([&] {
-           csr_matrix<double>(everyone, me == last ? interval{2 * me + 1, 2 * me + 3} : mine, mine, {});
-         }),
-         "that follow each other");
+  test::expect_refused<shape_error>(
+      [&] {
+        csr_matrix<double>(everyone, me == last ? interval{2 * me + 1, 2 * me + 3} : mine, mine, {});
+      },
+      "that follow each other");
   if (P > 1)
-    expect(test::refused<shape_error>([&] {
-             csr_matrix<double>(everyone, mine, me == last ? interval{2 * me, 2 * me - 1} : mine, {});
-           }),
-           "that follow each other");
-  expect(test::refused<shape_error>([&] {
-           csr_matrix<double>(everyone, mine, mine, {{0, me == last ? 2 * P : 0, 1.0}});
-         }),
-         "requires entries of a matrix of");
+    test::expect_refused<shape_error>(
+        [&] {
+          csr_matrix<double>(everyone, mine, me == last ? interval{2 * me, 2 * me - 1} : mine, {});
+        },
+        "that follow each other");
+  test::expect_refused<shape_error>(
+      [&] {
+        csr_matrix<double>(everyone, mine, mine, {{0, me == last ? 2 * P : 0, 1.0}});
+      },
+      "requires entries of a matrix of");
   const csr_matrix<double> a(everyone, mine, mine, {{2 * me, 0, 1.0}});
   const xt::xtensor<double, 1> good = xt::ones<double>({2}), bad = xt::ones<double>({3});
-  expect(test::refused<shape_error>([&] { a(me == last ? bad : good); }), "column that its worker owns");
-  expect(test::refused<shape_error>([&] { a.adjoint(me == last ? bad : good); }), "row that its worker owns");
+  test::expect_refused<shape_error>([&] { a(me == last ? bad : good); }, "column that its worker owns");
+  test::expect_refused<shape_error>([&] { a.adjoint(me == last ? bad : good); }, "row that its worker owns");
   BOOST_TEST(a(good)(0) == 1.0);
   const auto ghosts = a.with_ghosts(good).second;
-  expect(test::refused<shape_error>([&] { a.values_adjoint(good, me == last ? bad : good); }), "and as many vectors");
-  expect(test::refused<shape_error>([&] { a.values_adjoint(good, me == last ? bad : ghosts, good); }),
-         "ghosts are those that with_ghosts(x) returns");
+  test::expect_refused<shape_error>([&] { a.values_adjoint(good, me == last ? bad : good); }, "and as many vectors");
+  test::expect_refused<shape_error>([&] { a.values_adjoint(good, me == last ? bad : ghosts, good); },
+                                    "ghosts are those that with_ghosts(x) returns");
   csr_matrix<double> b(everyone, mine, mine, {{2 * me, 0, 1.0}});
-  expect(test::refused<shape_error>([&] { b.set_values(me == last ? bad : xt::xtensor<double, 1>{2.0}); }),
-         "requires a number for each entry");
+  test::expect_refused<shape_error>([&] { b.set_values(me == last ? bad : xt::xtensor<double, 1>{2.0}); },
+                                    "requires a number for each entry");
   if (P < 2) return;
   const xt::xtensor<double, 2> wide = xt::ones<double>({2, 2}), narrow = xt::ones<double>({2, 1});
   test::expect_refused<disagreement_error>([&] { a(me == last ? wide : narrow); });

@@ -104,14 +104,11 @@ BOOST_AUTO_TEST_CASE(results_are_those_of_one_process) {
 BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   const world everyone(test::workers());
   const std::size_t P = everyone.size(), me = everyone.id(), last = P - 1;
-  const auto expect = [](const std::string& message, const char* part) {
-    BOOST_TEST(message.find(part) != std::string::npos, "got '" << message << "', and not '" << part << "'");
-  };
   const xt::xtensor<int, 1> up{1, 2}, down{2, 1};
-  expect(test::refused<shape_error>([&] { top_k(everyone, up, 2 * P + 1); }), "requires at least k = ");
-  expect(test::refused<shape_error>([&] { searchsorted(everyone, me == last ? down : up, up); }), "requires sorted");
+  test::expect_refused<shape_error>([&] { top_k(everyone, up, 2 * P + 1); }, "requires at least k = ");
+  test::expect_refused<shape_error>([&] { searchsorted(everyone, me == last ? down : up, up); }, "requires sorted");
   if (P > 1) {
-    expect(test::refused<shape_error>([&] { searchsorted(everyone, up, up); }), "requires sorted numbers");
+    test::expect_refused<shape_error>([&] { searchsorted(everyone, up, up); }, "requires sorted numbers");
     test::expect_refused<disagreement_error>([&] { top_k(everyone, up, me == last ? 1 : 2); });
     test::expect_refused<disagreement_error>([&] { searchsorted(everyone, up - up, up, {me == last}); });
   }

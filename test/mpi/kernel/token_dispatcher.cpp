@@ -134,29 +134,28 @@ BOOST_AUTO_TEST_CASE(each_choice_of_another_worker_travels_once) {
 BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   const world everyone(test::workers());
   const std::size_t P = everyone.size(), me = everyone.id(), last = P - 1;
-  const auto expect = [](const std::string& message, const char* part) {
-    BOOST_TEST(message.find(part) != std::string::npos, "got '" << message << "', and not '" << part << "'");
-  };
-  expect(test::refused<shape_error>([&] {
-           token_dispatcher(everyone, 3, {1, me == last ? 3U : 0U});
-         }),
-         "requires choices below the number of experts, 3; worker");
-  expect(test::refused<shape_error>([&] { token_dispatcher(everyone, 0, {0}); }), "requires choices below");
-  expect(test::refused<shape_error>([&] { token_dispatcher(everyone, 3, std::vector<int>(me == last ? 3 : 4), 2); }),
-         "requires 2 choices for each token");
-  expect(test::refused<shape_error>([&] { token_dispatcher(everyone, 3, {1, 0, 2}, 0); }), "requires 0 choices");
+  test::expect_refused<shape_error>(
+      [&] {
+        token_dispatcher(everyone, 3, {1, me == last ? 3U : 0U});
+      },
+      "requires choices below the number of experts, 3; worker");
+  test::expect_refused<shape_error>([&] { token_dispatcher(everyone, 0, {0}); }, "requires choices below");
+  test::expect_refused<shape_error>([&] { token_dispatcher(everyone, 3, std::vector<int>(me == last ? 3 : 4), 2); },
+                                    "requires 2 choices for each token");
+  test::expect_refused<shape_error>([&] { token_dispatcher(everyone, 3, {1, 0, 2}, 0); }, "requires 0 choices");
   const token_dispatcher to(everyone, 3, {0, 2, 1, 1}, 2);
   const xt::xtensor<double, 1> x{1, 2}, bad{1, 2, 3}, weights{1, 1, 1, 1}, y = to.dispatch(x);
   const xt::xtensor<double, 1> bad_y = xt::ones<double>({to.rows() + 1});
   const auto one = [&](const auto& wrong, const auto& right) { return me == last ? wrong : right; };
-  expect(test::refused<shape_error>([&] { to.dispatch(one(bad, x)); }),
-         ".dispatch(x): requires a row of x for each token, 2 on worker");
-  expect(test::refused<shape_error>([&] { to.combine(one(bad_y, y)); }),
-         ".combine(y): requires a block with a row for each choice of an expert of the worker");
-  expect(test::refused<shape_error>([&] { to.combine(y, one(bad, weights)); }), "requires a weight for each choice, 4");
-  expect(test::refused<shape_error>([&] { to.combine_adjoint(y, one(bad, weights), x); }), "a weight for each choice");
-  expect(test::refused<shape_error>([&] { to.combine_adjoint(one(bad_y, y), weights, x); }), "requires a row of y");
-  expect(test::refused<shape_error>([&] { to.combine_adjoint(y, weights, one(bad, x)); }), "a row of x for each token");
+  test::expect_refused<shape_error>([&] { to.dispatch(one(bad, x)); },
+                                    ".dispatch(x): requires a row of x for each token, 2 on worker");
+  test::expect_refused<shape_error>(
+      [&] { to.combine(one(bad_y, y)); },
+      ".combine(y): requires a block with a row for each choice of an expert of the worker");
+  test::expect_refused<shape_error>([&] { to.combine(y, one(bad, weights)); }, "requires a weight for each choice, 4");
+  test::expect_refused<shape_error>([&] { to.combine_adjoint(y, one(bad, weights), x); }, "a weight for each choice");
+  test::expect_refused<shape_error>([&] { to.combine_adjoint(one(bad_y, y), weights, x); }, "requires a row of y");
+  test::expect_refused<shape_error>([&] { to.combine_adjoint(y, weights, one(bad, x)); }, "a row of x for each token");
   if (P > 1) {
     test::expect_refused<disagreement_error>([&] { token_dispatcher(everyone, me == last ? 4 : 3, {0}); });
     test::expect_refused<disagreement_error>([&] { me == last ? to.combine(y) : to.combine(y, weights); });
