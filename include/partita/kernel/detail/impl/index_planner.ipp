@@ -1,7 +1,7 @@
-// Defines the functions that kernel/detail/index_movement.hpp declares.
+// Defines the functions that kernel/detail/index_planner.hpp declares.
 #pragma once
 
-#include <partita/kernel/detail/index_movement.hpp>
+#include <partita/kernel/detail/index_planner.hpp>
 
 namespace partita::detail {
 
