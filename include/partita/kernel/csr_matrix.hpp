@@ -298,11 +298,10 @@ class csr_matrix {
       return a.row != b.row ? a.row < b.row : a.column < b.column;
     });
     const auto is_own = [&](std::size_t column) { return column >= columns_.start && column < columns_.stop; };
-    std::vector<std::size_t>& wanted = wanted_;
     for (const triplet<T>* entry = first; entry != last; ++entry)
-      if (!is_own(entry->column)) wanted.push_back(entry->column);
-    std::sort(wanted.begin(), wanted.end());
-    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+      if (!is_own(entry->column)) wanted_.push_back(entry->column);
+    std::sort(wanted_.begin(), wanted_.end());
+    wanted_.erase(std::unique(wanted_.begin(), wanted_.end()), wanted_.end());
     const triplet<T>* entry = first;
     for (std::size_t row = rows_.start; row < rows_.stop; ++row) {
       while (entry != last && entry->row == row) {
@@ -311,12 +310,13 @@ class csr_matrix {
         for (; entry != last && entry->row == row && entry->column == column; ++entry) sum += entry->value;
         if (is_own(column)) own_.add(column - columns_.start, sum);
         else
-          others_.add(static_cast<std::size_t>(std::lower_bound(wanted.begin(), wanted.end(), column) - wanted.begin()),
-                      sum);
+          others_.add(
+              static_cast<std::size_t>(std::lower_bound(wanted_.begin(), wanted_.end(), column) - wanted_.begin()),
+              sum);
       }
       own_.end_row(), others_.end_row();
     }
-    return index_exchange(detail::index_planner(everyone, columns_, wanted, words));
+    return index_exchange(detail::index_planner(everyone, columns_, wanted_, words));
   }
 
   interval rows_, columns_;

@@ -18,23 +18,16 @@
 namespace partita {
 namespace detail {
 
-/// The layout of a tensor whose dimension 0 is cut over these axes, and no other one. They are passed by reference,
-/// because g++ 12 cannot copy an empty list in a constant expression.
-constexpr sharding rows_layout(const mesh& on, std::size_t rank, const axis_list& axes) {
-  sharding s(on, rank);
-  s.cuts[0] = axes;
-  return s;
-}
-/// The name of such a layout, with the axes of the indices.
-template <auto OfX, auto OfIndices>
-inline constexpr auto name_of_rows =
-    name_of_layout<rows_layout(layout_named<OfX>.on, layout_named<OfX>.rank(), layout_named<OfIndices>.cuts[0])>;
 /// The layout of a tensor of this rank whose first dimensions are cut as those of `first`, and no other ones.
 constexpr sharding first_dimensions(const sharding& first, std::size_t rank) {
   sharding s(first.on, rank);
   for (std::size_t d = 0; d < first.rank() && d < rank; ++d) s.cuts[d] = first.cuts[d];
   return s;
 }
+/// The name of the layout of rows of x that are cut as those of another tensor are.
+template <auto OfX, auto OfRows>
+inline constexpr auto name_of_rows =
+    name_of_layout<first_dimensions(first_dimensions(layout_named<OfRows>, 1), layout_named<OfX>.rank())>;
 
 /// What one worker knows of bound indices, which count a tensor's first dimensions, one or more. Workers that differ in
 /// axes over which these dimensions are not cut hold the same rows; those that differ in no other axes exchange with
@@ -187,6 +180,21 @@ inline std::vector<std::size_t> places_of(const short_list<interval>& box, const
   return all;
 }
 
+/// These numbers, counted from `first`: a range where the elements follow each other.
+inline index_list numbers_of(const short_list<interval>& box, const shape_list& extents, std::size_t first) {
+  std::size_t d = 0, start = 0;
+  while (d < extents.size() && box[d].size() == 1) ++d;
+  bool is_range = true;
+  for (++d; d < extents.size(); ++d) is_range = is_range && box[d].size() == extents[d];
+  if (!is_range) {
+    std::vector<std::size_t> all = places_of(box, extents);
+    for (std::size_t& place : all) place += first;
+    return all;
+  }
+  for (std::size_t k = 0; k < extents.size(); ++k) start = start * extents[k] + box[k].start;
+  return interval{first + start, first + start + volume_in(shape_of_box(box))};
+}
+
 /// Binds the indices of a block. `find(wrong)` returns the numbers, in C order of the dimensions of extents
 /// `b.extents`, of the rows that the elements of this worker's block want, or sets the error. Collective.
 template <class Find>
@@ -213,13 +221,7 @@ shared_binding bound_to(index_binding b, const char* call, const Find& find) {
                    [&] { return text(call) << " of extents " << b.extents << " and " << b.counts; });
     const std::size_t first = group_along(on, b.owners) * volume_in(b.extents);
     for (std::size_t& place : wanted) place += first;
-    std::vector<std::size_t> own = on.active() ? places_of(on.box(b.owners, b.extents), b.extents) : wanted;
-    if (!on.active()) own.clear();
-    for (std::size_t& place : own) place += first;
-    const bool is_range = own.empty() || own.back() - own.front() + 1 == own.size();
-    const index_list owned = !is_range     ? index_list(std::move(own))
-                             : own.empty() ? index_list(interval{})
-                                           : index_list(interval{own.front(), own.back() + 1});
+    const index_list owned = on.active() ? numbers_of(on.box(b.owners, b.extents), b.extents, first) : interval{};
     b.exchange = std::make_unique<index_exchange>(on.everyone(), owned, std::move(wanted));
     return std::make_shared<const index_binding>(std::move(b));
   });

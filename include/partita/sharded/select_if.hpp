@@ -14,7 +14,7 @@ namespace detail {
 template <class T, class M>
 sharded_tensor<std::size_t> kept_indices(const sharded_tensor<T>& x, const sharded_tensor<M>& keep) {
   const auto on = x.state()->on;
-  const sharding line = rows_layout(on->mesh(), 1, x.layout()[0]);
+  const sharding line = first_dimensions(x.layout(), 1);
   const sharded_tensor<M> mask = reshard(keep, line);
   return on->one_call([&] {
     const world& everyone = on->everyone();

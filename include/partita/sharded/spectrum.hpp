@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <partita/array/fourier_rule.hpp>
 #include <partita/core/rejected_call.hpp>
 #include <partita/sharded/complex.hpp>
 #include <partita/sharded/operations.hpp>
@@ -33,7 +34,7 @@ X with_scaled_wave(const X& x, std::size_t at, double factor) {
 template <std::size_t D, class X>
 X with_points(const X& x, std::size_t n, std::size_t m, bool half) {
   if (n == m) return x;
-  const std::size_t least = n < m ? n : m, last = least / 2, extent = half ? m / 2 + 1 : m;
+  const std::size_t least = n < m ? n : m, last = least / 2, extent = half ? half_spectrum(m) : m;
   const bool grows = n<m, shared = least> 0 && least % 2 == 0;
   const X from = shared && grows ? with_scaled_wave<D>(x, last, 0.5) : x;
   const X rising = moved_part<D>(from, 0, last + 1, 0, extent);
@@ -62,7 +63,7 @@ X with_all_points(const char* call, const X& x, std::size_t real, const std::arr
 
 /// Throws shape_error unless n real numbers along dimension d have half of a spectrum of these extents.
 inline void require_half_spectrum(const char* call, const shape_list& x, std::size_t d, std::size_t n) {
-  if (n == 0 || n / 2 + 1 != x[dimension_of(static_cast<std::ptrdiff_t>(d), x.size(), call)])
+  if (n == 0 || half_spectrum(n) != x[dimension_of(static_cast<std::ptrdiff_t>(d), x.size(), call)])
     throw shape_error(text("partita::") << call << ": requires n / 2 + 1 numbers along dimension " << d
                                         << " for n real numbers, got n = " << n << " and a tensor of extents " << x
                                         << "; 2 (m - 1) and 2 (m - 1) + 1 real numbers have a half spectrum of m");

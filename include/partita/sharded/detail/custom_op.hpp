@@ -30,9 +30,11 @@ struct tensor_part {
 namespace detail {
 
 struct custom_op {
+  const std::uint64_t fingerprint;  ///< equal operations share it on all workers
+  explicit custom_op(std::uint64_t of_operation) : fingerprint(of_operation) {}
+  custom_op(const custom_op&) = delete;
+  custom_op& operator=(const custom_op&) = delete;
   virtual ~custom_op() = default;
-  /// A fingerprint that equal operations share on all workers.
-  virtual std::uint64_t fingerprint() const = 0;
 };
 /// An operation with parameters declares the number of its data members, `static constexpr std::size_t parameters = 2`,
 /// so that their values are compared among the workers.
@@ -107,11 +109,7 @@ struct own_step<Op, T, std::index_sequence<I...>> : custom_op_on<T> {
 template <class Op, std::size_t Operands, class... T>
 struct own_work_of final : custom_op, own_step<Op, T, std::make_index_sequence<Operands>>... {
   explicit own_work_of(const Op& declared)
-      : own_step<Op, T, std::make_index_sequence<Operands>>(declared)..., fingerprint_(number_of_operation(declared)) {}
-  std::uint64_t fingerprint() const override { return fingerprint_; }
-
- private:
-  std::uint64_t fingerprint_;
+      : custom_op(number_of_operation(declared)), own_step<Op, T, std::make_index_sequence<Operands>>(declared)... {}
 };
 
 template <class T>

@@ -151,12 +151,8 @@ struct element_work_on : custom_op_on<T> {
 /// The work of an element function for elements of each of the types T.
 template <class... T>
 struct element_works final : custom_op, element_work_on<T>... {
-  explicit element_works(std::uint64_t fingerprint, element_work_on<T>... work)
-      : element_work_on<T>(std::move(work))..., fingerprint_(fingerprint) {}
-  std::uint64_t fingerprint() const override { return fingerprint_; }
-
- private:
-  std::uint64_t fingerprint_;
+  explicit element_works(std::uint64_t of_function, element_work_on<T>... work)
+      : custom_op(of_function), element_work_on<T>(std::move(work))... {}
 };
 
 }  // namespace partita::detail

@@ -15,7 +15,7 @@ inline std::uint64_t number_of(const applied_operation& op) {
   hasher all(fingerprint_of(op.how));
   all.mix(op.work);
   if (op.labels) all.mix(*op.labels);
-  if (op.own) all.mix(op.own->fingerprint());
+  if (op.own) all.mix(op.own->fingerprint);
   return all.value();
 }
 
