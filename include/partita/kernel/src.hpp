@@ -10,8 +10,8 @@
 #include <partita/kernel/detail/impl/collective_movement.ipp>
 #include <partita/kernel/detail/impl/collective_transfer.ipp>
 #include <partita/kernel/detail/impl/described.ipp>
-#include <partita/kernel/detail/impl/index_planner.ipp>
 #include <partita/kernel/detail/impl/index_pattern.ipp>
+#include <partita/kernel/detail/impl/index_planner.ipp>
 #include <partita/kernel/detail/impl/make_collective_movement.ipp>
 #include <partita/kernel/detail/impl/part_movement.ipp>
 #include <partita/kernel/detail/impl/pencils.ipp>
