@@ -181,7 +181,7 @@ inline std::vector<std::size_t> places_of(const short_list<interval>& box, const
 }
 
 /// These numbers, counted from `first`: a range where the elements follow each other.
-inline index_list numbers_of(const short_list<interval>& box, const shape_list& extents, std::size_t first) {
+inline index_list indices_of_box(const short_list<interval>& box, const shape_list& extents, std::size_t first) {
   std::size_t d = 0, start = 0;
   while (d < extents.size() && box[d].size() == 1) ++d;
   bool is_range = true;
@@ -221,7 +221,7 @@ shared_binding bound_to(index_binding b, const char* call, const Find& find) {
                    [&] { return text(call) << " of extents " << b.extents << " and " << b.counts; });
     const std::size_t first = group_along(on, b.owners) * volume_in(b.extents);
     for (std::size_t& place : wanted) place += first;
-    const index_list owned = on.active() ? numbers_of(on.box(b.owners, b.extents), b.extents, first) : interval{};
+    const index_list owned = on.active() ? indices_of_box(on.box(b.owners, b.extents), b.extents, first) : interval{};
     b.exchange = std::make_unique<index_exchange>(on.everyone(), owned, std::move(wanted));
     return std::make_shared<const index_binding>(std::move(b));
   });
