@@ -111,7 +111,7 @@ class bound_program {
   }
   /// Records the steps: runs the program and its backward pass on blocks whose elements are not read.
   void write_down(const traced_function& program, const std::vector<std::size_t>& gradients_of) {
-    const detail::value_in_scope<detail::any_step_list*> now(detail::executing.steps, &steps_);
+    const detail::value_in_scope<detail::step_list*> now(detail::executing.steps, &steps_);
     const completion& done = program.complete();
     std::vector<sharded_tensor<T>> arguments;
     for (const value v : program.inputs_) {
@@ -142,7 +142,8 @@ class bound_program {
     detail::tensor_block<T> block = y.state()->block;
     if (!steps_.is_made_inside(block)) {
       block = detail::tensor_block<T>(block.shape);
-      steps_.add({y.state()->block}, block, [n = block.size()](const T* const* x, T* to) { std::copy_n(x[0], n, to); });
+      detail::perform({y.state()->block}, block,
+                      [n = block.size()](const T* const* x, T* to) { std::copy_n(x[0], n, to); });
     }
     number = steps_.held_outside(block);
     return detail::tensor_of(on_, y.layout(), y.extents(), std::move(block));
@@ -188,7 +189,7 @@ class bound_program {
   }
 
   std::shared_ptr<detail::bound_mesh> on_;
-  detail::bound_steps<T> steps_;
+  detail::bound_steps steps_;
   std::vector<input> inputs_;
   input seed_;
   sharded_tensor<T> result_;

@@ -8,6 +8,7 @@
 #include <partita/sharded/detail/impl/apply.ipp>
 #include <partita/sharded/detail/impl/block_product.ipp>
 #include <partita/sharded/detail/impl/bound_mesh.ipp>
+#include <partita/sharded/detail/impl/bound_steps.ipp>
 #include <partita/sharded/detail/impl/element_access.ipp>
 #include <partita/sharded/detail/impl/planned_exchange.ipp>
 #include <partita/sharded/detail/impl/step_storage.ipp>

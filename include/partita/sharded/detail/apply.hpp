@@ -115,8 +115,8 @@ tensor_block<T> local_result(const applied_operation& op, const std::vector<tens
     for (std::size_t i = 0; i < x.size(); ++i) parts.push_back({x[i].data(), x[i].shape, at[i].box, at[i].extents});
     const tensor_part<T> made{y.data(), shape, to.box, to.extents};
     const auto& own = own_work_for<T>(*op.own, op.how.name());
-    if (auto* const steps = step_list<T>::in_use())
-      steps->add(x, y, [keep = op.own, run = own.prepared(parts, made)](const T* const* from, T* memory) {
+    if (executing.steps != nullptr)
+      executing.steps->add(x, y, [keep = op.own, run = own.prepared(parts, made)](const T* const* from, T* memory) {
         run(from, memory);
       });
     else own.compute(parts, made);

@@ -52,11 +52,11 @@ sharded_tensor<T> elements_in_place(const element_work<T>& work, std::uint64_t f
   }
   static constexpr std::ptrdiff_t steps[] = {1, 1, 1};
   const std::size_t n = state->block.size();
-  if (auto* const program = step_list<T>::in_use()) {
+  if (executing.steps != nullptr) {
     std::vector<tensor_block<T>> blocks;
     for (const tensor_state<T>* one : x) blocks.push_back(one->block);
-    program->add(blocks, state->block,
-                 [=](const T* const* from, T* to) { work.row(work.parameters.data(), n, to, 1, from, steps); });
+    executing.steps->add(blocks, state->block,
+                         [=](const T* const* from, T* to) { work.row(work.parameters.data(), n, to, 1, from, steps); });
   } else {
     const T* rows[N] = {};
     for (std::size_t i = 0; i < N; ++i) rows[i] = x[i]->block.data();

@@ -40,14 +40,12 @@ struct movement_counts {
   std::size_t messages = 0;   ///< boxes received from other workers
 };
 
-/// The steps that a program consists of, for elements of some type.
-struct any_step_list {
-  virtual ~any_step_list() = default;
-};
+class planned_exchange;
+class step_list;
 
 /// How a thread executes operations, and what it has executed.
 struct execution {
-  any_step_list* steps = nullptr;               ///< not null: operations on its type of elements become steps
+  step_list* steps = nullptr;                   ///< not null: operations become steps of this program
   bool is_dry = false;                          ///< a dry run
   std::vector<movement>* log = nullptr;         ///< of movements, if someone reads it
   const char* operation = nullptr;              ///< the operation for which the log's next movement is made
@@ -86,47 +84,62 @@ class logging {
   value_in_scope<bool> dry_;
 };
 
+/// The memory of a block that a step reads or sets, and its size.
+struct step_block {
+  std::shared_ptr<void> memory{};
+  std::size_t bytes = 0;
+
+  step_block() = default;
+  template <class T>
+  step_block(const tensor_block<T>& x)  // NOLINT(google-explicit-constructor): a block is passed as what it is
+      : memory(x.memory), bytes(x.size() * sizeof(T)) {}
+};
 /// The work of one step, which computes y from x.
-template <class T>
 struct block_step {
   virtual ~block_step() = default;
-  virtual void operator()(const T* const* x, T* y) = 0;
+  virtual void operator()(void* const* x, void* y) = 0;
 };
-template <class T, class Work>
-struct block_step_of final : block_step<T> {
+template <class T, class U, class Work>
+struct block_step_of final : block_step {
   Work work;
-  explicit block_step_of(const Work& w) : work(w) {}
-  void operator()(const T* const* x, T* y) override { work(x, y); }
+  std::size_t operands;
+  block_step_of(const Work& w, std::size_t n) : work(w), operands(n) {}
+  void operator()(void* const* x, void* y) override {
+    const T* typed[32] = {};  // operate() allows fewer operands
+    for (std::size_t i = 0; i < operands; ++i) typed[i] = static_cast<const T*>(x[i]);
+    work(typed, static_cast<U*>(y));
+  }
 };
-template <class T, class Note>
-struct block_note_of final : block_step<T> {
+template <class Note>
+struct block_note_of final : block_step {
   Note note;
   explicit block_note_of(const Note& n) : note(n) {}
-  void operator()(const T* const*, T*) override { note(); }
+  void operator()(void* const*, void*) override { note(); }
 };
 
-/// The steps of a program of elements T.
-template <class T>
-class step_list : public any_step_list {
+/// The steps of a program that is being bound.
+class step_list {
  public:
-  /// The list to which this thread's operations add steps; null if it executes them at once.
-  static step_list* in_use() { return dynamic_cast<step_list*>(executing.steps); }
+  virtual ~step_list() = default;
 
-  /// Adds a step. `moves` marks a step that moves elements between workers; its blocks are placed in memory that other
-  /// workers can reach.
-  template <class Work>
-  void add(const std::vector<tensor_block<T>>& x, const tensor_block<T>& y, const Work& work, bool moves = false) {
-    put(x, y, std::unique_ptr<block_step<T>>(new block_step_of<T, Work>(work)), moves);
+  /// Adds a step that computes y from x by `work(const T* const* x, U* y)`.
+  template <class T, class U, class Work>
+  void add(const std::vector<tensor_block<T>>& x, const tensor_block<U>& y, const Work& work) {
+    put({x.begin(), x.end()}, y, std::unique_ptr<block_step>(new block_step_of<T, U, Work>(work, x.size())), nullptr);
   }
-  /// A step that touches no block.
+  /// Adds a step that moves elements between workers. Its blocks are placed in memory that other workers can reach.
+  void add_exchange(const step_block& x, const step_block& y, const std::shared_ptr<planned_exchange>& made) {
+    put({x}, y, nullptr, made);
+  }
+  /// Adds a step that touches no block.
   template <class Note>
   void add_note(const Note& note) {
-    put({}, {}, std::unique_ptr<block_step<T>>(new block_note_of<T, Note>(note)), false);
+    put({}, {}, std::unique_ptr<block_step>(new block_note_of<Note>(note)), nullptr);
   }
 
  private:
-  virtual void put(const std::vector<tensor_block<T>>& x, const tensor_block<T>& y, std::unique_ptr<block_step<T>> done,
-                   bool moves) = 0;
+  virtual void put(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
+                   const std::shared_ptr<planned_exchange>& exchange) = 0;
 };
 
 /// A block for a result: without memory in a dry run.
@@ -149,7 +162,7 @@ tensor_block<T> zero_block(const shape_list& shape) {
 template <class T, class Work>
 void perform(const std::vector<tensor_block<T>>& x, const tensor_block<T>& y, const Work& work) {
   if (executing.is_dry) return;
-  if (auto* const steps = step_list<T>::in_use()) return steps->add(x, y, work);
+  if (executing.steps != nullptr) return executing.steps->add(x, y, work);
   const T* memory[2] = {};
   for (std::size_t i = 0; i < x.size(); ++i) memory[i] = x[i].data();
   work(memory, y.data());

@@ -94,8 +94,8 @@ class announced_movement {
         bytes_before_(executing.moved.bytes) {
     if (executing.is_dry) {
       if (executing.log != nullptr) executing.log->push_back(described(bytes));
-    } else if (auto* const steps = step_list<T>::in_use()) {
-      steps->add_note([one = described(bytes)] {
+    } else if (executing.steps != nullptr) {
+      executing.steps->add_note([one = described(bytes)] {
         if (executing.log == nullptr) return;
         executing.log->push_back(one);
         executing.log->back().backward = executing.is_backward;
@@ -106,7 +106,7 @@ class announced_movement {
   }
   /// After its exchanges: logs the bytes that have been received.
   void done() const {
-    if (executing.log != nullptr && !executing.is_dry && step_list<T>::in_use() == nullptr)
+    if (executing.log != nullptr && !executing.is_dry && executing.steps == nullptr)
       executing.log->push_back(described(executing.moved.bytes - bytes_before_));
   }
 
@@ -125,11 +125,8 @@ template <class T>
 void move_boxes(bound_mesh& on, const std::shared_ptr<planned_exchange>& made, const tensor_block<T>& x,
                 const tensor_block<T>& y) {
   if (executing.is_dry) return;
-  auto* const steps = step_list<T>::in_use();
-  if (steps == nullptr) on.move(*made, x.data(), y.data());
-  else if (on.open(*made))
-    steps->add(
-        {x}, y, [made](const T* const* from, T* to) { (*made)(from[0], to); }, true);
+  if (executing.steps == nullptr) on.move(*made, x.data(), y.data());
+  else if (on.open(*made)) executing.steps->add_exchange(x, y, made);
 }
 /// Executes one exchange, and combines the received summands.
 template <class T>
