@@ -58,6 +58,8 @@ class box_exchange {
   /// Sends before all workers have agreed, see `box_transport`. Next comes a start with the same x, or roll_back().
   PARTITA_DECL void send_speculatively(const void* x, const std::ptrdiff_t* x_strides);
   PARTITA_DECL void roll_back();
+  /// Advances everything that can proceed without waiting. Returns true if this worker has nothing left to do here.
+  PARTITA_DECL bool advance();
   /// Finishes the exchange: afterwards y is complete and x may change.
   PARTITA_DECL void finish();
 
@@ -83,8 +85,6 @@ class box_exchange {
   /// Sets y to zeros: zero bytes represent zero in every element type that can be summed.
   PARTITA_DECL void clear();
 
-  /// Advances everything that can proceed without waiting. Returns true if this worker has nothing left to do here.
-  PARTITA_DECL bool advance();
   PARTITA_DECL void release_staged();
   PARTITA_DECL void release();
 

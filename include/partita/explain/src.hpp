@@ -14,4 +14,6 @@
 #include <partita/explain/impl/propagation_text.ipp>
 #include <partita/explain/impl/quantities.ipp>
 #include <partita/explain/impl/svg.ipp>
+#include <partita/explain/impl/timeline.ipp>
+#include <partita/explain/impl/timetable_picture.ipp>
 #include <partita/explain/impl/worker_broadcast_picture.ipp>

@@ -16,5 +16,7 @@
 #include <partita/plan/impl/plan_boxes.ipp>
 #include <partita/plan/impl/search_judge.ipp>
 #include <partita/plan/impl/search_space.ipp>
+#include <partita/plan/impl/step_order.ipp>
+#include <partita/plan/impl/timetable.ipp>
 #include <partita/plan/impl/worker_groups.ipp>
 #include <partita/plan/impl/workers.ipp>

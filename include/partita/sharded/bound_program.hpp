@@ -33,12 +33,12 @@ class bound_program {
   using value_type = T;
 
   bound_program(const traced_function& program, const world& everyone,
-                const std::vector<std::size_t>& gradients_of = {})
+                const std::vector<std::size_t>& gradients_of = {}, const schedule_options& options = {})
       : on_(detail::bound_mesh::of(everyone, placed_mesh(program.operations().on()))) {
     on_->one_call([&] {
-      agree_to_bind(program, gradients_of);
+      agree_to_bind(program, gradients_of, options);
       write_down(program, gradients_of);
-      steps_.settle(on_->memory());
+      steps_.settle(*on_, options);
     });
   }
 
@@ -52,7 +52,7 @@ class bound_program {
       agree("partita::bound_program(x...)", given.data(), given.size(), inputs_.data(), inputs_.size(), {});
       for (std::size_t i = 0; i < given.size(); ++i) take(inputs_[i], *given[i]);
       renew(result_, result_number_);
-      steps_.run(0, forward_);
+      steps_.run(false);
     });
     is_called_ = !gradients_.empty();
     if (!is_called_) let_go();
@@ -69,7 +69,7 @@ class bound_program {
       take(seed_, dy);
       for (std::size_t k = 0; k < gradients_.size(); ++k) renew(gradients_[k], gradient_numbers_[k]);
       const detail::value_in_scope<bool> back(detail::executing.is_backward, true);
-      steps_.run(forward_, steps_.size());
+      steps_.run(true);
     });
     is_called_ = false;
     let_go();
@@ -79,6 +79,16 @@ class bound_program {
   /// The bytes of storage for the intermediate values; and the bytes needed if no two blocks shared memory.
   std::size_t bytes_held() const { return steps_.bytes_held(); }
   std::size_t bytes_without_sharing() const { return steps_.bytes_apart(); }
+
+  /// What is computed and what is pending at any time of a step, estimated; the same on all workers of the mesh but
+  /// for the bytes. explain/timetable_picture.hpp writes and draws it.
+  partita::timetable timetable() const { return steps_.estimated(); }
+  /// The same with the times of this worker's last call and last backward. From the first call of this function on,
+  /// each step reads the clock twice; before, the times are 0.
+  partita::timetable measured() {
+    if (!steps_.is_measured()) steps_.measure();
+    return steps_.measured();
+  }
 
  private:
   /// A tensor whose memory is passed with each call.
@@ -90,9 +100,12 @@ class bound_program {
   };
 
   template <class = void>
-  void agree_to_bind(const traced_function& program, const std::vector<std::size_t>& gradients_of) {
+  void agree_to_bind(const traced_function& program, const std::vector<std::size_t>& gradients_of,
+                     const schedule_options& options) {
     hasher all(program.fingerprint());
     all.mix(on_->fingerprint()).mix(detail::type_number<T>()).mix(gradients_of);
+    all.mix(options.overlap.value_or(false)).mix(options.overlap.value_or(true));
+    all.mix(options.memory).mix(options.pending);
     detail::local_error wrong;
     for (const std::size_t i : gradients_of)
       if (i >= program.inputs_.size())
@@ -122,7 +135,7 @@ class bound_program {
       if (!arguments[i].state()->node) arguments[i] = detail::parameter_of(arguments[i]);
     const sharded_tensor<T> y = program.run(arguments);
     result_ = shown(y, result_number_);
-    forward_ = steps_.size();
+    steps_.begin_backward();
     seed_.layout = y.layout();
     seed_.extents = y.extents();
     if (gradients_of.empty()) return;
@@ -196,7 +209,6 @@ class bound_program {
   std::vector<sharded_tensor<T>> gradients_;
   std::uint32_t result_number_ = 0;
   std::vector<std::uint32_t> gradient_numbers_;
-  std::size_t forward_ = 0;
   std::uint64_t fingerprint_ = 0;
   bool is_called_ = false;
 };

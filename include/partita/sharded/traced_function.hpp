@@ -14,6 +14,7 @@
 #include <partita/sharded/detail/run_backward.hpp>
 #include <partita/sharded/detail/traced_windows.hpp>
 #include <partita/sharded/operations.hpp>
+#include <partita/sharded/schedule_options.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 #include <utility>
 #include <vector>
@@ -202,10 +203,16 @@ class traced_function {
   }
 
   /// Binds the program to the workers of a world and computes everything that does not depend on values once; see
-  /// bound_program. `gradients_of` are the numbers of the arguments whose gradients are wanted.
+  /// bound_program. `gradients_of` are the numbers of the arguments whose gradients are wanted; the options say how far
+  /// movements overlap with computing, and how much memory they may take.
   template <class T>
-  bound_program<T> bind(const world& everyone, const std::vector<std::size_t>& gradients_of = {}) const {
-    return bound_program<T>(*this, everyone, gradients_of);
+  bound_program<T> bind(const world& everyone, const argument_numbers& gradients_of = {},
+                        const schedule_options& options = {}) const {
+    return bound_program<T>(*this, everyone, gradients_of.all(), options);
+  }
+  template <class T>
+  bound_program<T> bind(const world& everyone, const schedule_options& options) const {
+    return bound_program<T>(*this, everyone, {}, options);
   }
 
  private:

@@ -2,6 +2,7 @@
 // agreement.
 #include "check_bound.hpp"
 
+#include <partita/comm/over_workers.hpp>
 #include <partita/sharded/attention.hpp>
 #include <refused.hpp>
 #include <string>
@@ -69,12 +70,78 @@ BOOST_AUTO_TEST_CASE(results_are_values_and_arguments_may_lie_elsewhere) {
   BOOST_TEST(test::same_blocks(same_again.backward(y)[0], y));
 }
 
+BOOST_AUTO_TEST_CASE(a_program_on_some_workers_overlaps_as_in_order) {
+  world everyone(test::workers());
+  const std::size_t n = everyone.size() > 1 ? everyone.size() - 1 : 1;
+  const mesh m{axis{"a", n}};
+  const sharding rows = m.layout("a", "");
+  const auto program =
+      trace(mlp, spec(rows, {2 * n + 1, 4}), spec(rows, {4, 6}), spec(m.layout("a"), {6}), spec(rows, {6, 3}));
+  check_bound(everyone, program, std::make_index_sequence<4>());
+}
+
+BOOST_AUTO_TEST_CASE(intermediate_values_keep_to_a_limit_of_memory) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const sharding rows = m.layout("a", "");
+  const auto program = trace(mlp, spec(rows, {12, 40}), spec(rows, {40, 60}), spec({60}), spec(rows, {60, 30}));
+  const std::vector<std::size_t> all{0, 1, 2, 3};
+  const auto in_order = program.bind<double>(everyone, all, {.overlap = false});
+  const auto ahead = program.bind<double>(everyone, all, {.overlap = true});
+  const std::size_t least = maximum_over(everyone, in_order.bytes_held());
+  BOOST_TEST(
+      maximum_over(everyone, program.bind<double>(everyone, all, {.overlap = true, .memory = least}).bytes_held()) ==
+      least);
+  const std::size_t enough = maximum_over(everyone, ahead.bytes_held());
+  const auto within = program.bind<double>(everyone, all, {.overlap = true, .memory = enough});
+  BOOST_TEST(within.bytes_held() == ahead.bytes_held());
+  text of;
+  of << "the least that is possible is " << least << " bytes, got " << least - 1;
+  test::expect_refused<error>([&] { program.bind<double>(everyone, all, {.memory = least - 1}); }, of.c_str());
+}
+
+BOOST_AUTO_TEST_CASE(a_timetable_says_what_is_computed_while_what_is_pending) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const sharding rows = m.layout("a", "");
+  const auto program = trace(mlp, spec(rows, {12, 40}), spec(rows, {40, 60}), spec({60}), spec(rows, {60, 30}));
+  auto step = program.bind<double>(everyone, {0, 1, 2, 3}, {.overlap = true});
+  const timetable guess = step.timetable();
+  const auto x = [&](std::size_t k) { return test::argument(everyone, program, k); };
+  BOOST_TEST(step.measured().seconds() == 0);
+  const std::size_t before = detail::executing.moved.bytes;
+  step(x(0), x(1), x(2), x(3));
+  step.backward(made(everyone, layout_of_cotangent(program.complete()[program.result()]), {12, 30}, 1));
+  const timetable times = step.measured();
+  BOOST_TEST(times.is_measured);
+  BOOST_TEST(times.entries.size() == guess.entries.size());
+  BOOST_TEST(times.received() == detail::executing.moved.bytes - before);
+  BOOST_TEST(times.seconds() >= times.computing());
+  bool has_product = false, ascends = true;
+  double last = 0;
+  for (const auto& one : times.entries) {
+    has_product = has_product || std::string(one.operation.c_str()) == "matmul";
+    ascends = ascends && one.from >= last && one.until >= one.from;
+    last = one.from;
+  }
+  BOOST_TEST(has_product);
+  BOOST_TEST(ascends);
+  if (everyone.size() > 1) BOOST_TEST(guess.received() > 0U);
+}
+
 BOOST_AUTO_TEST_CASE(wrong_calls_of_a_bound_program_are_refused) {
   world everyone(test::workers());
   const mesh m{axis{"a", everyone.size()}};
   const auto program =
       trace([](const auto& x, const auto& y) { return add(x, y); }, spec(m.layout("a"), {5}), spec({5}));
   BOOST_CHECK_THROW(program.bind<double>(everyone, {2}), shape_error);
+  if (everyone.size() > 1) {
+    const bool first = everyone.id() == 0;
+    test::expect_refused<error>([&] { program.bind<double>(everyone, {0}, {.overlap = first}); });
+    test::expect_refused<error>(
+        [&] { program.bind<double>(everyone, {0}, {.memory = first ? 1U << 20U : 1U << 21U}); });
+    test::expect_refused<error>([&] { program.bind<double>(everyone, {.overlap = true, .pending = first ? 2U : 3U}); });
+  }
   auto step = program.bind<double>(everyone, {0});
   const auto x = made(everyone, m.layout("a"), {5}, 1), longer = made(everyone, m.layout("a"), {6}, 1);
   BOOST_CHECK_THROW(step(x), shape_error);

@@ -37,9 +37,11 @@ inline sharded_tensor<double> argument(const world& everyone, const traced_funct
 }
 
 /// Runs the traced program forward and backward as a function, and the bound one, in three rounds with other values.
+/// The bound one executes its steps in the order of the program, and while movements are pending.
 template <std::size_t... I>
 void check_bound(const world& everyone, const traced_function& program, std::index_sequence<I...>) {
-  auto step = program.bind<double>(everyone, {I...});
+  bound_program<double> steps[] = {program.bind<double>(everyone, {I...}, {.overlap = false}),
+                                   program.bind<double>(everyone, {I...}, {.overlap = true})};
   std::uint64_t agreements = 0;
   for (int round = 0; round < 3; ++round) {
     const std::vector<sharded_tensor<double>> x{detail::parameter_of(argument(everyone, program, I, round))...};
@@ -47,18 +49,20 @@ void check_bound(const world& everyone, const traced_function& program, std::ind
     const auto dy = made(everyone, layout_of_cotangent(y.layout()), y.extents(), 99 + round);
     detail::run_backward(y, dy);
     const auto bare = std::vector{stop_gradient(x[I])...};
-    const std::size_t before = allocations();
-    const std::uint64_t called = calls();
-    const auto& z = step(bare[I]...);
-    const auto& gradients = step.backward(dy);
-    agreements += calls() - called;
-    const std::size_t allocated = allocations() - before;
-    if (round > 0) BOOST_TEST(allocated == 0U);
-    BOOST_TEST(same_blocks(z, y));
-    for (std::size_t k = 0; k < x.size(); ++k) BOOST_TEST(same_blocks(gradients[k], detail::collected(x[k])));
-    if (dy.state()->active()) BOOST_TEST(step.bytes_held() < step.bytes_without_sharing());
+    for (auto& step : steps) {
+      const std::size_t before = allocations();
+      const std::uint64_t called = calls();
+      const auto& z = step(bare[I]...);
+      const auto& gradients = step.backward(dy);
+      agreements += calls() - called;
+      const std::size_t allocated = allocations() - before;
+      if (round > 0) BOOST_TEST(allocated == 0U);
+      BOOST_TEST(same_blocks(z, y));
+      for (std::size_t k = 0; k < x.size(); ++k) BOOST_TEST(same_blocks(gradients[k], detail::collected(x[k])));
+    }
+    if (dy.state()->active()) BOOST_TEST(steps[0].bytes_held() < steps[0].bytes_without_sharing());
   }
-  BOOST_TEST(agreements == 6U);
+  BOOST_TEST(agreements == 12U);
 }
 
 }  // namespace test

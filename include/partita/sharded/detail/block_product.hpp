@@ -183,6 +183,7 @@ class block_product {
       loops_.push_back(1);
       steps_ = {result_.batch_steps, left_.batch_steps, right_.batch_steps};
       for (auto& s : steps_) s.push_back(0);
+      multiply_adds_ = static_cast<double>(size_) * static_cast<double>(left_.first(nullptr).shape[1]);
       return;
     }
     const auto add = [&](std::size_t f) {
@@ -192,7 +193,9 @@ class block_product {
     for (std::size_t f = 0; f < r.factor_count; ++f)
       if ((in_a.has[f] || in_b.has[f]) && !in_c.has[f]) add(f);
     for (const std::size_t f : factors_in_order(r, 2)) add(f);
+    multiply_adds_ = static_cast<double>(volume_in(loops_));
   }
+  double multiply_adds() const { return multiply_adds_; }
   void operator()(const T* const* ab, T* c) const {
     if constexpr (multiplied_by_blas<T>)
       if (plain_) return by_matrices(ab[is_turned_ ? 1 : 0], ab[is_turned_ ? 0 : 1], c);
@@ -212,15 +215,31 @@ class block_product {
     left_.pack(a);
     right_.pack(b);
     const strided<T, 2> x = left_.first(const_cast<T*>(a)), w = right_.first(const_cast<T*>(b)), y = result_.first(c);
+    // Long products are cut into panels of rows, always alike, so that movements advance in between.
+    const std::size_t rows = y.shape[0], panel = rows_of_panel(rows, x.shape[1], y.shape[1]);
     for_each_row(loops_, steps_, [&](const std::ptrdiff_t* at, std::size_t) {
-      multiply<T>(strided<const T, 2>{x.data + at[1], x.shape, x.strides},
-                  strided<const T, 2>{w.data + at[2], w.shape, w.strides}, T(0),
-                  strided<T, 2>{y.data + at[0], y.shape, y.strides});
+      for (std::size_t first = 0, n = panel; first < rows; first += n) {
+        if (rows - first < 2 * panel) n = rows - first;
+        const auto down = static_cast<std::ptrdiff_t>(first);
+        multiply<T>(strided<const T, 2>{x.data + at[1] + down * x.strides[0], {n, x.shape[1]}, x.strides},
+                    strided<const T, 2>{w.data + at[2], w.shape, w.strides}, T(0),
+                    strided<T, 2>{y.data + at[0] + down * y.strides[0], {n, y.shape[1]}, y.strides});
+        if (executing.pending != nullptr) executing.pending->advance();
+      }
     });
     result_.unpack(c);
   }
 
+  /// Rows of a panel: a multiple of 128, so that a panel takes some milliseconds on a core.
+  static std::size_t rows_of_panel(std::size_t rows, std::size_t inner, std::size_t columns) {
+    constexpr std::size_t of_panel = std::size_t{1} << 26;  // multiply-adds, chosen
+    const std::size_t row = inner * columns > 0 ? inner * columns : 1;
+    const std::size_t least = (of_panel / row + 127) / 128 * 128;
+    return least == 0 ? 128 : least < rows ? least : rows > 0 ? rows : 1;
+  }
+
   std::size_t size_;
+  double multiply_adds_ = 0;
   bool plain_, is_turned_ = false;
   matrices<T> left_, right_, result_;
   shape_list loops_;

@@ -57,7 +57,7 @@ class bound_mesh {
   short_list<interval> box(const sharding& s, const shape_list& shape) const {
     return active() ? mesh_block(s, shape, place_) : short_list<interval>::filled(shape.size(), interval{});
   }
-  arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
+  arena* memory() const { return !ways_.empty() ? &ways_.front()->memory() : nullptr; }
 
   /// A hash of the axes, their sizes, and the workers on them.
   std::uint64_t fingerprint() const { return fingerprint_; }
@@ -117,8 +117,10 @@ class bound_mesh {
     return kept<T>(moves_, number, [&] { return prepared<T>(box_overlaps(had, wanted)); });
   }
   /// Makes a movement ready for execution. Returns whether this worker has a part in it. All workers of the world make
-  /// the call, after an agreement.
-  PARTITA_DECL bool open(planned_exchange& move);
+  /// the call, after an agreement. Movements that are pending at one time need different lanes.
+  PARTITA_DECL bool open(planned_exchange& move, std::size_t lane = 0);
+  /// The workers' channels, made with the first movement, by all workers of the world after an agreement.
+  PARTITA_DECL transport& ways(std::size_t lane = 0);
   /// Executes a movement from x into y. All workers of the world make the call, after an agreement.
   template <class T>
   void move(planned_exchange& made, const T* x, T* y) {
@@ -171,7 +173,7 @@ class bound_mesh {
   placed_mesh where_;
   std::size_t place_;
   std::uint64_t fingerprint_ = 0;
-  std::shared_ptr<transport> ways_;  // made with the first movement, by all workers of the world
+  std::vector<std::unique_ptr<transport>> ways_;  // for movements that are pending at one time
   plan_cache<known<planned_exchange>, most_known> moves_;
   plan_cache<known<planned_reshard>, most_known> reshards_;
 };

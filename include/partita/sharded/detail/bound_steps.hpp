@@ -6,10 +6,14 @@
 #include <cstdint>
 #include <memory>
 #include <partita/core/config.hpp>
+#include <partita/plan/step_order.hpp>
+#include <partita/plan/timetable.hpp>
+#include <partita/sharded/detail/bound_mesh.hpp>
 #include <partita/sharded/detail/execution.hpp>
 #include <partita/sharded/detail/planned_exchange.hpp>
 #include <partita/sharded/detail/step_storage.hpp>
 #include <partita/sharded/detail/tensor_block.hpp>
+#include <partita/sharded/schedule_options.hpp>
 #include <vector>
 
 namespace partita::detail {
@@ -23,11 +27,23 @@ class bound_steps final : public step_list {
   /// Whether the block is set by a step and not visible from outside.
   PARTITA_DECL bool is_made_inside(const step_block& one);
 
-  /// Assigns storage to all blocks. Blocks that no step sets are constants and keep their memory.
-  PARTITA_DECL void settle(arena* reached_by_others);
+  /// From the next step on, steps are of the backward pass.
+  void begin_backward() { forward_ = steps_.size(); }
+  /// Orders the steps and assigns storage to all blocks. Blocks that no step sets are constants and keep their memory.
+  /// Collective over the world, with equal options on all workers. Throws on all workers if the storage of one of them
+  /// exceeds the limit.
+  PARTITA_DECL void settle(bound_mesh& on, const schedule_options& options);
   void set_memory(std::uint32_t block_number, void* memory) { blocks_[block_number].at = memory; }
 
-  PARTITA_DECL void run(std::size_t first, std::size_t end) const;
+  /// Executes the forward pass, or the backward pass.
+  PARTITA_DECL void run(bool backward) const;
+  PARTITA_INLINE void advance() const override;
+  /// The times of the order: estimated, or of the last runs since `measure`.
+  PARTITA_DECL timetable estimated() const;
+  PARTITA_DECL timetable measured() const;
+  /// From now on the times of all steps are taken.
+  void measure() { times_.assign(2 * order_.size(), 0); }
+  bool is_measured() const { return !times_.empty(); }
   std::size_t bytes_held() const { return bytes_held_; }
   std::size_t bytes_apart() const { return bytes_apart_; }
 
@@ -39,22 +55,42 @@ class bound_steps final : public step_list {
     std::uint32_t y = nothing;
     std::unique_ptr<block_step> done{};
     std::shared_ptr<planned_exchange> exchange{};
+    basic_text<48> name{};
+    bool is_backward = false;
   };
   struct block {
     step_block made{};  // kept until all numbers are assigned, so that no other block gets its address
-    std::size_t first = none, last = 0;
-    bool moved = false, outside = false;
+    bool is_set = false, moved = false, outside = false;
     void* at = nullptr;
   };
 
   PARTITA_INLINE void put(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
                           const std::shared_ptr<planned_exchange>& exchange) override;
   PARTITA_DECL std::uint32_t number_of(const step_block& one, bool moved);
+  /// The steps as their order sees them.
+  PARTITA_DECL std::vector<step_use> uses(transport* ways, const step_model& model) const;
+  /// Orders the steps by what this worker knows.
+  PARTITA_DECL void order_alone(const std::vector<step_use>& uses, const order_limits& limits);
+  /// Takes over the order that the first worker of the mesh finds: the estimates differ between workers whose blocks
+  /// differ. Collective. Returns false on all workers, without an order, if some worker cannot take it over.
+  PARTITA_DECL bool order_together(bound_mesh& on, const std::vector<step_use>& uses, const order_limits& limits);
+  /// Gives each block its place in one of two storages, from the first to the last time that the order needs it.
+  /// Returns the bytes.
+  PARTITA_DECL std::size_t place_blocks(std::vector<block_lifetime> (&lives)[2],
+                                        std::vector<std::size_t> (&whose)[2]) const;
+  PARTITA_DECL void open_exchanges(bound_mesh& on);
+  PARTITA_DECL static double seconds_now();
 
   std::vector<step> steps_;
+  std::vector<ordered_step> order_;
+  std::size_t forward_ = none;     // the number of steps of the forward pass
+  std::size_t backward_from_ = 0;  // where the backward pass begins in the order
   std::vector<block> blocks_;
   tensor_block<std::uint64_t> storage_[2];
   std::size_t bytes_held_ = 0, bytes_apart_ = 0;
+  std::vector<step_use> uses_;
+  mutable std::vector<const planned_exchange*> pending_;
+  mutable std::vector<double> times_;  // of each event, when it begins and ends; empty if they are not taken
 };
 
 }  // namespace partita::detail

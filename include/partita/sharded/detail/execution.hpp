@@ -46,6 +46,7 @@ class step_list;
 /// How a thread executes operations, and what it has executed.
 struct execution {
   step_list* steps = nullptr;                   ///< not null: operations become steps of this program
+  const step_list* pending = nullptr;           ///< not null: a program some of whose movements are pending
   bool is_dry = false;                          ///< a dry run
   std::vector<movement>* log = nullptr;         ///< of movements, if someone reads it
   const char* operation = nullptr;              ///< the operation for which the log's next movement is made
@@ -96,6 +97,8 @@ struct step_block {
 };
 /// The work of one step, which computes y from x.
 struct block_step {
+  double multiply_adds = 0;  ///< 0 if it only reads and writes
+
   virtual ~block_step() = default;
   virtual void operator()(void* const* x, void* y) = 0;
 };
@@ -103,7 +106,9 @@ template <class T, class U, class Work>
 struct block_step_of final : block_step {
   Work work;
   std::size_t operands;
-  block_step_of(const Work& w, std::size_t n) : work(w), operands(n) {}
+  block_step_of(const Work& w, std::size_t n) : work(w), operands(n) {
+    if constexpr (requires { work.multiply_adds(); }) multiply_adds = work.multiply_adds();
+  }
   void operator()(void* const* x, void* y) override {
     const T* typed[32] = {};  // operate() allows fewer operands
     for (std::size_t i = 0; i < operands; ++i) typed[i] = static_cast<const T*>(x[i]);
@@ -136,6 +141,8 @@ class step_list {
   void add_note(const Note& note) {
     put({}, {}, std::unique_ptr<block_step>(new block_note_of<Note>(note)), nullptr);
   }
+  /// Advances the movements that are pending, without waiting. To be called from time to time in a long computation.
+  virtual void advance() const = 0;
 
  private:
   virtual void put(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,

@@ -23,12 +23,28 @@ class planned_exchange {
   /// What this worker receives from others in one execution.
   movement_counts counts() const { return {1, plan_.elements_received() * kind_.bytes, plan_.receives.size()}; }
 
+  /// The same movement, not opened yet.
+  std::shared_ptr<planned_exchange> again() const {
+    return std::shared_ptr<planned_exchange>(new planned_exchange(plan_, kind_, most_taken_));
+  }
+
+  /// Whether this worker has a part in the movement.
+  bool has_part() const { return plan_.gives || plan_.takes; }
   /// Opens the exchange, if this worker has a part in the movement. Returns whether it has.
   PARTITA_DECL bool open(transport& ways);
   /// Executes the movement. Requires that it is open.
   PARTITA_DECL void operator()(const void* x, void* y) const;
+  /// Starts and finishes the movement, for a worker with a part in it. In between, x must not change, and another
+  /// movement may start only on another transport.
+  PARTITA_DECL void start(const void* x, void* y) const;
+  void finish() const { exchange_->finish(); }
+  /// Advances what can proceed without waiting.
+  void advance() const { exchange_->advance(); }
 
  private:
+  planned_exchange(const exchange_plan<dynamic>& plan, const element_kind& kind, std::size_t most_taken)
+      : plan_(plan), kind_(kind), most_taken_(most_taken) {}
+
   exchange_plan<dynamic> plan_;
   element_kind kind_;
   std::size_t most_taken_;

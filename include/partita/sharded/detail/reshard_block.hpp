@@ -126,7 +126,7 @@ void move_boxes(bound_mesh& on, const std::shared_ptr<planned_exchange>& made, c
                 const tensor_block<T>& y) {
   if (executing.is_dry) return;
   if (executing.steps == nullptr) on.move(*made, x.data(), y.data());
-  else if (on.open(*made)) executing.steps->add_exchange(x, y, made);
+  else executing.steps->add_exchange(x, y, made);
 }
 /// Executes one exchange, and combines the received summands.
 template <class T>

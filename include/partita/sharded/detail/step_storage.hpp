@@ -14,7 +14,7 @@ struct block_lifetime {
 };
 
 /// Gives each block the lowest offset at which it overlaps no other block during its lifetime; returns the total number
-/// of bytes. Offsets are multiples of a cache line. Cost: O(blocks²), once.
+/// of bytes. Offsets are multiples of a cache line, for long blocks of a page. Cost: O(blocks²), once.
 PARTITA_DECL std::size_t place_in_storage(std::vector<block_lifetime>& all);
 
 }  // namespace partita::detail

@@ -43,11 +43,13 @@ PARTITA_DEF std::uint64_t bound_mesh::note(std::uint64_t operation, const char* 
   return world_.state()->note_local(hasher(fingerprint_).mix(operation).value(), name, extents);
 }
 
-PARTITA_DEF bool bound_mesh::open(planned_exchange& move) {
-  return amid_call([&] {
-    if (!ways_) ways_ = std::make_shared<transport>(world_.state()->communicator());
-    return move.open(*ways_);
-  });
+PARTITA_DEF bool bound_mesh::open(planned_exchange& move, std::size_t lane) {
+  return amid_call([&] { return move.open(ways(lane)); });
+}
+
+PARTITA_DEF transport& bound_mesh::ways(std::size_t lane) {
+  while (ways_.size() <= lane) ways_.push_back(std::make_unique<transport>(world_.state()->communicator()));
+  return *ways_[lane];
 }
 
 }  // namespace partita::detail

@@ -1,6 +1,11 @@
 // Defines the functions that sharded/detail/bound_steps.hpp declares.
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <partita/comm/fingerprint.hpp>
+#include <partita/comm/numbers_by_worker.hpp>
 #include <partita/sharded/detail/bound_steps.hpp>
 #include <utility>
 
@@ -14,52 +19,258 @@ PARTITA_DEF std::uint32_t bound_steps::held_outside(const step_block& one) {
 
 PARTITA_DEF bool bound_steps::is_made_inside(const step_block& one) {
   const block& known = blocks_[number_of(one, false)];
-  return known.first != none && !known.outside;
+  return known.is_set && !known.outside;
 }
 
-PARTITA_DEF void bound_steps::settle(arena* reached_by_others) {
-  constexpr std::size_t word = sizeof(std::uint64_t);
-  for (const bool moved : {false, true}) {
-    std::vector<block_lifetime> lives;
-    std::vector<std::size_t> whose;
+PARTITA_DEF std::vector<step_use> bound_steps::uses(transport* ways, const step_model& model) const {
+  const bool by_message = ways != nullptr && ways->members().is_one_of_many();
+  const link_cost link = by_message ? ways->members().link().cost : link_cost{};
+  std::vector<step_use> all;
+  for (const step& one : steps_) {
+    step_use& use = all.emplace_back();
+    use.reads = one.x;
+    use.sets = one.y;
+    use.name = one.name;
+    use.is_backward = one.is_backward;
+    use.moves = one.exchange != nullptr;
+    if (one.y != nothing) use.bytes = blocks_[one.y].made.bytes;
+    if (use.moves) {
+      use.received = one.exchange->counts().bytes;
+      const auto most = static_cast<double>(one.exchange->most_taken() * one.exchange->kind().bytes);
+      use.seconds = by_message ? link.latency + most * link.byte : most / model.memory_bytes;
+    } else {
+      auto touched = static_cast<double>(use.bytes);
+      for (const std::uint32_t x : one.x) touched += x == nothing ? 0.0 : static_cast<double>(blocks_[x].made.bytes);
+      use.seconds = std::max(touched / model.memory_bytes, one.done->multiply_adds / model.multiply_adds);
+    }
+  }
+  return all;
+}
+
+PARTITA_DEF void bound_steps::order_alone(const std::vector<step_use>& uses, const order_limits& limits) {
+  order_ = order_steps(uses, 0, forward_, limits);
+  backward_from_ = order_.size();
+  const double now = order_.empty() ? 0 : order_.back().until;
+  const std::vector<ordered_step> back = order_steps(uses, forward_, steps_.size(), limits, now);
+  order_.insert(order_.end(), back.begin(), back.end());
+}
+
+PARTITA_DEF bool bound_steps::order_together(bound_mesh& on, const std::vector<step_use>& uses,
+                                             const order_limits& limits) {
+  const world& everyone = on.everyone();
+  const std::size_t first = on.where().worker(0);
+  // 1. What decides the order: the movements on all workers, and on the mesh what is computed.
+  hasher computed;
+  std::vector<std::uint32_t> exchanges, number_of_exchange(steps_.size(), 0);
+  std::vector<bool> is_moved(blocks_.size(), false), is_computed(blocks_.size(), false);
+  for (std::size_t k = 0; k < steps_.size(); ++k) {
+    const step& one = steps_[k];
+    computed.mix(one.exchange != nullptr).mix(one.y);
+    number_of_exchange[k] = static_cast<std::uint32_t>(exchanges.size());
+    if (one.exchange) exchanges.push_back(static_cast<std::uint32_t>(k));
+    std::vector<bool>& touched = one.exchange ? is_moved : is_computed;
+    if (one.y != nothing) touched[one.y] = true;
+    for (const std::uint32_t x : one.x) {
+      computed.mix(x);
+      if (x != nothing) touched[x] = true;
+    }
+  }
+  // 2. The first worker of the mesh finds an order and sends it to all.
+  constexpr std::size_t header = 3;
+  std::vector<std::uint64_t> sent;
+  if (everyone.id() == first) {
+    order_alone(uses, limits);
+    sent = {computed.value(), exchanges.size(), backward_from_};
+    for (const ordered_step& one : order_) {
+      const std::uint64_t number = one.done == ordered_step::what::compute ? one.step : number_of_exchange[one.step];
+      sent.push_back(number << 32U | std::uint64_t{one.lane} << 2U | static_cast<std::uint64_t>(one.done));
+      sent.push_back(std::bit_cast<std::uint64_t>(one.from));
+      sent.push_back(std::bit_cast<std::uint64_t>(one.until));
+    }
+  }
+  auto mine = numbers_by_worker::of(std::vector<std::size_t>(everyone.size(), sent.size()));
+  for (std::size_t k = 0; k < mine.all.size(); ++k) mine.all[k] = sent[k % sent.size()];
+  const numbers_by_worker got = sent_to_each(*everyone.state(), mine);
+  const std::uint64_t* const theirs = got.of_worker(first);
+  // 3. Whether each worker can take it over. A worker that is not on the mesh computes first, so that it may compute
+  // nothing that waits for a movement.
+  bool is_alike = theirs[1] == exchanges.size() && (!on.active() || theirs[0] == computed.value());
+  for (std::size_t b = 0; !on.active() && b < blocks_.size(); ++b)
+    is_alike = is_alike && !(is_moved[b] && is_computed[b]);
+  if (largest<1>(*everyone.state(), {is_alike ? 0U : 1U})[0] != 0) return false;
+  order_.clear();
+  const auto compute_ahead = [&](std::size_t k, std::size_t end) {
+    for (; !on.active() && k < end; ++k)
+      if (!steps_[k].exchange) order_.push_back({ordered_step::what::compute, static_cast<std::uint32_t>(k)});
+  };
+  const std::size_t events = (got.count(first) - header) / 3;
+  for (std::size_t i = 0; i <= events; ++i) {
+    if (i == 0) compute_ahead(0, forward_);
+    if (i == theirs[2]) {
+      backward_from_ = order_.size();
+      compute_ahead(forward_, steps_.size());
+    }
+    if (i == events) break;
+    const std::uint64_t* const one = theirs + header + 3 * i;
+    const auto done = static_cast<ordered_step::what>(one[0] & 3U);
+    const auto number = static_cast<std::uint32_t>(one[0] >> 32U),
+               lane = static_cast<std::uint32_t>(one[0] & 0xffffffffU) >> 2U;
+    const bool computes = done == ordered_step::what::compute;
+    if (computes && !on.active()) continue;
+    order_.push_back({done, computes ? number : exchanges[number], lane, std::bit_cast<double>(one[1]),
+                      std::bit_cast<double>(one[2])});
+  }
+  return true;
+}
+
+PARTITA_DEF std::size_t bound_steps::place_blocks(std::vector<block_lifetime> (&lives)[2],
+                                                  std::vector<std::size_t> (&whose)[2]) const {
+  std::vector<std::size_t> first(blocks_.size(), none), last(blocks_.size(), 0);
+  for (std::size_t k = 0; k < order_.size(); ++k) {
+    const step& one = steps_[order_[k].step];
+    for (const std::uint32_t x : one.x)
+      if (x != nothing) last[x] = k;
+    if (one.y == nothing) continue;
+    if (first[one.y] == none) first[one.y] = k;
+    last[one.y] = k;
+  }
+  std::size_t bytes = 0;
+  for (const std::size_t moved : {0U, 1U}) {
+    lives[moved].clear(), whose[moved].clear();
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
       const block& one = blocks_[k];
-      if (one.outside || one.first == none || one.moved != moved) continue;
-      lives.push_back({one.made.bytes > 0 ? one.made.bytes : 1, one.first, one.last, 0});
-      whose.push_back(k);
-      bytes_apart_ += lives.back().bytes;
+      if (one.outside || !one.is_set || one.moved != (moved == 1)) continue;
+      lives[moved].push_back({one.made.bytes > 0 ? one.made.bytes : 1, first[k], last[k], 0});
+      whose[moved].push_back(k);
     }
-    const std::size_t bytes = place_in_storage(lives);
-    if (bytes == 0) continue;
-    storage_[moved] = tensor_block<std::uint64_t>(shape_list{bytes / word + 1}, moved ? reached_by_others : nullptr);
-    bytes_held_ += bytes;
-    for (std::size_t k = 0; k < whose.size(); ++k)
-      blocks_[whose[k]].at = storage_[moved].data() + lives[k].offset / word;
+    bytes += place_in_storage(lives[moved]);
   }
-  for (block& one : blocks_) {
-    const bool constant = !one.outside && one.first == none;
-    if (constant) one.at = one.made.memory.get();
-    else one.made = {};
+  return bytes;
+}
+
+PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on) {
+  std::vector<std::uint32_t> lanes(steps_.size(), 0);
+  for (const ordered_step& one : order_) lanes[one.step] = one.lane;
+  struct opened {
+    std::shared_ptr<planned_exchange> before, now;
+    std::uint32_t lane;
+  };
+  std::vector<opened> known;
+  for (std::size_t k = 0; k < steps_.size(); ++k) {
+    std::shared_ptr<planned_exchange>& exchange = steps_[k].exchange;
+    if (!exchange) continue;
+    if (lanes[k] > 0) {
+      const auto is_same = [&](const opened& one) { return one.before == exchange && one.lane == lanes[k]; };
+      const auto found = std::find_if(known.begin(), known.end(), is_same);
+      if (found == known.end()) exchange = known.emplace_back(opened{exchange, exchange->again(), lanes[k]}).now;
+      else exchange = found->now;
+    }
+    on.open(*exchange, lanes[k]);
   }
 }
 
-PARTITA_DEF void bound_steps::run(std::size_t first, std::size_t end) const {
-  void* x[32] = {};  // operate() allows fewer operands
-  for (std::size_t k = first; k < end; ++k) {
-    const step& one = steps_[k];
-    for (std::size_t i = 0; i < one.x.size(); ++i) x[i] = one.x[i] == nothing ? nullptr : blocks_[one.x[i]].at;
-    void* const y = one.y == nothing ? nullptr : blocks_[one.y].at;
-    if (one.exchange) (*one.exchange)(x[0], y);
-    else (*one.done)(x, y);
+PARTITA_DEF void bound_steps::settle(bound_mesh& on, const schedule_options& options) {
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  if (forward_ == none) forward_ = steps_.size();
+  bool moves = false;
+  for (const step& one : steps_) moves = moves || one.exchange != nullptr;  // the same on all workers
+  const bool may_overlap = moves && options.pending > 1;
+  const bool overlap = options.overlap.value_or(may_overlap && on.ways().members().is_one_of_many()) && may_overlap;
+  // 1. The order that looks ahead furthest within the limit of memory.
+  uses_ = uses(moves ? &on.ways() : nullptr, options.model);
+  std::vector<block_lifetime> lives[2];
+  std::vector<std::size_t> whose[2];
+  for (std::size_t ahead = overlap ? steps_.size() : 0;; ahead /= 4) {
+    if (ahead > 0 && !order_together(on, uses_, {options.pending, ahead})) ahead = 0;
+    if (ahead == 0) order_alone(uses_, order_limits::in_program_order());
+    bytes_held_ = place_blocks(lives, whose);
+    if (options.memory == schedule_options::unlimited) break;
+    const std::size_t most = largest<1>(*on.everyone().state(), {bytes_held_})[0];
+    if (most <= options.memory) break;
+    if (ahead == 0)
+      throw error(text("partita::traced_function::bind: requires .memory for the intermediate values of a worker, of "
+                       "which the least that is possible is ")
+                  << most << " bytes, got " << options.memory
+                  << "; give that much, recompute segments, or shard the values further");
   }
+  // 2. Storage for the blocks, and channels for the movements.
+  for (const bool moved : {false, true}) {
+    std::size_t bytes = 0;
+    for (const block_lifetime& one : lives[moved]) {
+      bytes = std::max(bytes, one.offset + one.bytes);
+      bytes_apart_ += one.bytes;
+    }
+    if (bytes == 0) continue;
+    storage_[moved] = tensor_block<std::uint64_t>(shape_list{bytes / word + 1}, moved ? on.memory() : nullptr);
+    for (std::size_t k = 0; k < whose[moved].size(); ++k)
+      blocks_[whose[moved][k]].at = storage_[moved].data() + lives[moved][k].offset / word;
+  }
+  for (block& one : blocks_)
+    if (!one.outside && !one.is_set) one.at = one.made.memory.get();
+    else one.made = {};
+  open_exchanges(on);
+}
+
+PARTITA_DEF void bound_steps::run(bool backward) const {
+  const value_in_scope<const step_list*> until_the_end(executing.pending, nullptr);
+  pending_.clear();
+  void* x[32] = {};  // operate() allows fewer operands
+  const auto address = [&](std::uint32_t b) { return b == nothing ? nullptr : blocks_[b].at; };
+  const std::size_t end = backward ? order_.size() : backward_from_;
+  for (std::size_t k = backward ? backward_from_ : 0; k < end; ++k) {
+    const ordered_step& now = order_[k];
+    const step& one = steps_[now.step];
+    if (!times_.empty()) times_[2 * k] = times_[2 * k + 1] = seconds_now();
+    if (now.done != ordered_step::what::compute && !one.exchange->has_part()) continue;
+    switch (now.done) {
+      case ordered_step::what::compute:
+        for (std::size_t i = 0; i < one.x.size(); ++i) x[i] = address(one.x[i]);
+        (*one.done)(x, address(one.y));
+        break;
+      case ordered_step::what::start:
+        one.exchange->start(address(one.x[0]), address(one.y));
+        pending_.push_back(one.exchange.get());
+        break;
+      case ordered_step::what::finish:
+        one.exchange->finish();
+        pending_.erase(std::find(pending_.begin(), pending_.end(), one.exchange.get()));
+        break;
+    }
+    if (!times_.empty()) times_[2 * k + 1] = seconds_now();
+    if (!pending_.empty() && k + 1 < end) advance();
+    executing.pending = pending_.empty() ? nullptr : this;
+  }
+}
+
+PARTITA_DEF double bound_steps::seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+PARTITA_DEF timetable bound_steps::estimated() const { return timetable_of(uses_, order_); }
+
+PARTITA_DEF timetable bound_steps::measured() const {
+  // The time between the two passes does not count.
+  std::vector<double> times = times_;
+  double begin = 0, earlier = 0;
+  for (std::size_t k = 0; k < order_.size(); ++k) {
+    if (k == 0 || k == backward_from_) begin = times[2 * k] - earlier;
+    times[2 * k] -= begin, times[2 * k + 1] -= begin;
+    earlier = std::max(earlier, times[2 * k + 1]);
+  }
+  return timetable_of(uses_, order_, times);
+}
+
+void bound_steps::advance() const {
+  for (const planned_exchange* const one : pending_) one->advance();
 }
 
 void bound_steps::put(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
                       const std::shared_ptr<planned_exchange>& exchange) {
-  step one{{}, nothing, std::move(done), exchange};
+  step one{{}, nothing, std::move(done), exchange, {}, executing.is_backward};
+  if (executing.operation != nullptr) one.name << executing.operation;
   for (const step_block& operand : x) one.x.push_back(number_of(operand, exchange != nullptr));
   one.y = number_of(y, exchange != nullptr);
-  if (one.y != nothing && blocks_[one.y].first == none) blocks_[one.y].first = steps_.size();
+  if (one.y != nothing) blocks_[one.y].is_set = true;
   steps_.push_back(std::move(one));
 }
 
@@ -69,7 +280,6 @@ PARTITA_DEF std::uint32_t bound_steps::number_of(const step_block& one, bool mov
   while (k < blocks_.size() && blocks_[k].made.memory != one.memory) ++k;
   if (k == blocks_.size()) blocks_.push_back({one});
   blocks_[k].moved = blocks_[k].moved || moved;
-  blocks_[k].last = steps_.size();
   return static_cast<std::uint32_t>(k);
 }
 

@@ -7,7 +7,7 @@
 namespace partita::detail {
 
 PARTITA_DEF bool planned_exchange::open(transport& ways) {
-  if (!plan_.gives && !plan_.takes) return false;
+  if (!has_part()) return false;
   if (exchange_) return true;
   const auto dense = [](const shape_list& shape) { return place_in_block<dynamic>::of({}, shape).strides(); };
   x_steps_ = dense(plan_.source_shape), y_steps_ = dense(plan_.destination_shape);
@@ -17,10 +17,14 @@ PARTITA_DEF bool planned_exchange::open(transport& ways) {
 }
 
 PARTITA_DEF void planned_exchange::operator()(const void* x, void* y) const {
+  start(x, y);
+  finish();
+}
+
+PARTITA_DEF void planned_exchange::start(const void* x, void* y) const {
   movement_counts& all = executing.moved;
   all.exchanges += counts_.exchanges, all.bytes += counts_.bytes, all.messages += counts_.messages;
   exchange_->start(x, x_steps_.data(), y, y_steps_.data());
-  exchange_->finish();
 }
 
 }  // namespace partita::detail

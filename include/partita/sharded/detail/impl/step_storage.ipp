@@ -6,7 +6,7 @@
 namespace partita::detail {
 
 PARTITA_DEF std::size_t place_in_storage(std::vector<block_lifetime>& all) {
-  constexpr std::size_t line = 64;
+  constexpr std::size_t line = 64, page = 4096;
   std::size_t total = 0;
   for (std::size_t k = 0; k < all.size(); ++k) {
     block_lifetime& one = all[k];
@@ -19,7 +19,9 @@ PARTITA_DEF std::size_t place_in_storage(std::vector<block_lifetime>& all) {
         const std::size_t end = other.offset + (other.bytes + line - 1) / line * line;
         if (other.last < one.first || one.last < other.first) continue;
         if (one.offset >= end || other.offset >= one.offset + bytes) continue;
-        one.offset = end;
+        // A block that begins on a page can be written directly by workers of the node.
+        const std::size_t granule = bytes < 16 * page ? line : page;
+        one.offset = (end + granule - 1) / granule * granule;
         moved = true;
       }
     }

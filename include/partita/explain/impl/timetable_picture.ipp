@@ -1,0 +1,62 @@
+// Defines the functions that explain/timetable_picture.hpp declares.
+#pragma once
+
+#include <partita/explain/quantities.hpp>
+#include <partita/explain/timeline.hpp>
+#include <partita/explain/timetable_picture.hpp>
+#include <vector>
+
+namespace partita {
+namespace detail {
+
+PARTITA_DECL long_text said_entry(const timetable::entry& one) {
+  long_text all(one.moves ? "moves for " : "");
+  all << (one.is_backward ? "gradient of " : "");
+  return one.operation.empty() ? all << "a value" : all << one.operation;
+}
+
+PARTITA_DECL long_text said_total(const timetable& times) {
+  long_text all("a step takes ");
+  all << in_seconds(times.seconds()) << (times.is_measured ? ", measured: " : ", estimated: ") << "computing "
+      << in_seconds(times.computing()) << ", waiting for movements " << in_seconds(times.waiting());
+  if (times.moving() > 0) {
+    const double hidden = 1 - times.waiting() / times.moving();
+    all << "; movements are pending for " << in_seconds(times.moving()) << ", " << in_percent(hidden < 0 ? 0 : hidden)
+        << " of it while something is computed";
+  }
+  return all;
+}
+
+}  // namespace detail
+
+PARTITA_DEF long_text to_text(const timetable& times) {
+  std::size_t wide = 0;
+  for (const timetable::entry& one : times.entries)
+    if (const std::size_t own = detail::said_entry(one).columns() + 2; own > wide) wide = own;
+  long_text all;
+  for (const timetable::entry& one : times.entries) {
+    long_text line = long_text("at ") << detail::in_seconds(one.from);
+    line.pad(12) << detail::said_entry(one);
+    line.pad(12 + wide) << "takes " << detail::in_seconds(one.until - one.from);
+    line.pad(28 + wide) << detail::in_bytes(one.held) << " held";
+    if (one.moves) line << ", " << detail::in_bytes(one.received) << " received";
+    all << line << "\n";
+  }
+  all << detail::said_total(times) << "\n";
+  return all << "no order takes less than " << detail::in_seconds(times.least())
+             << ", the larger of computing and moving, or than " << detail::in_seconds(times.longest_chain)
+             << ", the longest chain of entries of which each needs the one before\n";
+}
+
+PARTITA_DEF long_text to_svg(const timetable& times) {
+  std::vector<detail::timeline_bar> bars;
+  for (const timetable::entry& one : times.entries) {
+    long_text beside = detail::in_seconds(one.until - one.from);
+    if (one.moves) beside << ", " << detail::in_bytes(one.received);
+    bars.push_back(
+        {detail::said_entry(one), beside, one.from, one.until, one.moves ? 4U : 2U, one.held, one.is_backward});
+  }
+  return detail::timeline(detail::said_total(times), "time, bytes received", {{2, "computes"}, {4, "moves"}}, bars);
+}
+
+}  // namespace partita

@@ -1,0 +1,99 @@
+// Defines the functions that plan/timetable.hpp declares.
+#pragma once
+
+#include <partita/plan/timetable.hpp>
+
+namespace partita {
+
+PARTITA_DEF double timetable::seconds() const {
+  double last = 0;
+  for (const entry& one : entries) last = one.until > last ? one.until : last;
+  return last;
+}
+
+PARTITA_DEF double timetable::computing() const {
+  double all = 0;
+  for (const entry& one : entries) all += one.moves ? 0 : one.until - one.from;
+  return all;
+}
+
+PARTITA_DEF double timetable::moving() const {  // entries are in the order of their starts
+  double all = 0, until = 0;
+  for (const entry& one : entries) {
+    if (!one.moves || one.until <= until) continue;
+    all += one.until - (one.from > until ? one.from : until);
+    until = one.until;
+  }
+  return all;
+}
+
+PARTITA_DEF double timetable::waiting() const {
+  double all = 0;
+  for (const entry& one : entries) all += one.waited;
+  return all;
+}
+
+PARTITA_DEF std::size_t timetable::received() const {
+  std::size_t all = 0;
+  for (const entry& one : entries) all += one.received;
+  return all;
+}
+
+PARTITA_DEF std::size_t timetable::peak() const {
+  std::size_t most = 0;
+  for (const entry& one : entries) most = one.held > most ? one.held : most;
+  return most;
+}
+
+PARTITA_DEF timetable timetable_of(const std::vector<step_use>& steps, const std::vector<ordered_step>& order,
+                                   const std::vector<double>& measured) {
+  timetable all;
+  all.is_measured = !measured.empty();
+  // 1. The first and last time at which the order needs each block.
+  std::vector<std::size_t> first, last;
+  const auto needed = [&](std::uint32_t block, std::size_t k, bool is_set) {
+    if (block == step_use::nothing) return;
+    if (block >= last.size()) first.resize(block + 1, order.size()), last.resize(block + 1, 0);
+    if (is_set && first[block] > k) first[block] = k;
+    last[block] = k;
+  };
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const step_use& one = steps[order[k].step];
+    for (const std::uint32_t x : one.reads) needed(x, k, false);
+    needed(one.sets, k, true);
+  }
+  // 2. The entries. The chain to a block is the longest one of entries of which each needs the one before.
+  std::vector<std::size_t> bytes(last.size(), 0), entry_of(steps.size(), 0);
+  std::vector<double> chain(last.size(), 0);
+  std::size_t held = 0;
+  std::vector<std::vector<std::uint32_t>> released(order.size() + 1);
+  for (std::uint32_t b = 0; b < last.size(); ++b)
+    if (first[b] < order.size()) released[last[b] + 1].push_back(b);
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const ordered_step& now = order[k];
+    const step_use& one = steps[now.step];
+    for (const std::uint32_t b : released[k]) held -= bytes[b];
+    if (one.sets != step_use::nothing && first[one.sets] == k) held += bytes[one.sets] = one.bytes;
+    const double from = all.is_measured ? measured[2 * k] : now.from;
+    const double until = all.is_measured ? measured[2 * k + 1] : now.until;
+    if (now.done == ordered_step::what::finish) {
+      timetable::entry& started = all.entries[entry_of[now.step]];
+      if (all.is_measured) started.until = until;  // an estimated movement has arrived when its start says
+      started.waited += until - from;
+      continue;
+    }
+    entry_of[now.step] = all.entries.size();
+    const bool starts = now.done == ordered_step::what::start;
+    all.entries.push_back({one.name, starts, one.is_backward, from, until, starts && all.is_measured ? until - from : 0,
+                           starts ? one.received : 0, held});
+    double before = 0;
+    for (const std::uint32_t x : one.reads)
+      if (x != step_use::nothing && chain[x] > before) before = chain[x];
+    const double to = before + (all.is_measured && !starts ? until - from : one.seconds);
+    if (one.sets != step_use::nothing && to > chain[one.sets]) chain[one.sets] = to;
+    if (to > all.longest_chain) all.longest_chain = to;
+  }
+  return all;
+}
+
+}  // namespace partita

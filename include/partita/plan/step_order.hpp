@@ -1,0 +1,61 @@
+// The order in which a worker executes the steps of a program: computing goes on while blocks are on their way.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/core/config.hpp>
+#include <partita/core/text.hpp>
+#include <vector>
+
+namespace partita {
+
+/// A step of a program: what it reads and sets, and how long it takes by an estimate.
+struct step_use {
+  static constexpr std::uint32_t nothing = ~std::uint32_t{0};
+
+  std::vector<std::uint32_t> reads{};  ///< numbers of blocks
+  std::uint32_t sets = nothing;        ///< the number of a block
+  bool moves = false;                  ///< between workers: other steps may be executed while it is pending
+  bool is_backward = false;            ///< of the backward pass
+  double seconds = 0;
+  std::size_t bytes = 0;     ///< of the block that it sets
+  std::size_t received = 0;  ///< bytes, in a movement
+  basic_text<48> name{};     ///< the operation
+};
+
+/// What a worker does next: it executes a step, starts a movement, or waits until a movement has finished.
+struct ordered_step {
+  enum class what : std::uint8_t { compute, start, finish };
+
+  what done = what::compute;
+  std::uint32_t step = 0;
+  std::uint32_t lane = 0;  ///< of a movement; two movements pending at one time have different lanes
+  /// The times, in seconds. A movement is sent from `from` to `until` of its start, and waited for from `from` to
+  /// `until` of its finish.
+  double from = 0, until = 0;
+  friend bool operator==(const ordered_step& a, const ordered_step& b) {
+    return a.done == b.done && a.step == b.step && a.lane == b.lane;
+  }
+};
+
+/// How far an order may differ from that of the program.
+struct order_limits {
+  std::size_t pending = 1;              ///< movements at one time; 1 with `ahead` = 0 is the order of the program
+  std::size_t ahead = ~std::size_t{0};  ///< a step is done at most so many steps before an earlier one
+
+  static constexpr order_limits in_program_order() { return {1, 0}; }
+  friend bool operator==(const order_limits&, const order_limits&) = default;
+};
+
+/// An order of the steps `first` to `end` in which each step comes after those that set what it reads, and after those
+/// that read what it sets. A movement starts as soon as what it reads is there; steps that do not need it are computed
+/// in the meantime, in the order of the program, and it is finished when it has arrived by the estimate or nothing else
+/// is left to do. Movements follow each other on one link. Cost: O(steps² / 64) at worst, O(steps log steps) usually.
+PARTITA_DECL std::vector<ordered_step> order_steps(const std::vector<step_use>& steps, std::size_t first,
+                                                   std::size_t end, const order_limits& limits, double now = 0);
+
+}  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/plan/impl/step_order.ipp>
+#endif

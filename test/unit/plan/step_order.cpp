@@ -1,0 +1,91 @@
+// Orders of steps in which movements are pending while other steps are computed: laws over random programs.
+#include "random_steps.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <cstdint>
+#include <partita/plan/step_order.hpp>
+
+#include <random>
+#include <set>
+#include <vector>
+
+using namespace partita;
+using test::random_program;
+using what = ordered_step::what;
+
+namespace {
+
+/// Whether b must come after a in the program.
+bool depends(const step_use& a, const step_use& b) {
+  const auto reads = [](const step_use& one, std::uint32_t block) {
+    bool any = false;
+    for (const std::uint32_t x : one.reads) any = any || (x == block && block != step_use::nothing);
+    return any;
+  };
+  return reads(b, a.sets) || reads(a, b.sets) || (a.sets != step_use::nothing && a.sets == b.sets);
+}
+
+/// The position in the order at which a step is begun, and at which it is done.
+struct place {
+  std::size_t begun = ~std::size_t{0}, done = ~std::size_t{0};
+};
+std::vector<place> places_of(const std::vector<ordered_step>& order, std::size_t steps) {
+  std::vector<place> all(steps);
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    if (order[k].done != what::finish) all[order[k].step].begun = k;
+    if (order[k].done != what::start) all[order[k].step].done = k;
+  }
+  return all;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_step_begins_after_what_it_needs_is_done) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 400; ++round) {
+    const std::vector<step_use> program = random_program(random, 1 + random() % 40);
+    const order_limits limits{1 + random() % 5, random() % 2 == 0 ? ~std::size_t{0} : random() % 20};
+    const auto order = order_steps(program, 0, program.size(), limits);
+    const auto at = places_of(order, program.size());
+    bool right = true;
+    std::set<std::uint32_t> lanes;
+    std::size_t earliest = 0;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const ordered_step& one = order[k];
+      while (earliest < program.size() && at[earliest].done < k) ++earliest;
+      if (one.done != what::finish) right = right && one.step - earliest <= limits.ahead;
+      if (one.done == what::start) right = right && lanes.insert(one.lane).second && one.lane < limits.pending;
+      if (one.done == what::finish) right = right && lanes.erase(one.lane) == 1;
+      right = right && program[one.step].moves == (one.done != what::compute);
+    }
+    BOOST_TEST(right);
+    std::size_t events = program.size();
+    for (std::size_t b = 0; b < program.size(); ++b) {
+      events += program[b].moves ? 1 : 0;
+      right = right && at[b].begun <= at[b].done && at[b].done < order.size();
+      for (std::size_t a = 0; a < b; ++a)
+        if (depends(program[a], program[b])) right = right && at[a].done < at[b].begun;
+    }
+    BOOST_TEST(right);
+    BOOST_TEST(order.size() == events);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_order_of_the_program_is_kept_if_nothing_may_be_done_ahead) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 100; ++round) {
+    const std::vector<step_use> program = random_program(random, 1 + random() % 30);
+    const auto order = order_steps(program, 0, program.size(), order_limits::in_program_order());
+    double now = 0;
+    std::size_t k = 0;
+    for (std::uint32_t s = 0; s < program.size(); ++s) {
+      const what first = program[s].moves ? what::start : what::compute;
+      BOOST_TEST((order[k].done == first && order[k].step == s && order[k].from == now));
+      if (program[s].moves) ++k;
+      BOOST_TEST((order[k].done == (program[s].moves ? what::finish : what::compute) && order[k].step == s));
+      now += program[s].seconds;
+      BOOST_TEST(order[k++].until == now);
+    }
+    BOOST_TEST(k == order.size());
+  }
+}

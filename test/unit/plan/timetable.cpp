@@ -1,0 +1,97 @@
+// What is computed and what is pending at any time of a step.
+#include "random_steps.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <partita/explain/timetable_picture.hpp>
+#include <partita/plan/timetable.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace partita;
+using test::random_program;
+using what = ordered_step::what;
+
+BOOST_AUTO_TEST_CASE(a_movement_is_pending_while_what_does_not_need_it_is_computed) {
+  // block 1 = moved block 0; block 3 = computed of block 2; block 4 of 1 and 3
+  const std::vector<step_use> program{{.reads = {0}, .sets = 1, .moves = true, .seconds = 5, .bytes = 8, .received = 8},
+                                      {.reads = {2}, .sets = 3, .seconds = 3, .bytes = 16},
+                                      {.reads = {1, 3}, .sets = 4, .seconds = 2, .bytes = 4}};
+  const auto order = order_steps(program, 0, 3, {2, 10});
+  BOOST_TEST(order.size() == 4U);
+  BOOST_TEST((order[0].done == what::start && order[1].done == what::compute && order[2].done == what::finish));
+  const timetable times = timetable_of(program, order);
+  BOOST_TEST(times.seconds() == 7);  // 10 one after the other
+  BOOST_TEST(times.computing() == 5);
+  BOOST_TEST(times.moving() == 5);
+  BOOST_TEST(times.waiting() == 2);
+  BOOST_TEST(times.longest_chain == 7);
+  BOOST_TEST(times.least() == 5);
+  BOOST_TEST(times.received() == 8U);
+  BOOST_TEST(times.peak() == 28U);
+  BOOST_TEST(times.entries[0].until == 5);
+  BOOST_TEST(times.entries[0].held == 8U);
+  BOOST_TEST(times.entries[1].held == 24U);
+}
+
+BOOST_AUTO_TEST_CASE(measured_times_take_the_place_of_estimated_ones) {
+  const std::vector<step_use> program{{.reads = {0}, .sets = 1, .moves = true, .seconds = 5},
+                                      {.reads = {2}, .sets = 3, .seconds = 3},
+                                      {.reads = {1, 3}, .sets = 4, .seconds = 2}};
+  const auto order = order_steps(program, 0, 3, {2, 10});
+  const timetable times = timetable_of(program, order, {0, 1, 1, 7, 7, 8, 8, 9});
+  BOOST_TEST(times.is_measured);
+  BOOST_TEST(times.seconds() == 9);
+  BOOST_TEST(times.computing() == 7);
+  BOOST_TEST(times.waiting() == 2);  // one second to start it, and one until it has arrived
+  BOOST_TEST(times.moving() == 8);
+  BOOST_TEST(times.longest_chain == 7);
+}
+
+BOOST_AUTO_TEST_CASE(estimated_times_of_random_orders_are_consistent) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 300; ++round) {
+    const std::vector<step_use> program = random_program(random, 1 + random() % 40);
+    double all = 0;
+    for (const step_use& one : program) all += one.seconds;
+    const timetable times = timetable_of(program, order_steps(program, 0, program.size(), {4, ~std::size_t{0}}));
+    BOOST_TEST(times.seconds() <= all);
+    BOOST_TEST(times.seconds() >= times.least());
+    BOOST_TEST(times.seconds() >= times.longest_chain);
+    BOOST_TEST(times.computing() + times.waiting() == times.seconds());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_timetable_is_written_and_drawn) {
+  const std::vector<step_use> program{
+      {.reads = {0}, .sets = 1, .moves = true, .seconds = 5e-3, .bytes = 8000, .received = 4000, .name = "matmul"},
+      {.reads = {2}, .sets = 3, .seconds = 3e-3, .bytes = 16000, .name = "relu"},
+      {.reads = {1, 3}, .sets = 4, .is_backward = true, .seconds = 2e-3, .bytes = 4000, .name = "matmul"}};
+  const timetable times = timetable_of(program, order_steps(program, 0, 3, {2, 10}));
+  const std::string expected =
+      "at 0.00 ns  moves for matmul    takes 5.00 ms   8.00 kB held, 4.00 kB received\n"
+      "at 0.00 ns  relu                takes 3.00 ms   24.0 kB held\n"
+      "at 5.00 ms  gradient of matmul  takes 2.00 ms   28.0 kB held\n"
+      "a step takes 7.00 ms, estimated: computing 5.00 ms, waiting for movements 2.00 ms; movements are pending for "
+      "5.00 ms, 60.0 % of it while something is computed\n"
+      "no order takes less than 5.00 ms, the larger of computing and moving, or than 7.00 ms, the longest chain of "
+      "entries of which each needs the one before\n";
+  BOOST_TEST(std::string(to_text(times)) == expected);
+  const std::string drawn = to_svg(times);
+  for (const char* part : {"moves for matmul", ">relu<", "gradient of matmul", "memory, at most 28.0 kB", ">7.00 ms<"})
+    BOOST_TEST(drawn.find(part) != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(in_the_order_of_the_program_all_movements_are_waited_for) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 100; ++round) {
+    const std::vector<step_use> program = random_program(random, 1 + random() % 30);
+    const timetable times =
+        timetable_of(program, order_steps(program, 0, program.size(), order_limits::in_program_order()));
+    double all = 0;
+    for (const step_use& one : program) all += one.seconds;
+    BOOST_TEST(times.seconds() == all);
+    BOOST_TEST(times.computing() + times.moving() == all);
+    BOOST_TEST(times.waiting() == times.moving());
+  }
+}
