@@ -12,6 +12,7 @@
 #include <partita/plan/impl/mesh_boxes.ipp>
 #include <partita/plan/impl/node_messages.ipp>
 #include <partita/plan/impl/overlap.ipp>
+#include <partita/plan/impl/pipeline_order.ipp>
 #include <partita/plan/impl/placed_mesh.ipp>
 #include <partita/plan/impl/plan_boxes.ipp>
 #include <partita/plan/impl/search_judge.ipp>

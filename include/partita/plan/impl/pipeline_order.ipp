@@ -1,0 +1,293 @@
+// Defines the functions that plan/pipeline_order.hpp declares.
+#pragma once
+
+#include <partita/core/error.hpp>
+#include <partita/plan/pipeline_order.hpp>
+
+namespace partita {
+
+PARTITA_DEF std::uint32_t pipeline_shape::groups() const {
+  std::uint32_t n = 0;
+  for (const std::uint32_t g : group_of) n = g >= n ? g + 1 : n;
+  return n;
+}
+
+PARTITA_DEF double pipeline_times::of(const pipeline_task& one) const {
+  const std::vector<double>& all = one.pass == pipeline_pass::forward    ? forward
+                                   : one.pass == pipeline_pass::backward ? backward
+                                                                         : weights;
+  return one.stage < all.size() ? all[one.stage] : 0;
+}
+
+namespace detail {
+
+/// When each task of a pipeline is done, as far as is known.
+class pipeline_clock {
+ public:
+  static constexpr double never = -1;
+
+  pipeline_clock(const pipeline_shape& shape, bool has_weights, double moving)
+      : shape_(shape),
+        has_weights_(has_weights),
+        moving_(moving),
+        done_(std::size_t{3} * shape.stages() * shape.micro_batches, never) {}
+
+  double& done(const pipeline_task& one) { return done_[number(one)]; }
+  bool is_done(const pipeline_task& one) const { return done_[number(one)] != never; }
+  bool has_weights() const { return has_weights_; }
+
+  /// The task that one waits for and that is not done; one itself if it could begin.
+  pipeline_task waits_for(const pipeline_task& one) const {
+    pipeline_task missing = one;
+    for_each_need(one, [&](const pipeline_task& need, double) {
+      if (missing == one && !is_done(need)) missing = need;
+    });
+    return missing;
+  }
+  /// When all that it needs has arrived.
+  double ready(const pipeline_task& one) const {
+    double at = 0;
+    for_each_need(one, [&](const pipeline_task& need, double way) {
+      const double then = done_[number(need)] + way;
+      at = then > at ? then : at;
+    });
+    return at;
+  }
+
+ private:
+  std::size_t number(const pipeline_task& one) const {
+    return (static_cast<std::size_t>(one.pass) * shape_.stages() + one.stage) * shape_.micro_batches + one.micro_batch;
+  }
+  template <class F>
+  void for_each_need(const pipeline_task& one, F f) const {
+    const auto from_stage = [&](pipeline_pass pass, std::uint32_t stage) {
+      f({pass, stage, one.micro_batch}, shape_.group_of[stage] == shape_.group_of[one.stage] ? 0 : moving_);
+    };
+    switch (one.pass) {
+      case pipeline_pass::forward:
+        if (one.stage > 0) from_stage(pipeline_pass::forward, one.stage - 1);
+        break;
+      case pipeline_pass::backward:
+        from_stage(pipeline_pass::forward, one.stage);
+        if (one.stage + 1 < shape_.stages()) from_stage(pipeline_pass::backward, one.stage + 1);
+        break;
+      case pipeline_pass::weights:
+        from_stage(pipeline_pass::backward, one.stage);
+        break;
+    }
+  }
+
+  const pipeline_shape& shape_;
+  bool has_weights_;
+  double moving_;
+  std::vector<double> done_;
+};
+
+PARTITA_DECL void require_pipeline(const pipeline_shape& shape) {
+  if (shape.group_of.empty() || shape.micro_batches == 0)
+    throw partition_error(text("partita::pipeline: requires at least one stage and one micro-batch, got ")
+                          << shape.stages() << " and " << shape.micro_batches << "; give both");
+}
+
+/// Each task once, by its group, and gradients in one order.
+PARTITA_DECL void require_complete(const pipeline_shape& shape, const pipeline_tasks& tasks, bool has_weights) {
+  if (tasks.size() != shape.groups())
+    throw partition_error(text("partita::pipeline: requires a list of tasks for each of the ")
+                          << shape.groups() << " groups of workers, got " << tasks.size() << "; give that many");
+  pipeline_clock seen(shape, has_weights, 0);
+  std::vector<std::uint32_t> next(std::size_t{3} * shape.stages(), 0);
+  for (std::size_t g = 0; g < tasks.size(); ++g)
+    for (const pipeline_task& one : tasks[g]) {
+      if (one.stage >= shape.stages() || one.micro_batch >= shape.micro_batches || shape.group_of[one.stage] != g)
+        throw partition_error(text("partita::pipeline: requires tasks of the stages of group ")
+                              << g << " and of " << shape.micro_batches << " micro-batches, got " << one
+                              << "; give it to the group that has the stage");
+      if (seen.is_done(one))
+        throw partition_error(text("partita::pipeline: requires each task once, got twice: ")
+                              << "" << one << "; leave one out");
+      seen.done(one) = 0;
+      std::uint32_t& expected = next[static_cast<std::size_t>(one.pass) * shape.stages() + one.stage];
+      if (one.pass != pipeline_pass::forward && one.micro_batch != expected)
+        throw partition_error(text("partita::pipeline: requires the gradients of a stage in ascending order of "
+                                   "micro-batches, because they are summed in that order, got ")
+                              << "" << one << " before that for micro-batch " << expected << "; exchange them");
+      ++expected;
+    }
+  for (std::uint32_t s = 0; s < shape.stages(); ++s)
+    for (std::uint32_t m = 0; m < shape.micro_batches; ++m)
+      for (const pipeline_pass pass : {pipeline_pass::forward, pipeline_pass::backward, pipeline_pass::weights})
+        if (const pipeline_task one{pass, s, m}; (pass != pipeline_pass::weights || has_weights) && !seen.is_done(one))
+          throw partition_error(text("partita::pipeline: requires each task once, and there is none: ")
+                                << "" << one << "; add it to group " << shape.group_of[s]);
+}
+
+/// The circle of tasks that wait for each other, from the tasks at which the groups stand still.
+PARTITA_DECL void refuse_circle(const pipeline_shape& shape, const pipeline_tasks& tasks,
+                                const std::vector<std::size_t>& next, const pipeline_clock& clock) {
+  std::vector<bool> seen(tasks.size(), false);
+  std::size_t g = 0;
+  while (next[g] == tasks[g].size()) ++g;
+  const auto needed_by = [&](std::size_t group) { return clock.waits_for(tasks[group][next[group]]); };
+  const auto behind = [&](std::size_t group) { return std::size_t{shape.group_of[needed_by(group).stage]}; };
+  while (!seen[g]) seen[g] = true, g = behind(g);
+  text circle;
+  const std::size_t first = g;
+  do {
+    circle << (circle.empty() ? "" : "; ") << "group " << g << " waits with " << tasks[g][next[g]] << " for "
+           << needed_by(g);
+    g = behind(g);
+  } while (g != first);
+  throw partition_error(text("partita::pipeline: requires an order in which nothing waits for ever, but ")
+                        << circle << "; put a task that is waited for before one that waits");
+}
+
+/// Lets each group do next what a rule chooses among the tasks that could begin first.
+class pipeline_chooser {
+ public:
+  pipeline_chooser(const pipeline_shape& shape, const pipeline_times& times, bool has_weights)
+      : shape_(shape),
+        times_(times),
+        clock_(shape, has_weights, times.moving),
+        free_(shape.groups(), 0),
+        next_(std::size_t{3} * shape.stages(), 0),
+        tasks_(shape.groups()) {}
+
+  pipeline_tasks chosen() {
+    const std::size_t all = (clock_.has_weights() ? 3U : 2U) * std::size_t{shape_.stages()} * shape_.micro_batches;
+    for (std::size_t k = 0; k < all; ++k) {
+      // The task that can begin first; of several that could begin then, the one that the rule prefers.
+      pipeline_task best;
+      double at = pipeline_clock::never;
+      for (std::uint32_t s = 0; s < shape_.stages(); ++s)
+        for (const pipeline_pass pass : {pipeline_pass::backward, pipeline_pass::forward, pipeline_pass::weights}) {
+          const pipeline_task one{pass, s, next(pass, s)};
+          if (!may_begin(one)) continue;
+          const double ready = clock_.ready(one), free = free_[shape_.group_of[s]], from = ready > free ? ready : free;
+          if (at == pipeline_clock::never || from < at || (from == at && is_preferred(one, best)))
+            best = one, at = from;
+        }
+      next(best.pass, best.stage) += 1;
+      clock_.done(best) = free_[shape_.group_of[best.stage]] = at + times_.of(best);
+      tasks_[shape_.group_of[best.stage]].push_back(best);
+    }
+    return tasks_;
+  }
+
+ private:
+  std::uint32_t& next(pipeline_pass pass, std::uint32_t stage) {
+    return next_[static_cast<std::size_t>(pass) * shape_.stages() + stage];
+  }
+  bool may_begin(const pipeline_task& one) {
+    if (one.micro_batch == shape_.micro_batches || (one.pass == pipeline_pass::weights && !clock_.has_weights()))
+      return false;
+    // A stage keeps at most as many micro-batches as there are stages from it to the last, and twice as many if the
+    // gradients of its weights wait.
+    if (one.pass == pipeline_pass::forward) {
+      const std::uint32_t to_last = shape_.stages() - one.stage;
+      if (one.micro_batch - next(pipeline_pass::backward, one.stage) >= to_last) return false;
+      if (clock_.has_weights() && one.micro_batch - next(pipeline_pass::weights, one.stage) >= 2 * to_last)
+        return false;
+    }
+    return clock_.waits_for(one) == one;
+  }
+  /// Backward passes first, then forward passes of later stages, and weights when there is nothing else to do.
+  static bool is_preferred(const pipeline_task& a, const pipeline_task& b) {
+    const auto rank = [](pipeline_pass pass) {
+      return pass == pipeline_pass::backward ? 0 : pass == pipeline_pass::forward ? 1 : 2;
+    };
+    if (a.pass != b.pass) return rank(a.pass) < rank(b.pass);
+    return a.pass == pipeline_pass::forward ? a.stage > b.stage : a.stage < b.stage;
+  }
+
+  const pipeline_shape& shape_;
+  const pipeline_times& times_;
+  pipeline_clock clock_;
+  std::vector<double> free_;
+  std::vector<std::uint32_t> next_;
+  pipeline_tasks tasks_;
+};
+
+/// Whether the stages are dealt to the groups in turn, and the micro-batches are a multiple of the groups.
+PARTITA_DECL bool is_dealt_in_turn(const pipeline_shape& shape) {
+  const std::uint32_t groups = shape.groups();
+  bool is = shape.stages() > groups && shape.stages() % groups == 0 && shape.micro_batches % groups == 0;
+  for (std::uint32_t s = 0; s < shape.stages(); ++s) is = is && shape.group_of[s] == s % groups;
+  return is;
+}
+/// The order of Megatron-LM for such stages: micro-batches pass through all stages in blocks of as many as there are
+/// groups.
+PARTITA_DECL pipeline_tasks interleaved_tasks(const pipeline_shape& shape) {
+  const std::uint32_t groups = shape.groups(), rounds = shape.stages() / groups, all = shape.micro_batches * rounds;
+  pipeline_tasks tasks(groups);
+  for (std::uint32_t g = 0; g < groups; ++g) {
+    const auto add = [&](pipeline_pass pass, std::uint32_t k) {
+      const std::uint32_t within = k % (groups * rounds), round = within / groups;
+      const std::uint32_t stage = (pass == pipeline_pass::forward ? round : rounds - 1 - round) * groups + g;
+      tasks[g].push_back({pass, stage, k / (groups * rounds) * groups + within % groups});
+    };
+    const std::uint32_t filling = 2 * (groups - g - 1) + (rounds - 1) * groups;
+    const std::uint32_t ahead = shape.micro_batches == groups || filling > all ? all : filling;
+    for (std::uint32_t k = 0; k < all + ahead; ++k) {
+      if (k < all) add(pipeline_pass::forward, k);
+      if (k >= ahead) add(pipeline_pass::backward, k - ahead);
+    }
+  }
+  return tasks;
+}
+
+}  // namespace detail
+
+PARTITA_DEF pipeline_tasks tasks_of(pipeline_order order, const pipeline_shape& shape, const pipeline_times& times) {
+  detail::require_pipeline(shape);
+  if (order == pipeline_order::interleaved && detail::is_dealt_in_turn(shape)) return detail::interleaved_tasks(shape);
+  if (order != pipeline_order::gpipe)
+    return detail::pipeline_chooser(shape, times, order == pipeline_order::zero_bubble).chosen();
+  pipeline_tasks all(shape.groups());
+  for (std::uint32_t m = 0; m < shape.micro_batches; ++m)
+    for (std::uint32_t s = 0; s < shape.stages(); ++s) all[shape.group_of[s]].push_back({pipeline_pass::forward, s, m});
+  for (std::uint32_t m = 0; m < shape.micro_batches; ++m)
+    for (std::uint32_t s = shape.stages(); s-- > 0;) all[shape.group_of[s]].push_back({pipeline_pass::backward, s, m});
+  return all;
+}
+
+PARTITA_DEF pipeline_run simulate(const pipeline_shape& shape, const pipeline_tasks& tasks,
+                                  const pipeline_times& times) {
+  detail::require_pipeline(shape);
+  bool has_weights = false;
+  std::size_t left = 0;
+  for (const auto& list : tasks)
+    for (const pipeline_task& one : list) has_weights = has_weights || one.pass == pipeline_pass::weights, ++left;
+  detail::require_complete(shape, tasks, has_weights);
+  detail::pipeline_clock clock(shape, has_weights, times.moving);
+  std::vector<std::size_t> next(tasks.size(), 0);
+  std::vector<double> free(tasks.size(), 0);
+  std::vector<std::uint32_t> kept(shape.stages(), 0);
+  pipeline_run run;
+  double busy = 0;
+  for (; left > 0; --left) {
+    // The next task that can begin, of any group: the earliest.
+    std::size_t first = tasks.size();
+    double at = 0;
+    for (std::size_t g = 0; g < tasks.size(); ++g) {
+      if (next[g] == tasks[g].size()) continue;
+      const pipeline_task& one = tasks[g][next[g]];
+      if (!(clock.waits_for(one) == one)) continue;
+      const double ready = clock.ready(one), from = ready > free[g] ? ready : free[g];
+      if (first == tasks.size() || from < at) first = g, at = from;
+    }
+    if (first == tasks.size()) detail::refuse_circle(shape, tasks, next, clock);
+    const pipeline_task& one = tasks[first][next[first]++];
+    const double until = at + times.of(one);
+    run.tasks.push_back({one, static_cast<std::uint32_t>(first), at, until});
+    clock.done(one) = free[first] = until;
+    busy += until - at;
+    run.seconds = until > run.seconds ? until : run.seconds;
+    if (one.pass == pipeline_pass::forward && ++kept[one.stage] > run.most_kept) run.most_kept = kept[one.stage];
+    if (one.pass == (has_weights ? pipeline_pass::weights : pipeline_pass::backward)) --kept[one.stage];
+  }
+  const double room = run.seconds * static_cast<double>(tasks.size());
+  run.idle = room > 0 ? 1 - busy / room : 0;
+  return run;
+}
+
+}  // namespace partita

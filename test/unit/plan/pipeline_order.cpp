@@ -1,0 +1,183 @@
+// Orders of pipelines: idle times, random orders, and orders that would wait for ever.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cstdint>
+#include <partita/plan/pipeline_order.hpp>
+#include <random>
+#include <refused.hpp>
+#include <string>
+#include <vector>
+
+using namespace partita;
+using pass = pipeline_pass;
+
+namespace {
+
+pipeline_shape one_stage_each(std::uint32_t stages, std::uint32_t micro_batches) {
+  pipeline_shape shape{{}, micro_batches};
+  for (std::uint32_t s = 0; s < stages; ++s) shape.group_of.push_back(s);
+  return shape;
+}
+pipeline_times equal_times(std::size_t stages, double forward, double backward, double weights = 0) {
+  return {std::vector<double>(stages, forward), std::vector<double>(stages, backward),
+          std::vector<double>(stages, weights)};
+}
+
+/// The tasks of a random valid order: again and again, some task that could begin next.
+pipeline_tasks random_tasks(const pipeline_shape& shape, bool has_weights, std::mt19937& random) {
+  pipeline_tasks all(shape.groups());
+  std::vector<std::uint32_t> done(3 * shape.stages(), 0);
+  const auto count = [&](pass p, std::uint32_t s) -> std::uint32_t& {
+    return done[static_cast<std::size_t>(p) * shape.stages() + s];
+  };
+  for (;;) {
+    std::vector<pipeline_task> open;
+    for (std::uint32_t s = 0; s < shape.stages(); ++s) {
+      const auto add = [&](pass p, bool may) {
+        if (may && count(p, s) < shape.micro_batches) open.push_back({p, s, count(p, s)});
+      };
+      add(pass::forward, s == 0 || count(pass::forward, s - 1) > count(pass::forward, s));
+      add(pass::backward, count(pass::forward, s) > count(pass::backward, s) &&
+                              (s + 1 == shape.stages() || count(pass::backward, s + 1) > count(pass::backward, s)));
+      add(pass::weights, has_weights && count(pass::backward, s) > count(pass::weights, s));
+    }
+    if (open.empty()) return all;
+    const pipeline_task one = open[random() % open.size()];
+    ++count(one.pass, one.stage);
+    all[shape.group_of[one.stage]].push_back(one);
+  }
+}
+pipeline_shape random_shape(std::mt19937& random) {
+  const auto groups = static_cast<std::uint32_t>(1 + random() % 5);
+  pipeline_shape shape{{}, static_cast<std::uint32_t>(1 + random() % 8)};
+  for (std::uint32_t s = 0; s < groups * (1 + random() % 2); ++s) shape.group_of.push_back(s % groups);
+  return shape;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_pipeline_is_idle_while_it_fills_and_empties) {
+  for (const std::uint32_t p : {2U, 3U, 4U, 8U})
+    for (const std::uint32_t m : {p, 2 * p, 16U, 33U}) {
+      const pipeline_shape shape = one_stage_each(p, m);
+      const pipeline_times times = equal_times(p, 1, 2);
+      const double expected = static_cast<double>(p - 1) / (m + p - 1);
+      for (const pipeline_order order : {pipeline_order::gpipe, pipeline_order::one_forward_one_backward}) {
+        const pipeline_run run = simulate(shape, tasks_of(order, shape, times), times);
+        BOOST_TEST(run.idle == expected, boost::test_tools::tolerance(1e-12));
+        BOOST_TEST(run.seconds == 3.0 * (m + p - 1));
+        BOOST_TEST(run.tasks.size() == 2U * p * m);
+        BOOST_TEST(run.most_kept == (order == pipeline_order::gpipe ? m : std::min(p, m)));
+      }
+      const pipeline_times apart = equal_times(p, 1, 1, 1);
+      const pipeline_run filled = simulate(shape, tasks_of(pipeline_order::zero_bubble, shape, apart), apart);
+      BOOST_TEST(filled.idle < 0.75 * expected);
+      BOOST_TEST(filled.most_kept <= 2 * p);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(several_stages_for_each_group_make_less_idle_time) {
+  for (const std::uint32_t p : {2U, 4U})
+    for (const std::uint32_t m : {p, 4 * p}) {
+      pipeline_shape shape{{}, m};
+      for (std::uint32_t s = 0; s < 2 * p; ++s) shape.group_of.push_back(s % p);
+      const pipeline_times half = equal_times(2 * p, 0.5, 1);
+      const double idle = simulate(shape, tasks_of(pipeline_order::interleaved, shape, half), half).idle;
+      BOOST_TEST(idle == static_cast<double>(p - 1) / (2 * m + p - 1), boost::test_tools::tolerance(1e-12));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(usual_orders_run_for_uneven_stages_and_slow_movements) {
+  std::mt19937 random(4);
+  for (int round = 0; round < 300; ++round) {
+    const pipeline_shape shape = random_shape(random);
+    pipeline_times times = equal_times(shape.stages(), 1, 1, 1);
+    for (auto* list : {&times.forward, &times.backward, &times.weights})
+      for (double& one : *list) one = static_cast<double>(random() % 5);
+    times.moving = static_cast<double>(random() % 4);
+    for (const pipeline_order order : {pipeline_order::gpipe, pipeline_order::one_forward_one_backward,
+                                       pipeline_order::interleaved, pipeline_order::zero_bubble}) {
+      const pipeline_run run = simulate(shape, tasks_of(order, shape, times), times);
+      BOOST_TEST((run.idle >= -1e-12 && run.idle <= 1));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(random_orders_run_to_their_end) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 10000; ++round) {
+    const pipeline_shape shape = random_shape(random);
+    const bool has_weights = random() % 2 == 0;
+    const pipeline_times times = equal_times(shape.stages(), 1, 2, 1);
+    const pipeline_run run = simulate(shape, random_tasks(shape, has_weights, random), times);
+    // every task after those that it needs
+    std::vector<double> until(3 * shape.stages() * shape.micro_batches, -1);
+    const auto at = [&](pass p, std::uint32_t s, std::uint32_t m) -> double& {
+      return until[(static_cast<std::size_t>(p) * shape.stages() + s) * shape.micro_batches + m];
+    };
+    bool right = run.tasks.size() == (has_weights ? 3U : 2U) * std::size_t{shape.stages()} * shape.micro_batches;
+    std::vector<double> free(shape.groups(), 0);
+    for (const simulated_task& one : run.tasks) {
+      const pass p = one.task.pass;
+      const std::uint32_t s = one.task.stage, m = one.task.micro_batch;
+      const auto needs = [&](pass q, std::uint32_t t) { right = right && at(q, t, m) >= 0 && at(q, t, m) <= one.from; };
+      if (p == pass::forward && s > 0) needs(pass::forward, s - 1);
+      if (p == pass::backward) needs(pass::forward, s);
+      if (p == pass::backward && s + 1 < shape.stages()) needs(pass::backward, s + 1);
+      if (p == pass::weights) needs(pass::backward, s);
+      right = right && one.group == shape.group_of[s] && free[one.group] <= one.from;
+      at(p, s, m) = free[one.group] = one.until;
+    }
+    if (!right) BOOST_TEST(right);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(orders_that_wait_for_ever_are_refused_with_the_circle) {
+  std::mt19937 random(6);
+  int planted = 0;
+  while (planted < 1000) {
+    const pipeline_shape shape = random_shape(random);
+    if (shape.stages() < 2) continue;
+    pipeline_tasks all = random_tasks(shape, false, random);
+    // a backward pass before the forward pass that it needs
+    const auto s = static_cast<std::uint32_t>(random() % shape.stages()), m = static_cast<std::uint32_t>(0);
+    auto& list = all[shape.group_of[s]];
+    const auto first = std::find(list.begin(), list.end(), pipeline_task{pass::forward, s, m});
+    const auto second = std::find(list.begin(), list.end(), pipeline_task{pass::backward, s, m});
+    std::rotate(first, second, second + 1);
+    const std::string said = test::refused<partition_error>([&] { (void)simulate(shape, all, equal_times(8, 1, 1)); });
+    text circle;
+    circle << "group " << shape.group_of[s] << " waits with ";
+    BOOST_TEST(said.find("requires an order in which nothing waits for ever") != std::string::npos);
+    BOOST_TEST(said.find(circle.c_str()) != std::string::npos);
+    ++planted;
+  }
+  // across two groups: each waits for what the other does later
+  const pipeline_shape two = one_stage_each(2, 2);
+  const pipeline_tasks crossed{
+      {{pass::forward, 0, 0}, {pass::backward, 0, 0}, {pass::forward, 0, 1}, {pass::backward, 0, 1}},
+      {{pass::forward, 1, 0}, {pass::forward, 1, 1}, {pass::backward, 1, 0}, {pass::backward, 1, 1}}};
+  test::expect_refused<partition_error>(
+      [&] { (void)simulate(two, crossed, equal_times(2, 1, 1)); },
+      "group 0 waits with backward of stage 0 for micro-batch 0 for backward of stage 1 for micro-batch 0; group 1 "
+      "waits "
+      "with forward of stage 1 for micro-batch 1 for forward of stage 0 for micro-batch 1");
+}
+
+BOOST_AUTO_TEST_CASE(wrong_lists_of_tasks_are_refused) {
+  const pipeline_shape shape = one_stage_each(2, 2);
+  const pipeline_times times = equal_times(2, 1, 1);
+  const pipeline_tasks right = tasks_of(pipeline_order::gpipe, shape, times);
+  const auto refused = [&](const char* part, auto change) {
+    pipeline_tasks wrong = right;
+    change(wrong);
+    test::expect_refused<partition_error>([&] { (void)simulate(shape, wrong, times); }, part);
+  };
+  refused("there is none: backward of stage 1 for micro-batch 1", [](auto& w) { w[1].pop_back(); });
+  refused("got twice: forward of stage 0 for micro-batch 0", [](auto& w) { w[0].push_back(w[0][0]); });
+  refused("of the stages of group 0", [](auto& w) { w[0].push_back(w[1][0]); });
+  refused("2 groups of workers, got 1", [](auto& w) { w.pop_back(); });
+  refused("in ascending order of micro-batches", [](auto& w) { std::swap(w[1][2], w[1][3]); });
+  test::expect_refused<partition_error>([] { (void)tasks_of(pipeline_order::gpipe, {}, {}); },
+                                        "at least one stage and one micro-batch");
+}
