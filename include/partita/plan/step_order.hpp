@@ -15,6 +15,7 @@ struct step_use {
 
   std::vector<std::uint32_t> reads{};  ///< numbers of blocks
   std::uint32_t sets = nothing;        ///< the number of a block
+  std::uint32_t task = 0;              ///< what it belongs to, if the program has several parts
   bool moves = false;                  ///< between workers: other steps may be executed while it is pending
   bool is_backward = false;            ///< of the backward pass
   double seconds = 0;
@@ -23,9 +24,10 @@ struct step_use {
   basic_text<48> name{};     ///< the operation
 };
 
-/// What a worker does next: it executes a step, starts a movement, or waits until a movement has finished.
+/// What a worker does next: it executes a step, starts a movement, or waits until a movement has finished. A start may
+/// be in two halves: the receivers say early where the elements go, so that the senders need not wait for them.
 struct ordered_step {
-  enum class what : std::uint8_t { compute, start, finish };
+  enum class what : std::uint8_t { compute, start, finish, expect, give };
 
   what done = what::compute;
   std::uint32_t step = 0;

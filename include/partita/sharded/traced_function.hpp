@@ -23,6 +23,8 @@ namespace partita {
 
 template <class T>
 class bound_program;
+template <class T>
+class pipeline;
 class traced_function;
 
 namespace detail {
@@ -218,6 +220,8 @@ class traced_function {
  private:
   template <class>
   friend class bound_program;
+  template <class>
+  friend class pipeline;
   template <class Traced, class F, class... Spec>
   friend traced_function detail::trace_by(const F& f, const Spec&... specs);
 

@@ -76,6 +76,7 @@ PARTITA_DEF timetable timetable_of(const std::vector<step_use>& steps, const std
     if (one.sets != step_use::nothing && first[one.sets] == k) held += bytes[one.sets] = one.bytes;
     const double from = all.is_measured ? measured[2 * k] : now.from;
     const double until = all.is_measured ? measured[2 * k + 1] : now.until;
+    if (now.done == ordered_step::what::expect) continue;  // the movement begins when it is given
     if (now.done == ordered_step::what::finish) {
       timetable::entry& started = all.entries[entry_of[now.step]];
       if (all.is_measured) started.until = until;  // an estimated movement has arrived when its start says
@@ -83,7 +84,7 @@ PARTITA_DEF timetable timetable_of(const std::vector<step_use>& steps, const std
       continue;
     }
     entry_of[now.step] = all.entries.size();
-    const bool starts = now.done == ordered_step::what::start;
+    const bool starts = now.done != ordered_step::what::compute;
     all.entries.push_back({one.name, starts, one.is_backward, from, until, starts && all.is_measured ? until - from : 0,
                            starts ? one.received : 0, held});
     double before = 0;

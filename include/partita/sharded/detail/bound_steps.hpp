@@ -33,6 +33,12 @@ class bound_steps final : public step_list {
   /// Collective over the world, with equal options on all workers. Throws on all workers if the storage of one of them
   /// exceeds the limit.
   PARTITA_DECL void settle(bound_mesh& on, const schedule_options& options);
+  /// The same for a given order, of steps of any meshes of the world; `on` must outlive them.
+  PARTITA_DECL void settle(bound_mesh& on, std::vector<ordered_step> order);
+  /// From now on steps belong to this task.
+  void begin_task(std::uint32_t task) { task_ = task; }
+  /// The steps as their order sees them; `ways` is null if nothing moves.
+  PARTITA_DECL std::vector<step_use> uses(transport* ways, const step_model& model) const;
   void set_memory(std::uint32_t block_number, void* memory) { blocks_[block_number].at = memory; }
 
   /// Executes the forward pass, or the backward pass.
@@ -57,6 +63,7 @@ class bound_steps final : public step_list {
     std::shared_ptr<planned_exchange> exchange{};
     basic_text<48> name{};
     bool is_backward = false;
+    std::uint32_t task = 0;
   };
   struct block {
     step_block made{};  // kept until all numbers are assigned, so that no other block gets its address
@@ -67,8 +74,6 @@ class bound_steps final : public step_list {
   PARTITA_INLINE void put(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
                           const std::shared_ptr<planned_exchange>& exchange) override;
   PARTITA_DECL std::uint32_t number_of(const step_block& one, bool moved);
-  /// The steps as their order sees them.
-  PARTITA_DECL std::vector<step_use> uses(transport* ways, const step_model& model) const;
   /// Orders the steps by what this worker knows.
   PARTITA_DECL void order_alone(const std::vector<step_use>& uses, const order_limits& limits);
   /// Takes over the order that the first worker of the mesh finds: the estimates differ between workers whose blocks
@@ -76,16 +81,21 @@ class bound_steps final : public step_list {
   PARTITA_DECL bool order_together(bound_mesh& on, const std::vector<step_use>& uses, const order_limits& limits);
   /// Gives each block its place in one of two storages, from the first to the last time that the order needs it.
   /// Returns the bytes.
-  PARTITA_DECL std::size_t place_blocks(std::vector<block_lifetime> (&lives)[2],
-                                        std::vector<std::size_t> (&whose)[2]) const;
-  PARTITA_DECL void open_exchanges(bound_mesh& on);
+  PARTITA_DECL std::size_t place_blocks();
+  /// `apart`: on channels that no other call on a mesh uses.
+  PARTITA_DECL void open_exchanges(bound_mesh& on, bool apart);
+  /// Storage for the blocks, and channels for the movements.
+  PARTITA_DECL void make_room(bound_mesh& on, bool apart);
   PARTITA_DECL static double seconds_now();
 
   std::vector<step> steps_;
   std::vector<ordered_step> order_;
+  std::uint32_t task_ = 0;
   std::size_t forward_ = none;     // the number of steps of the forward pass
   std::size_t backward_from_ = 0;  // where the backward pass begins in the order
   std::vector<block> blocks_;
+  std::vector<block_lifetime> lives_[2];  // in each storage, and the blocks
+  std::vector<std::size_t> whose_[2];
   tensor_block<std::uint64_t> storage_[2];
   std::size_t bytes_held_ = 0, bytes_apart_ = 0;
   std::vector<step_use> uses_;

@@ -37,6 +37,9 @@ class planned_exchange {
   /// Starts and finishes the movement, for a worker with a part in it. In between, x must not change, and another
   /// movement may start only on another transport.
   PARTITA_DECL void start(const void* x, void* y) const;
+  /// The two halves of a start: to say where y is, which does not wait, and to send x.
+  PARTITA_DECL void expect(void* y) const;
+  PARTITA_DECL void give(const void* x) const;
   void finish() const { exchange_->finish(); }
   /// Advances what can proceed without waiting.
   void advance() const { exchange_->advance(); }

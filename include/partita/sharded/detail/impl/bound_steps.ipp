@@ -32,6 +32,7 @@ PARTITA_DEF std::vector<step_use> bound_steps::uses(transport* ways, const step_
     use.sets = one.y;
     use.name = one.name;
     use.is_backward = one.is_backward;
+    use.task = one.task;
     use.moves = one.exchange != nullptr;
     if (one.y != nothing) use.bytes = blocks_[one.y].made.bytes;
     if (use.moves) {
@@ -123,8 +124,7 @@ PARTITA_DEF bool bound_steps::order_together(bound_mesh& on, const std::vector<s
   return true;
 }
 
-PARTITA_DEF std::size_t bound_steps::place_blocks(std::vector<block_lifetime> (&lives)[2],
-                                                  std::vector<std::size_t> (&whose)[2]) const {
+PARTITA_DEF std::size_t bound_steps::place_blocks() {
   std::vector<std::size_t> first(blocks_.size(), none), last(blocks_.size(), 0);
   for (std::size_t k = 0; k < order_.size(); ++k) {
     const step& one = steps_[order_[k].step];
@@ -136,19 +136,19 @@ PARTITA_DEF std::size_t bound_steps::place_blocks(std::vector<block_lifetime> (&
   }
   std::size_t bytes = 0;
   for (const std::size_t moved : {0U, 1U}) {
-    lives[moved].clear(), whose[moved].clear();
+    lives_[moved].clear(), whose_[moved].clear();
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
       const block& one = blocks_[k];
       if (one.outside || !one.is_set || one.moved != (moved == 1)) continue;
-      lives[moved].push_back({one.made.bytes > 0 ? one.made.bytes : 1, first[k], last[k], 0});
-      whose[moved].push_back(k);
+      lives_[moved].push_back({one.made.bytes > 0 ? one.made.bytes : 1, first[k], last[k], 0});
+      whose_[moved].push_back(k);
     }
-    bytes += place_in_storage(lives[moved]);
+    bytes += place_in_storage(lives_[moved]);
   }
   return bytes;
 }
 
-PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on) {
+PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool apart) {
   std::vector<std::uint32_t> lanes(steps_.size(), 0);
   for (const ordered_step& one : order_) lanes[one.step] = one.lane;
   struct opened {
@@ -159,7 +159,7 @@ PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on) {
   for (std::size_t k = 0; k < steps_.size(); ++k) {
     std::shared_ptr<planned_exchange>& exchange = steps_[k].exchange;
     if (!exchange) continue;
-    if (lanes[k] > 0) {
+    if (lanes[k] > 0 || apart) {
       const auto is_same = [&](const opened& one) { return one.before == exchange && one.lane == lanes[k]; };
       const auto found = std::find_if(known.begin(), known.end(), is_same);
       if (found == known.end()) exchange = known.emplace_back(opened{exchange, exchange->again(), lanes[k]}).now;
@@ -170,20 +170,17 @@ PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on) {
 }
 
 PARTITA_DEF void bound_steps::settle(bound_mesh& on, const schedule_options& options) {
-  constexpr std::size_t word = sizeof(std::uint64_t);
   if (forward_ == none) forward_ = steps_.size();
   bool moves = false;
   for (const step& one : steps_) moves = moves || one.exchange != nullptr;  // the same on all workers
   const bool may_overlap = moves && options.pending > 1;
   const bool overlap = options.overlap.value_or(may_overlap && on.ways().members().is_one_of_many()) && may_overlap;
-  // 1. The order that looks ahead furthest within the limit of memory.
+  // The order that looks ahead furthest within the limit of memory.
   uses_ = uses(moves ? &on.ways() : nullptr, options.model);
-  std::vector<block_lifetime> lives[2];
-  std::vector<std::size_t> whose[2];
   for (std::size_t ahead = overlap ? steps_.size() : 0;; ahead /= 4) {
     if (ahead > 0 && !order_together(on, uses_, {options.pending, ahead})) ahead = 0;
     if (ahead == 0) order_alone(uses_, order_limits::in_program_order());
-    bytes_held_ = place_blocks(lives, whose);
+    bytes_held_ = place_blocks();
     if (options.memory == schedule_options::unlimited) break;
     const std::size_t most = largest<1>(*on.everyone().state(), {bytes_held_})[0];
     if (most <= options.memory) break;
@@ -193,22 +190,34 @@ PARTITA_DEF void bound_steps::settle(bound_mesh& on, const schedule_options& opt
                   << most << " bytes, got " << options.memory
                   << "; give that much, recompute segments, or shard the values further");
   }
-  // 2. Storage for the blocks, and channels for the movements.
+  make_room(on, false);
+}
+
+PARTITA_DEF void bound_steps::settle(bound_mesh& on, std::vector<ordered_step> order) {
+  uses_ = uses(&on.ways(), {});
+  order_ = std::move(order);
+  forward_ = steps_.size(), backward_from_ = order_.size();
+  bytes_held_ = place_blocks();
+  make_room(on, true);
+}
+
+PARTITA_DEF void bound_steps::make_room(bound_mesh& on, bool apart) {
+  constexpr std::size_t word = sizeof(std::uint64_t);
   for (const bool moved : {false, true}) {
     std::size_t bytes = 0;
-    for (const block_lifetime& one : lives[moved]) {
+    for (const block_lifetime& one : lives_[moved]) {
       bytes = std::max(bytes, one.offset + one.bytes);
       bytes_apart_ += one.bytes;
     }
     if (bytes == 0) continue;
     storage_[moved] = tensor_block<std::uint64_t>(shape_list{bytes / word + 1}, moved ? on.memory() : nullptr);
-    for (std::size_t k = 0; k < whose[moved].size(); ++k)
-      blocks_[whose[moved][k]].at = storage_[moved].data() + lives[moved][k].offset / word;
+    for (std::size_t k = 0; k < whose_[moved].size(); ++k)
+      blocks_[whose_[moved][k]].at = storage_[moved].data() + lives_[moved][k].offset / word;
   }
   for (block& one : blocks_)
     if (!one.outside && !one.is_set) one.at = one.made.memory.get();
     else one.made = {};
-  open_exchanges(on);
+  open_exchanges(on, apart);
 }
 
 PARTITA_DEF void bound_steps::run(bool backward) const {
@@ -229,6 +238,13 @@ PARTITA_DEF void bound_steps::run(bool backward) const {
         break;
       case ordered_step::what::start:
         one.exchange->start(address(one.x[0]), address(one.y));
+        pending_.push_back(one.exchange.get());
+        break;
+      case ordered_step::what::expect:
+        one.exchange->expect(address(one.y));
+        break;
+      case ordered_step::what::give:
+        one.exchange->give(address(one.x[0]));
         pending_.push_back(one.exchange.get());
         break;
       case ordered_step::what::finish:
@@ -266,7 +282,7 @@ void bound_steps::advance() const {
 
 void bound_steps::put(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
                       const std::shared_ptr<planned_exchange>& exchange) {
-  step one{{}, nothing, std::move(done), exchange, {}, executing.is_backward};
+  step one{{}, nothing, std::move(done), exchange, {}, executing.is_backward, task_};
   if (executing.operation != nullptr) one.name << executing.operation;
   for (const step_block& operand : x) one.x.push_back(number_of(operand, exchange != nullptr));
   one.y = number_of(y, exchange != nullptr);

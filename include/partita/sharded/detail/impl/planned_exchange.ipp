@@ -22,9 +22,16 @@ PARTITA_DEF void planned_exchange::operator()(const void* x, void* y) const {
 }
 
 PARTITA_DEF void planned_exchange::start(const void* x, void* y) const {
+  expect(y);
+  give(x);
+}
+
+PARTITA_DEF void planned_exchange::expect(void* y) const { exchange_->expect(y, y_steps_.data()); }
+
+PARTITA_DEF void planned_exchange::give(const void* x) const {
   movement_counts& all = executing.moved;
   all.exchanges += counts_.exchanges, all.bytes += counts_.bytes, all.messages += counts_.messages;
-  exchange_->start(x, x_steps_.data(), y, y_steps_.data());
+  exchange_->give(x, x_steps_.data());
 }
 
 }  // namespace partita::detail

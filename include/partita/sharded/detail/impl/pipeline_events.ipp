@@ -1,0 +1,157 @@
+// Defines the functions that sharded/detail/pipeline_events.hpp declares.
+#pragma once
+
+#include <algorithm>
+#include <partita/sharded/detail/pipeline_events.hpp>
+
+namespace partita::detail {
+
+/// Writes the order of a pipeline.
+class pipeline_writer {
+ public:
+  pipeline_writer(const pipeline_shape& shape, const pipeline_run& run, const std::vector<step_use>& steps)
+      : shape_(shape),
+        run_(run),
+        steps_(steps),
+        numbers_{shape.stages(), shape.micro_batches},
+        of_task_(numbers_.count()),
+        until_(std::size_t{3} * shape.stages() * shape.micro_batches, 0) {
+    for (std::uint32_t k = 0; k < steps.size(); ++k) of_task_[steps[k].task].push_back(k);
+    for (const simulated_task& one : run.tasks) {
+      until_[number(one.task)] = one.until;
+      has_weights_ = has_weights_ || one.task.pass == pipeline_pass::weights;
+    }
+  }
+
+  std::vector<ordered_step> order() {
+    for (std::size_t k = 0; k < run_.tasks.size(); ++k) add_task(k);
+    std::sort(events_.begin(), events_.end(), [](const event& a, const event& b) {
+      return a.time != b.time ? a.time < b.time : a.what != b.what ? a.what < b.what : a.turn < b.turn;
+    });
+    std::vector<std::uint32_t> lane_of(numbers_.count(), 0);
+    std::vector<bool> lanes(1, true);  // movements inside a stage have the first
+    for (const event& one : events_) {
+      std::uint32_t& lane = lane_of[one.movement];
+      switch (one.what) {
+        case kind::task:
+          do_task(run_.tasks[one.turn].task);
+          break;
+        case kind::expect:
+          lane = static_cast<std::uint32_t>(std::find(lanes.begin(), lanes.end(), false) - lanes.begin());
+          if (lane == lanes.size()) lanes.push_back(true);
+          lanes[lane] = true;
+          move(one.movement, ordered_step::what::expect, lane);
+          break;
+        case kind::give:
+          move(one.movement, ordered_step::what::give, lane);
+          break;
+        case kind::finish:
+          move(one.movement, ordered_step::what::finish, lane);
+          lanes[lane] = false;
+          break;
+      }
+    }
+    return std::move(order_);
+  }
+
+ private:
+  /// Events of one time happen in this order. Every task takes some time, so that what it needs comes earlier.
+  enum class kind : std::uint8_t { give, finish, expect, task };
+  struct event {
+    double time = 0;
+    kind what = kind::task;
+    std::size_t turn = 0;
+    std::uint32_t movement = 0;  ///< its number
+  };
+
+  std::size_t number(const pipeline_task& one) const {
+    return (static_cast<std::size_t>(one.pass) * shape_.stages() + one.stage) * shape_.micro_batches + one.micro_batch;
+  }
+  /// The movement that a task needs: its number, and the stage that it comes from; false if there is none.
+  bool needs(const pipeline_task& one, std::uint32_t& movement, std::uint32_t& from) const {
+    if (one.pass == pipeline_pass::weights) return false;
+    const bool is_forward = one.pass == pipeline_pass::forward;
+    if (is_forward ? one.stage == 0 : one.stage + 1 == shape_.stages()) return false;
+    from = is_forward ? one.stage - 1 : one.stage + 1;
+    movement = numbers_.of(is_forward ? pipeline_numbers::to_next : pipeline_numbers::to_last, from, one.micro_batch);
+    return true;
+  }
+  void add_task(std::size_t k) {
+    const simulated_task& one = run_.tasks[k];
+    events_.push_back({one.from, kind::task, k, 0});
+    std::uint32_t movement = 0, from = 0;
+    if (!needs(one.task, movement, from) || shape_.group_of[from] == one.group) return;
+    const double given = until_[number({one.task.pass, from, one.task.micro_batch})];
+    double expected = -1;  // before what the receivers do when it is given
+    for (const simulated_task& other : run_.tasks)
+      if (other.group == one.group && other.from < given) expected = other.from;
+    events_.push_back({expected, kind::expect, k, movement});
+    events_.push_back({given, kind::give, k, movement});
+    events_.push_back({one.from, kind::finish, k, movement});
+  }
+  void move(std::uint32_t movement, ordered_step::what done, std::uint32_t lane) {
+    for (const std::uint32_t k : of_task_[movement])
+      if (steps_[k].moves) order_.push_back({done, k, lane});
+      else if (done == ordered_step::what::give) order_.push_back({ordered_step::what::compute, k});
+  }
+  void do_steps(const std::vector<std::uint32_t>& steps) {
+    for (const std::uint32_t k : steps) {
+      if (!steps_[k].moves) {
+        order_.push_back({ordered_step::what::compute, k});
+        continue;
+      }
+      order_.push_back({ordered_step::what::start, k});
+      order_.push_back({ordered_step::what::finish, k});
+    }
+  }
+  void do_task(const pipeline_task& one) {
+    std::uint32_t movement = 0, from = 0;
+    if (needs(one, movement, from) && shape_.group_of[from] == shape_.group_of[one.stage]) do_steps(of_task_[movement]);
+    const bool is_forward = one.pass == pipeline_pass::forward;
+    const auto& all = of_task_[numbers_.of(is_forward ? pipeline_numbers::forward : pipeline_numbers::backward,
+                                           one.stage, one.micro_batch)];
+    if (is_forward || !has_weights_) return do_steps(all);
+    std::vector<std::uint32_t> part;
+    const std::vector<bool> needed = needed_by_the_stage_before(one, all);
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if (needed[k] == (one.pass == pipeline_pass::backward)) part.push_back(all[k]);
+    do_steps(part);
+  }
+  /// Of the steps of a backward pass, which the cotangent for the stage before needs.
+  std::vector<bool> needed_by_the_stage_before(const pipeline_task& one, const std::vector<std::uint32_t>& all) const {
+    std::vector<std::uint32_t> blocks;
+    const auto read_by = [&](pipeline_numbers::part part, std::uint32_t stage) {
+      for (const std::uint32_t k : of_task_[numbers_.of(part, stage, one.micro_batch)])
+        blocks.insert(blocks.end(), steps_[k].reads.begin(), steps_[k].reads.end());
+    };
+    if (one.stage > 0) {
+      read_by(pipeline_numbers::to_last, one.stage);
+      read_by(pipeline_numbers::backward, one.stage - 1);  // where nothing moves
+    }
+    std::vector<bool> needed(all.size(), false);
+    for (std::size_t k = all.size(); k-- > 0;) {
+      const step_use& step = steps_[all[k]];
+      needed[k] = step.sets != step_use::nothing && std::find(blocks.begin(), blocks.end(), step.sets) != blocks.end();
+      // All workers of a stage take part in its movements in the same order.
+      if (needed[k]) blocks.insert(blocks.end(), step.reads.begin(), step.reads.end());
+    }
+    return needed;
+  }
+
+  const pipeline_shape& shape_;
+  const pipeline_run& run_;
+  const std::vector<step_use>& steps_;
+  pipeline_numbers numbers_;
+  std::vector<std::vector<std::uint32_t>> of_task_;
+  std::vector<double> until_;
+  bool has_weights_ = false;
+  std::vector<event> events_;
+  std::vector<ordered_step> order_;
+};
+
+PARTITA_DEF std::vector<ordered_step> pipeline_events(const pipeline_shape& shape, const pipeline_run& run,
+                                                      const std::vector<step_use>& steps) {
+  return pipeline_writer(shape, run, steps).order();
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,372 @@
+// Stages of a network on different workers: micro-batches pass through them, forward and back.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <partita/comm/numbers_by_worker.hpp>
+#include <partita/plan/pipeline_order.hpp>
+#include <partita/sharded/detail/outside_tensors.hpp>
+#include <partita/sharded/detail/pipeline_events.hpp>
+#include <partita/sharded/parts.hpp>
+#include <partita/sharded/traced_function.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// One stage: the program that is traced for a micro-batch of some rows, and the workers that have it.
+///   {[&](std::size_t rows) { return trace(block, spec(m.layout("data", ""), {rows, 64}), spec({64, 64})); },
+///    placed_mesh(m, workers(0, 2))}
+/// The first argument is the micro-batch: of the inputs in the first stage, then the result of the stage before. In the
+/// last stage the second argument is the micro-batch of the targets, and the result is the loss, of one element, the
+/// mean over the rows. The other arguments are the parameters of the stage.
+struct pipeline_stage {
+  std::function<traced_function(std::size_t rows)> program{};
+  placed_mesh where;
+};
+
+struct pipeline_options {
+  std::size_t rows = 0;  ///< of a batch
+  /// Parts of a batch, as equal as possible; the last ones may have one row fewer.
+  std::size_t micro_batches = 1;
+  pipeline_order order = pipeline_order::one_forward_one_backward;
+  /// An order of your own, for each group of workers; if it is not empty, `order` says nothing. Groups are numbered in
+  /// the order in which their stages come.
+  pipeline_tasks tasks{};
+  /// By which the order is simulated; without them all stages are taken for equally long, and the way back for twice as
+  /// long as the way forward.
+  pipeline_times times{};
+};
+
+/// A training step of a network in stages: `pipeline<double> step(everyone, stages, {.rows = 64, .micro_batches = 8})`.
+///   const auto& loss = step(x, targets, parameters);   // parameters[s] are those of stage s
+///   const auto& gradients = step.gradients();          // gradients[s][k] of parameters[s][k]
+/// The gradients are those of the mean over all rows; they are summed in ascending order of micro-batches, so that the
+/// order of the pipeline does not change a bit.
+/// Shapes:   those that were traced [shape_error, on all workers].
+/// Requires: stages on workers of the world; an order in which nothing waits for ever, checked when the pipeline is made
+///           [partition_error, on all workers, which names the circle].
+/// Cost:     one agreement for each step, then what the stages compute and move. A result goes to the next stage
+///           in one movement, for which the receivers have made room early. A repeated step plans nothing.
+template <class T>
+class pipeline {
+ public:
+  using value_type = T;
+  using parameters = std::vector<std::vector<sharded_tensor<T>>>;  ///< for each stage
+
+  pipeline(const world& everyone, const std::vector<pipeline_stage>& stages, const pipeline_options& options)
+      : on_(detail::bound_mesh::of(everyone, placed_mesh(mesh{axis{"workers", everyone.size()}}))) {
+    on_->one_call([&] {
+      find_shape(stages, options);
+      trace_stages(stages, options);
+      agree_to_make(options);
+      on_->ways();
+      record(options);
+      order(options);
+    });
+  }
+
+  /// The loss, the mean over all rows, on the mesh of the last stage.
+  const sharded_tensor<T>& operator()(const sharded_tensor<T>& x, const sharded_tensor<T>& targets,
+                                      const parameters& weights) {
+    on_->one_call([&] {
+      agree(x, targets, weights);
+      x_.take(steps_, x);
+      targets_.take(steps_, targets);
+      for (std::size_t s = 0; s < parameters_.size(); ++s)
+        for (std::size_t k = 0; k < parameters_[s].size(); ++k) parameters_[s][k].take(steps_, weights[s][k]);
+      loss_.renew(steps_);
+      for (auto& of_stage : results_)
+        for (auto& one : of_stage) one.renew(steps_);
+      steps_.run(false);
+    });
+    x_.block = targets_.block = {};
+    for (auto& of_stage : parameters_)
+      for (auto& one : of_stage) one.block = {};
+    return loss_.value;
+  }
+  /// The gradients of the parameters in the last step, each in the cotangent of its parameter's layout.
+  parameters gradients() const {
+    parameters all(results_.size());
+    for (std::size_t s = 0; s < results_.size(); ++s)
+      for (const auto& one : results_[s]) all[s].push_back(one.value);
+    return all;
+  }
+  /// The run by which the order was made.
+  const pipeline_run& simulated() const { return run_; }
+  /// The times of this worker's last step; the first call begins to take them.
+  timetable measured() {
+    if (!steps_.is_measured()) steps_.measure();
+    return steps_.measured();
+  }
+  /// The bytes of storage for the intermediate values of all stages of this worker.
+  std::size_t bytes_held() const { return steps_.bytes_held(); }
+
+ private:
+  using numbers = detail::pipeline_numbers;
+  /// A stage on its workers, and its program for a micro-batch of each size.
+  struct stage_on_workers {
+    std::shared_ptr<detail::bound_mesh> on;
+    std::vector<std::size_t> rows;  ///< of the programs
+    std::vector<traced_function> programs;
+
+    const traced_function& program(std::size_t of_rows) const {
+      for (std::size_t k = 0; k < rows.size(); ++k)
+        if (rows[k] == of_rows) return programs[k];
+      return programs.front();
+    }
+  };
+
+  void find_shape(const std::vector<pipeline_stage>& stages, const pipeline_options& options) {
+    detail::local_error wrong;
+    if (stages.empty() || options.micro_batches == 0 || options.rows < options.micro_batches)
+      wrong = detail::local_error(
+          text("partita::pipeline: requires stages, and at least one row for each micro-batch, got ")
+          << stages.size() << " stages and " << options.rows << " rows for " << options.micro_batches
+          << " micro-batches; give .rows and .micro_batches");
+    hasher all;
+    all.mix(stages.size()).mix(options.rows).mix(options.micro_batches).mix(detail::type_number<T>());
+    detail::agree_if_checked(*on_->everyone().state(), all.value(), wrong,
+                             [&] { return text("partita::pipeline of ") << stages.size() << " stages"; });
+    for (const pipeline_stage& one : stages) {
+      auto on = detail::bound_mesh::of(on_->everyone(), one.where);
+      std::uint32_t group = 0;
+      for (std::uint32_t s = 0; s < stages_.size(); ++s) {
+        if (stages_[s].on == on) {
+          group = shape_.group_of[s];
+          break;
+        }
+        group = shape_.group_of[s] >= group ? shape_.group_of[s] + 1 : group;
+      }
+      shape_.group_of.push_back(group);
+      stages_.push_back({std::move(on), {}, {}});
+    }
+    shape_.micro_batches = static_cast<std::uint32_t>(options.micro_batches);
+    for (std::size_t m = 0; m < options.micro_batches; ++m)
+      parts_.push_back(balanced_part(options.rows, options.micro_batches, m));
+  }
+  void trace_stages(const std::vector<pipeline_stage>& stages, const pipeline_options&) {
+    for (std::size_t s = 0; s < stages.size(); ++s)
+      for (const interval& part : parts_) {
+        const std::size_t rows = part.stop - part.start;
+        stage_on_workers& one = stages_[s];
+        if (!one.rows.empty() && one.rows.back() == rows) continue;
+        one.rows.push_back(rows);
+        one.programs.push_back(stages[s].program(rows));
+      }
+  }
+  std::size_t first_parameter(std::size_t stage) const { return stage + 1 == stages_.size() ? 2 : 1; }
+
+  /// All that must be equal on all workers, and what fits together.
+  void agree_to_make(const pipeline_options& options) {
+    detail::local_error wrong;
+    hasher all;
+    for (std::size_t s = 0; s < stages_.size(); ++s) {
+      all.mix(stages_[s].on->fingerprint());
+      for (std::size_t p = 0; p < stages_[s].programs.size(); ++p) {
+        const traced_function& program = stages_[s].programs[p];
+        all.mix(program.fingerprint());
+        const graph& g = program.operations();
+        const std::size_t inputs = program.inputs_.size();
+        if (wrong.any()) continue;
+        if (inputs < first_parameter(s))
+          wrong = detail::local_error(text("partita::pipeline: requires that stage ")
+                                      << s << " has " << first_parameter(s) << " arguments before its parameters, got "
+                                      << inputs << "; the last stage has the targets as its second argument");
+        else if (!(g.on() == stages_[s].on->mesh()))
+          wrong = {detail::failure::partition, text("partita::pipeline: requires that stage ")
+                                                   << s << " is traced on the mesh that is placed, "
+                                                   << stages_[s].on->mesh() << ", got " << g.on()
+                                                   << "; place the mesh of its layouts"};
+        else if (s > 0 && !(g[program.inputs_[0]].shape == result_shape(s - 1, p)))
+          wrong =
+              detail::local_error(text("partita::pipeline: requires that a stage takes what the stage before makes, "
+                                       "but stage ")
+                                  << s << " takes extents " << g[program.inputs_[0]].shape << ", and stage " << s - 1
+                                  << " makes " << result_shape(s - 1, p) << "; trace both for the same rows");
+        else if (s + 1 == stages_.size() && detail::volume_in(g[program.result_].shape) != 1)
+          wrong = detail::local_error(text("partita::pipeline: requires that the last stage makes the loss, of one "
+                                           "element, got extents ")
+                                      << g[program.result_].shape << "; take the mean over the rows in it");
+      }
+    }
+    all.mix(static_cast<std::size_t>(options.order));
+    for (const auto* list : {&options.times.forward, &options.times.backward, &options.times.weights})
+      for (const double one : *list) all.mix(std::bit_cast<std::uint64_t>(one));
+    all.mix(std::bit_cast<std::uint64_t>(options.times.moving));
+    for (const auto& list : options.tasks)
+      for (const pipeline_task& one : list)
+        all.mix(static_cast<std::size_t>(one.pass)).mix(one.stage).mix(one.micro_batch);
+    fingerprint_ = all.value();
+    detail::agree_if_checked(*on_->everyone().state(), fingerprint_, wrong,
+                             [&] { return text("partita::pipeline of ") << stages_.size() << " stages"; });
+  }
+  shape_list result_shape(std::size_t stage, std::size_t k) const {
+    const traced_function& program = stages_[stage].programs[k];
+    return program.operations()[program.result_].shape;
+  }
+
+  /// Records the steps of all passes of all stages.
+  void record(const pipeline_options& options) {
+    const detail::value_in_scope<detail::step_list*> now(detail::executing.steps, &steps_);
+    const numbers number{shape_.stages(), shape_.micro_batches};
+    const std::size_t stages = stages_.size();
+    // 1. What is passed from outside.
+    const auto argument = [&](std::size_t s, std::size_t k, detail::outside_argument<T>& one, std::size_t rows) {
+      const traced_function& program = stages_[s].programs.front();
+      shape_list extents = program.operations()[program.inputs_[k]].shape;
+      if (rows > 0) extents[0] = rows;
+      return one.recorded(steps_, stages_[s].on, traced_function::laid(program.complete()[program.inputs_[k]]),
+                          extents);
+    };
+    steps_.begin_task(number.of(numbers::forward, 0, 0));
+    const sharded_tensor<T> x = argument(0, 0, x_, options.rows);
+    const sharded_tensor<T> targets = argument(stages - 1, 1, targets_, options.rows);
+    parameters weights(stages), sums(stages);
+    parameters_.resize(stages), results_.resize(stages);
+    for (std::size_t s = 0; s < stages; ++s) {
+      parameters_[s].resize(stages_[s].programs.front().inputs_.size() - first_parameter(s));
+      for (std::size_t k = 0; k < parameters_[s].size(); ++k)
+        weights[s].push_back(argument(s, first_parameter(s) + k, parameters_[s][k], 0));
+      sums[s].resize(parameters_[s].size());
+    }
+    sharded_tensor<T> loss;
+    for (std::uint32_t m = 0; m < shape_.micro_batches; ++m) {
+      const std::size_t rows = parts_[m].stop - parts_[m].start;
+      const T share = static_cast<T>(rows) / static_cast<T>(options.rows);
+      const auto part_of = [&](const sharded_tensor<T>& all) { return slice(all, dimensions<0>, parts_[m]); };
+      // 2. Forward: each stage has a tape of its own.
+      std::vector<std::vector<sharded_tensor<T>>> arguments(stages);
+      std::vector<sharded_tensor<T>> made;
+      for (std::uint32_t s = 0; s < stages; ++s) {
+        const traced_function& program = stages_[s].program(rows);
+        if (s > 0) steps_.begin_task(number.of(numbers::to_next, s - 1, m));
+        sharded_tensor<T> input =
+            s == 0 ? sharded_tensor<T>()
+                   : reshard(stop_gradient(made.back()), stages_[s].on->where(),
+                             traced_function::laid(program.complete()[program.inputs_[0]]).finished());
+        steps_.begin_task(number.of(numbers::forward, s, m));
+        if (s == 0) input = part_of(x);
+        arguments[s].push_back(s == 0 ? input : detail::parameter_of(input));
+        if (s + 1 == stages) arguments[s].push_back(part_of(targets));
+        for (const sharded_tensor<T>& one : weights[s]) arguments[s].push_back(detail::parameter_of(one));
+        const sharded_tensor<T> y = program.run(arguments[s]);
+        made.push_back(y.layout().is_partial() ? reshard(y, y.layout().finished()) : y);
+      }
+      loss = weighted_sum(loss, stop_gradient(made.back()), share);
+      // 3. Backward, from the share of this micro-batch in the mean.
+      sharded_tensor<T> dy;
+      for (auto s = static_cast<std::uint32_t>(stages); s-- > 0;) {
+        if (s + 1 == stages) {
+          detail::tensor_block<T> seed{made[s].state()->block.shape};
+          seed.fill(share);
+          dy = detail::tensor_of(stages_[s].on, made[s].layout(), made[s].extents(), std::move(seed));
+        } else {
+          steps_.begin_task(number.of(numbers::to_last, s + 1, m));
+          dy = reshard(dy, stages_[s].on->where(), detail::place_of_cotangent(made[s].layout()).finished());
+        }
+        steps_.begin_task(number.of(numbers::backward, s, m));
+        detail::run_backward(made[s], dy);
+        if (s > 0) {
+          dy = detail::collected(arguments[s][0]);
+          if (dy.layout().is_partial()) dy = reshard(dy, dy.layout().finished());
+        }
+        for (std::size_t k = 0; k < sums[s].size(); ++k) {
+          const auto own = stop_gradient(detail::collected(arguments[s][first_parameter(s) + k]));
+          const detail::value_in_scope<bool> back(detail::executing.is_backward, true);
+          sums[s][k] = m == 0 ? own : detail::added(sums[s][k], own);
+        }
+      }
+    }
+    // 4. The results.
+    steps_.begin_task(number.of(numbers::forward, shape_.stages() - 1, shape_.micro_batches - 1));
+    loss_.record(steps_, loss);
+    for (std::uint32_t s = 0; s < stages; ++s) {
+      steps_.begin_task(number.of(numbers::backward, s, shape_.micro_batches - 1));
+      results_[s].resize(sums[s].size());
+      for (std::size_t k = 0; k < sums[s].size(); ++k) results_[s][k].record(steps_, sums[s][k]);
+    }
+  }
+  static sharded_tensor<T> weighted_sum(const sharded_tensor<T>& sum, const sharded_tensor<T>& one, T share) {
+    const auto& state = *one.state();
+    const detail::tensor_block<T> y = detail::new_block<T>(state.block.shape);
+    std::vector<detail::tensor_block<T>> x{state.block};
+    if (sum.state()) x.push_back(sum.state()->block);
+    if (state.on->active())
+      detail::perform(x, y, [share, n = x.size()](const T* const* from, T* to) {
+        *to = n > 1 ? from[1][0] + share * from[0][0] : share * from[0][0];
+      });
+    return detail::tensor_of(state.on, one.layout(), one.extents(), y);
+  }
+
+  void order(const pipeline_options& options) {
+    pipeline_times times = options.times;
+    const std::size_t stages = stages_.size();
+    const bool apart = options.order == pipeline_order::zero_bubble || has_weights(options.tasks);
+    if (times.forward.empty()) times.forward.assign(stages, 1);
+    if (times.backward.empty()) times.backward.assign(stages, apart ? 1 : 2);
+    if (times.weights.empty()) times.weights.assign(stages, 1);
+    for (auto* list : {&times.forward, &times.backward, &times.weights})
+      for (double& one : *list) one = one > 0 ? one : 1e-9;  // every task takes some time
+    run_ = simulate(shape_, options.tasks.empty() ? tasks_of(options.order, shape_, times) : options.tasks, times);
+    steps_.settle(*on_, detail::pipeline_events(shape_, run_, steps_.uses(&on_->ways(), {})));
+  }
+  static bool has_weights(const pipeline_tasks& tasks) {
+    for (const auto& list : tasks)
+      for (const pipeline_task& one : list)
+        if (one.pass == pipeline_pass::weights) return true;
+    return false;
+  }
+
+  /// Agrees that all workers passed tensors that fit, with the same layouts and operation numbers.
+  void agree(const sharded_tensor<T>& x, const sharded_tensor<T>& targets, const parameters& weights) {
+    hasher all(fingerprint_);
+    detail::local_error wrong;
+    const auto see = [&](const sharded_tensor<T>& given, const detail::outside_argument<T>& expected,
+                         const text& name) {
+      const auto& one = *given.state();
+      all.mix(detail::fingerprint_of(one.layout)).mix(one.number);
+      if (wrong.any()) return;
+      if (!(one.extents == expected.extents))
+        wrong = detail::local_error(text("partita::pipeline(x, targets, parameters): ")
+                                    << name << " has extents " << expected.extents << " in the pipeline, got "
+                                    << one.extents << "; give that, or make a pipeline for these");
+      else if (one.on != expected.on || one.node)
+        wrong = {
+            detail::failure::partition,
+            text("partita::pipeline(x, targets, parameters): requires tensors on the mesh of their stage, of which "
+                 "no gradient is asked, but ")
+                << name << " is another; reshard it to the workers of its stage"};
+    };
+    see(x, x_, "x");
+    see(targets, targets_, "targets");
+    bool fits = weights.size() == parameters_.size();
+    for (std::size_t s = 0; fits && s < weights.size(); ++s) fits = weights[s].size() == parameters_[s].size();
+    if (!fits && !wrong.any())
+      wrong = detail::local_error(text("partita::pipeline(x, targets, parameters): requires a list of parameters for "
+                                       "each of the ")
+                                  << parameters_.size() << " stages, each as long as the stage was traced");
+    for (std::size_t s = 0; fits && s < weights.size(); ++s)
+      for (std::size_t k = 0; k < weights[s].size(); ++k)
+        see(weights[s][k], parameters_[s][k], text("parameter ") << k << " of stage " << s);
+    detail::agree_if_checked(*on_->everyone().state(), all.value(), wrong,
+                             [&] { return text("partita::pipeline(x, targets, parameters)"); });
+  }
+
+  std::shared_ptr<detail::bound_mesh> on_;  // of all workers: its channels carry the movements
+  std::vector<stage_on_workers> stages_;
+  pipeline_shape shape_;
+  std::vector<interval> parts_;  // the rows of each micro-batch
+  pipeline_run run_;
+  detail::bound_steps steps_;
+  detail::outside_argument<T> x_, targets_;
+  std::vector<std::vector<detail::outside_argument<T>>> parameters_;
+  detail::outside_result<T> loss_;
+  std::vector<std::vector<detail::outside_result<T>>> results_;
+  std::uint64_t fingerprint_ = 0;
+};
+
+}  // namespace partita

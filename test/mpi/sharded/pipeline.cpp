@@ -1,0 +1,250 @@
+// Pipelines: loss and gradients equal those of the whole network on one worker, in every order and placement.
+#include "layouts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <partita/comm/over_workers.hpp>
+#include <partita/sharded/arithmetic.hpp>
+#include <partita/sharded/element_functions.hpp>
+#include <partita/sharded/pipeline.hpp>
+#include <partita/sharded/reductions.hpp>
+#include <partita/sharded/tensor_functions.hpp>
+#include <refused.hpp>
+#include <string>
+#include <vector>
+
+using namespace partita;
+
+namespace {
+
+const auto layer = [](const auto& x, const auto& w, const auto& b) {
+  return relu(add(matmul(x, w), b, broadcast_dimensions<1>));
+};
+/// The mean over the rows of half the squares of what is missing from the targets.
+const auto last = [](const auto& x, const auto& t, const auto& w, double rows) {
+  const auto d = subtract(matmul(x, w), t);
+  return sum(multiply(d, d)) / (2 * rows);
+};
+
+constexpr std::size_t width = 4;
+
+/// A network of some layers, on workers of the world: stage s is on group s % groups.
+struct network {
+  const world& everyone;
+  std::size_t stages, groups, rows;
+  bool cut_weights = false;
+
+  placed_mesh where(std::size_t s) const {
+    const std::size_t n = everyone.size(), g = s % groups;
+    // as equal as possible; where there are more groups than workers, some workers have several
+    const std::size_t first = n >= groups ? balanced_part(n, groups, g).start : g % n;
+    const std::size_t stop = n >= groups ? balanced_part(n, groups, g).stop : first + 1;
+    return {mesh{axis{"data", stop - first}}, workers(first, stop)};
+  }
+  std::vector<pipeline_stage> list() const {
+    std::vector<pipeline_stage> all;
+    for (std::size_t s = 0; s < stages; ++s) {
+      const placed_mesh there = where(s);
+      const mesh m = there.mesh();
+      const sharding w = cut_weights ? m.layout("data", "") : m.layout("", ""), x = m.layout("data", "");
+      if (s + 1 < stages)
+        all.push_back({[=](std::size_t n) {
+                         return trace(layer, spec(x, {n, width}), spec(w, {width, width}), spec({width}));
+                       },
+                       there});
+      else
+        all.push_back({[=](std::size_t n) {
+                         return trace([n](const auto& h, const auto& t,
+                                          const auto& v) { return last(h, t, v, static_cast<double>(n)); },
+                                      spec(x, {n, width}), spec({n, width}), spec(w, {width, width}));
+                       },
+                       there});
+    }
+    return all;
+  }
+  static double element(std::size_t salt, std::size_t i, std::size_t j) {
+    return static_cast<double>((salt * 5 + i * 3 + j * 7) % 5) - 2;
+  }
+  /// x, targets and parameters on the mesh of stage s.
+  sharded_tensor<double> on_stage(std::size_t s, std::size_t salt, const shape_list& extents) const {
+    const auto whole = shard<double>(everyone, sharding(mesh{axis{"data", 1}}, extents.size()), extents,
+                                     [&](const auto& i) { return element(salt, i[0], extents.size() > 1 ? i[1] : 0); });
+    const placed_mesh there = where(s);
+    return reshard(whole, there, sharding(there.mesh(), extents.size()));
+  }
+  std::vector<std::vector<sharded_tensor<double>>> parameters() const {
+    std::vector<std::vector<sharded_tensor<double>>> all(stages);
+    for (std::size_t s = 0; s < stages; ++s) {
+      all[s].push_back(on_stage(s, 10 + s, {width, width}));
+      if (s + 1 < stages) all[s].push_back(on_stage(s, 20 + s, {width}));
+    }
+    return all;
+  }
+};
+
+xt::xtensor<double, 2> matrix(std::size_t salt, std::size_t rows, std::size_t columns) {
+  xt::xtensor<double, 2> all = xt::zeros<double>({rows, columns});
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < columns; ++j) all(i, j) = network::element(salt, i, j);
+  return all;
+}
+xt::xtensor<double, 1> row(std::size_t salt, std::size_t n) {
+  xt::xtensor<double, 1> all = xt::zeros<double>({n});
+  for (std::size_t i = 0; i < n; ++i) all(i) = network::element(salt, i, 0);
+  return all;
+}
+
+/// The elements of a tensor on all workers.
+std::vector<double> everywhere(const world& everyone, const sharded_tensor<double>& x) {
+  const mesh m{axis{"data", everyone.size()}};
+  const auto there = reshard(x, placed_mesh(m), sharding(m, x.rank()));
+  return {there.data(), there.data() + there.size()};
+}
+
+template <std::size_t Stages>
+void check(const network& net, const pipeline_options& options, double tolerance = 0) {
+  // the whole network on one worker
+  const auto x = matrix(1, net.rows, width), t = matrix(2, net.rows, width);
+  const auto at_end = matrix(10 + Stages - 1, width, width);
+  const auto expected = [&]<std::size_t... S>(std::index_sequence<S...>) {
+    const auto f = [&](const auto&... all) {
+      const auto list = std::tie(all...);
+      const auto through = [&]<std::size_t K>(const auto& self, const auto& h, std::integral_constant<std::size_t, K>) {
+        if constexpr (K + 1 == Stages) return last(h, t, std::get<2 * K>(list), static_cast<double>(net.rows));
+        else
+          return self(self, layer(h, std::get<2 * K>(list), std::get<2 * K + 1>(list)),
+                      std::integral_constant<std::size_t, K + 1>());
+      };
+      return through(through, x, std::integral_constant<std::size_t, 0>());
+    };
+    return std::apply(
+        [&](const auto&... all) { return value_and_gradient(f, all...); },
+        std::tuple_cat(std::tuple(matrix(10 + S, width, width), row(20 + S, width))..., std::tuple(at_end)));
+  }(std::make_index_sequence<Stages - 1>());
+  std::vector<std::vector<double>> gradients;
+  std::apply([&](const auto&... one) { (gradients.emplace_back(one.begin(), one.end()), ...); }, expected.gradients);
+
+  pipeline<double> step(net.everyone, net.list(), options);
+  const auto in = net.on_stage(0, 1, {net.rows, width}), out = net.on_stage(Stages - 1, 2, {net.rows, width});
+  const auto weights = net.parameters();
+  for (int round = 0; round < 2; ++round) {
+    const auto loss = step(in, out, weights);
+    const auto near = [&](double a, double b) { return std::abs(a - b) <= tolerance * std::abs(b); };
+    BOOST_TEST(near(everywhere(net.everyone, loss)[0], expected.value));
+    const auto found = step.gradients();
+    std::size_t k = 0;
+    for (const auto& of_stage : found)
+      for (const auto& one : of_stage) {
+        const auto all = everywhere(net.everyone, one);
+        BOOST_TEST(std::equal(all.begin(), all.end(), gradients[k].begin(), gradients[k].end(), near));
+        ++k;
+      }
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_pipeline_has_the_gradients_of_the_whole_network) {
+  world everyone(test::workers());
+  for (const pipeline_order order :
+       {pipeline_order::gpipe, pipeline_order::one_forward_one_backward, pipeline_order::zero_bubble}) {
+    check<1>({everyone, 1, 1, 8}, {.rows = 8, .micro_batches = 4, .order = order});
+    check<2>({everyone, 2, 2, 8}, {.rows = 8, .micro_batches = 4, .order = order});
+    check<3>({everyone, 3, 3, 8, true}, {.rows = 8, .micro_batches = 2, .order = order});
+  }
+  check<4>({everyone, 4, 2, 8}, {.rows = 8, .micro_batches = 4, .order = pipeline_order::interleaved});
+  check<4>({everyone, 4, 4, 16}, {.rows = 16, .micro_batches = 8, .times = {{1, 2, 1, 3}, {2, 4, 2, 6}, {}, 0.5}});
+}
+
+BOOST_AUTO_TEST_CASE(the_last_micro_batches_may_be_smaller) {
+  world everyone(test::workers());
+  // shares of 8 rows: 3, 3 and 2
+  check<2>({everyone, 2, 2, 8}, {.rows = 8, .micro_batches = 3}, 1e-13);
+  check<2>({everyone, 2, 2, 8}, {.rows = 8, .micro_batches = 8});
+}
+
+BOOST_AUTO_TEST_CASE(a_list_of_tasks_is_an_order) {
+  world everyone(test::workers());
+  using pass = pipeline_pass;
+  const network net{everyone, 2, everyone.size() > 1 ? 2U : 1U, 8};
+  pipeline_tasks tasks(net.groups);
+  for (std::uint32_t m = 0; m < 2; ++m)
+    for (std::uint32_t s = 0; s < 4; ++s)
+      tasks[net.groups == 1 || s == 0 || s == 3 ? 0 : 1].push_back(
+          {s < 2 ? pass::forward : pass::backward, s < 2 ? s : 3 - s, m});
+  check<2>(net, {.rows = 8, .micro_batches = 2, .tasks = tasks});
+  std::swap(tasks[0][0], tasks[0][1]);
+  test::expect_refused<partition_error>(
+      [&] { pipeline<double>(everyone, net.list(), {.rows = 8, .micro_batches = 2, .tasks = tasks}); },
+      "waits for ever");
+}
+
+BOOST_AUTO_TEST_CASE(wrong_pipelines_and_calls_are_refused) {
+  world everyone(test::workers());
+  const network net{everyone, 2, 2, 8};
+  const auto refused = [&](const std::vector<pipeline_stage>& stages, const pipeline_options& options,
+                           const char* part) {
+    test::expect_refused<error>([&] { pipeline<double>(everyone, stages, options); }, part);
+  };
+  refused({}, {.rows = 8}, "requires stages, and at least one row for each micro-batch");
+  refused(net.list(), {.rows = 2, .micro_batches = 3}, "got 2 stages and 2 rows for 3 micro-batches");
+  auto stages = net.list();
+  stages[1].program = [m = stages[1].where.mesh()](std::size_t rows) {
+    return trace([](const auto& h) { return sum(relu(h)); }, spec(m.layout("data", ""), {rows, width}));
+  };
+  refused(stages, {.rows = 8}, "the targets as its second argument");
+  stages = net.list();
+  stages[0].program = [program = stages[0].program](std::size_t rows) { return program(rows + 1); };
+  refused(stages, {.rows = 8}, "requires that a stage takes what the stage before makes");
+  stages = net.list();
+  stages[0].where = placed_mesh(mesh{axis{"other", net.where(0).size()}}, net.where(0).workers());
+  refused(stages, {.rows = 8}, "is traced on the mesh that is placed");
+
+  pipeline<double> step(everyone, net.list(), {.rows = 8, .micro_batches = 2});
+  const auto x = net.on_stage(0, 1, {8, width}), t = net.on_stage(1, 2, {8, width});
+  const auto weights = net.parameters();
+  test::expect_refused<shape_error>(
+      [&] {
+        step(net.on_stage(0, 1, {9, width}), t, weights);
+      },
+      "x has extents [8, 4] in the pipeline, got [9, 4]");
+  test::expect_refused<error>([&] { step(x, t, {weights[0]}); }, "a list of parameters for each of the 2 stages");
+  if (everyone.size() > 1) {
+    test::expect_refused<partition_error>(
+        [&] {
+          step(x, net.on_stage(0, 2, {8, width}), weights);
+        },
+        "targets is another");
+    test::expect_refused<error>(
+        [&] { step(everyone.id() == 0 ? reshard(x, x.layout()) : x, everyone.id() == 0 ? x : t, weights); });
+    test::expect_refused<error>(
+        [&] { pipeline<double>(everyone, net.list(), {.rows = 8, .micro_batches = everyone.id() == 0 ? 2U : 4U}); });
+    test::expect_refused<error>([&] {
+      pipeline<double>(everyone, net.list(),
+                       {.rows = 8,
+                        .micro_batches = 2,
+                        .order = everyone.id() == 0 ? pipeline_order::gpipe : pipeline_order::zero_bubble});
+    });
+  }
+  BOOST_TEST((everywhere(everyone, step(x, t, weights)).size() == 1U));
+}
+
+BOOST_AUTO_TEST_CASE(each_stage_receives_only_what_it_needs) {
+  world everyone(test::workers());
+  if (everyone.size() < 2) return;
+  const network net{everyone, 2, 2, 8};
+  pipeline<double> step(everyone, net.list(), {.rows = 8, .micro_batches = 4});
+  const auto x = net.on_stage(0, 1, {8, width}), t = net.on_stage(1, 2, {8, width});
+  const auto weights = net.parameters();
+  step(x, t, weights);
+  const auto before = sum_over(everyone, detail::executing.moved.bytes);
+  step(x, t, weights);
+  const std::size_t of_stages[] = {net.where(0).size(), net.where(1).size()};
+  if (of_stages[0] == 1 && of_stages[1] == 1)  // 8 rows of 4 numbers there, and their cotangents back
+    BOOST_TEST(sum_over(everyone, detail::executing.moved.bytes) - before == 2 * 8 * width * sizeof(double));
+  step.measured();
+  step(x, t, weights);
+  const timetable times = step.measured();
+  BOOST_TEST(times.seconds() > 0);
+  BOOST_TEST(times.seconds() >= times.computing());
+}
