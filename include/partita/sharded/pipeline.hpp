@@ -45,9 +45,9 @@ struct pipeline_options {
 ///   const auto& loss = step(x, targets, parameters);   // parameters[s] are those of stage s
 ///   const auto& gradients = step.gradients();          // gradients[s][k] of parameters[s][k]
 /// The gradients are those of the mean over all rows; they are summed in ascending order of micro-batches, so that the
-/// order of the pipeline does not change a bit.
+/// order of the pipeline changes no bit of them.
 /// Shapes:   those that were traced [shape_error, on all workers].
-/// Requires: stages on workers of the world; an order in which nothing waits for ever, checked when the pipeline is made
+/// Requires: stages on workers of the world; an order in which nothing waits for ever, which is checked at construction
 ///           [partition_error, on all workers, which names the circle].
 /// Cost:     one agreement for each step, then what the stages compute and move. A result goes to the next stage
 ///           in one movement, for which the receivers have made room early. A repeated step plans nothing.

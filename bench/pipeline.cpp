@@ -1,0 +1,100 @@
+// Steps of a pipeline of one stage for each worker: times in several orders, alternating in one run, and the measured
+// share of the time in which workers do nothing beside the simulated one.
+#include "machine.hpp"
+
+#include <partita/comm/over_workers.hpp>
+#include <partita/partita.hpp>
+#include <partita/sharded/arithmetic.hpp>
+#include <partita/sharded/pipeline.hpp>
+#include <partita/sharded/reductions.hpp>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace partita;
+using tensor = sharded_tensor<float>;
+
+bool measure(const bench::command_line& line, bench::rows& out) {
+  const world everyone;
+  const std::size_t stages = everyone.size(), width = line.count("width"), rows = line.count("batch"),
+                    micro_batches = line.count("micro-batches");
+  if (rows < micro_batches) throw bench::usage_error("requires a --batch of a row for each micro-batch");
+  const mesh m{axis{"data", 1}};
+  const sharding lies = m.layout("", "");
+  // Two products a stage, and in the last one also the loss.
+  const auto layers = [](const auto& x, const auto& v, const auto& w) { return tanh(matmul(tanh(matmul(x, v)), w)); };
+  std::vector<pipeline_stage> list;
+  for (std::size_t s = 0; s < stages; ++s) {
+    const shape_list weight{width, width};
+    const bool is_last = s + 1 == stages;
+    list.push_back({[=](std::size_t n) {
+                      const auto loss = [=](const auto& x, const auto& t, const auto& v, const auto& w) {
+                        const auto wrong = subtract(layers(x, v, w), t);
+                        return sum(multiply(wrong, wrong)) / static_cast<double>(n);
+                      };
+                      const shape_list x{n, width};
+                      return is_last ? trace(loss, spec(lies, x), spec(x), spec(weight), spec(weight))
+                                     : trace(layers, spec(lies, x), spec(weight), spec(weight));
+                    },
+                    placed_mesh(m, workers(s, s + 1))});
+  }
+  const auto made = [&](std::size_t s, std::size_t salt, const shape_list& extents) {
+    const auto element = [&](const auto& i) {
+      return static_cast<float>((i[0] * 7 + i[1] * 5 + salt) % 13 - 6.0) / static_cast<float>(width);
+    };
+    return reshard(shard<float>(everyone, lies, extents, element), list[s].where, lies);
+  };
+  const auto x = made(0, 1, {rows, width}), targets = made(stages - 1, 2, {rows, width});
+  std::vector<std::vector<tensor>> weights(stages);
+  for (std::size_t s = 0; s < stages; ++s)
+    for (const std::size_t k : {3U, 4U}) weights[s].push_back(made(s, k, {width, width}));
+  struct variant {
+    const char* name;
+    pipeline<float> step;
+    std::vector<double> samples{}, idle{};
+  };
+  const auto in = [&](pipeline_order order) {
+    return pipeline<float>(everyone, list, {.rows = rows, .micro_batches = micro_batches, .order = order});
+  };
+  std::vector<variant> all;
+  all.push_back({"gpipe", in(pipeline_order::gpipe)});
+  all.push_back({"one forward one backward", in(pipeline_order::one_forward_one_backward)});
+  all.push_back({"zero bubble", in(pipeline_order::zero_bubble)});
+  for (variant& v : all) v.step.measured();
+  bool right = true;
+  for (int round = -1; round < line.rounds("steps"); ++round)
+    for (variant& v : all) {
+      const double took = bench::timed([&] { v.step(x, targets, weights); });
+      const double computing = sum_over(everyone, v.step.measured().computing());
+      if (round < 0) continue;
+      v.samples.push_back(took);
+      v.idle.push_back(1 - computing / (static_cast<double>(stages) * took));
+    }
+  const std::vector<std::vector<tensor>> first = all[0].step.gradients();
+  for (variant& v : all) {
+    const auto gradients = v.step.gradients();
+    for (std::size_t s = 0; s < stages; ++s)
+      for (std::size_t k = 0; k < 2; ++k) {
+        const tensor &a = gradients[s][k], &b = first[s][k];
+        right = right && std::equal(a.data(), a.data() + a.size(), b.data());
+      }
+    out.add_peer("pipeline step", v.name, v.samples,
+                 {{"ratio", bench::median(v.samples) / bench::median(all[0].samples)},
+                  {"idle", bench::median(v.idle)},
+                  {"simulated idle", v.step.simulated().idle}});
+  }
+  return right;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bench::command_line line("pipeline", "steps of a pipeline in several orders, and the idle share of its workers",
+                                 {1},
+                                 {{"width", bench::argument::count, "features of each layer", "512", "32"},
+                                  {"batch", bench::argument::count, "rows of a step", "1024", "16"},
+                                  {"micro-batches", bench::argument::count, "parts of a batch", "8", "4"},
+                                  {"steps", bench::argument::count, "steps of each order", "15", "2"}});
+  return bench::run_on_workers(argc, argv, line, measure);
+}

@@ -1,0 +1,94 @@
+// A network of four stages on four groups of workers: micro-batches pass through them in a pipeline, on 4 workers.
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <partita/partita.hpp>
+#include <partita/sharded/arithmetic.hpp>
+#include <partita/sharded/pipeline.hpp>
+#include <partita/sharded/reductions.hpp>
+#include <utility>
+#include <vector>
+
+using namespace partita;
+using tensor = sharded_tensor<double>;
+
+constexpr std::size_t rows = 64, width = 16, stages = 4, micro_batches = 8;
+
+int main() {
+  boost::mpi::environment environment;
+  const world everyone;
+  if (everyone.size() % stages != 0) {
+    if (everyone.id() == 0) std::printf("this example needs 4 workers, or a multiple of 4\n");
+    return 1;
+  }
+  const std::size_t of_stage = everyone.size() / stages;
+
+  // [stages]
+  // Each stage has workers of its own, and cuts its micro-batch over them.
+  const mesh m{axis{"data", of_stage}};
+  const sharding cut = m.layout("data", ""), whole = m.layout("", "");
+  const auto layer = [](const auto& x, const auto& w) { return tanh(matmul(x, w)); };
+  std::vector<pipeline_stage> list;
+  for (std::size_t s = 0; s < stages; ++s) {
+    const placed_mesh where(m, workers(s * of_stage, (s + 1) * of_stage));
+    if (s + 1 < stages)
+      list.push_back({[=](std::size_t n) {
+                        return trace(layer, spec(cut, {n, width}), spec(whole, {width, width}));
+                      },
+                      where});
+    else  // the last stage compares with the targets
+      list.push_back({[=](std::size_t n) {
+                        const auto loss = [n](const auto& x, const auto& targets, const auto& w) {
+                          const auto wrong = subtract(matmul(x, w), targets);
+                          return sum(multiply(wrong, wrong)) / double(n);
+                        };
+                        return trace(loss, spec(cut, {n, width}), spec({n, width}), spec(whole, {width, width}));
+                      },
+                      where});
+  }
+  // [/stages]
+
+  const auto made = [&](std::size_t s, const sharding& layout, const shape_list& extents, auto element) {
+    const mesh one{axis{"all", 1}};
+    return reshard(shard<double>(everyone, sharding(one, 2), extents, element), list[s].where, layout);
+  };
+  const auto x = made(0, cut, {rows, width}, [](const auto& i) { return std::sin(double(i[0] * 3 + i[1])); });
+  const auto targets =
+      made(stages - 1, cut, {rows, width}, [](const auto& i) { return 0.5 * std::cos(double(i[0] * 3 + i[1])); });
+  std::vector<std::vector<tensor>> weights(stages);
+  for (std::size_t s = 0; s < stages; ++s)
+    weights[s].push_back(made(s, whole, {width, width}, [s](const auto& i) {
+      return 0.3 * std::sin(double((s + 1) * 17 + i[0] * 5 + i[1] * 11));
+    }));
+
+  // [train]
+  pipeline<double> step(everyone, list, {.rows = rows, .micro_batches = micro_batches});
+  double first = 0, last = 0;
+  for (int k = 0; k < 100; ++k) {
+    const tensor& loss = step(x, targets, weights);
+    const auto gradients = step.gradients();
+    for (std::size_t s = 0; s < stages; ++s)
+      weights[s][0] = subtract(weights[s][0], reshard(gradients[s][0], weights[s][0].layout()) * 0.1);
+    // the loss is on the last stage; bring it to all workers to print it
+    const mesh all{axis{"workers", everyone.size()}};
+    last = reshard(loss, placed_mesh(all), all.layout()).number();
+    if (k == 0) first = last;
+  }
+  // [/train]
+
+  if (everyone.id() == 0) {
+    std::printf("%zu stages, %zu micro-batches of %zu rows\n", stages, micro_batches, rows / micro_batches);
+    std::printf("the loss falls from %.4f to %.4f in 100 steps\n", first, last);
+    // [idle]
+    for (const auto& [order, name] :
+         {std::pair{pipeline_order::gpipe, "all forward, then all backward"},
+          std::pair{pipeline_order::one_forward_one_backward, "one forward, one backward"}}) {
+      const pipeline_shape shape{{0, 1, 2, 3}, micro_batches};
+      const pipeline_times times{{1, 1, 1, 1}, {2, 2, 2, 2}};
+      const pipeline_run run = simulate(shape, tasks_of(order, shape, times), times);
+      std::printf("%-31s idle %.1f %%, at most %u micro-batches kept\n", name, 100 * run.idle, run.most_kept);
+    }
+    // [/idle]
+  }
+  return last < 0.5 * first ? 0 : 1;
+}
