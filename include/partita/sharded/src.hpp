@@ -16,6 +16,7 @@
 #include <partita/sharded/detail/impl/tape_blocks.ipp>
 #include <partita/sharded/detail/impl/tensor_block.ipp>
 #include <partita/sharded/impl/gradient_norm.ipp>
+#include <partita/sharded/impl/scan_schedule.ipp>
 #include <partita/sharded/impl/sharded_partition.ipp>
 #include <partita/sharded/impl/sharded_tensor.ipp>
 #include <partita/sharded/impl/traced_function.ipp>

@@ -58,6 +58,7 @@ void settle(tape_node<T>& node) {
 /// layout of the operand, instead of their sum through the layout of the value.
 template <class T>
 bool goes_back_in_parts(const tape_node<T>& node) {
+  if (node.is_passed_on) return true;
   if (!node.is_reshard || node.operands.empty() || !node.operands[0]) return false;
   const sharding there = place_of_cotangent(node.layout), target = place_of_cotangent(node.operands[0]->layout);
   std::size_t apart = 0, together = 0;

@@ -38,6 +38,7 @@ struct tape_node {
   pull_back<T> back{};
   bool is_reshard = false;                         ///< the value of its only operand under another layout
   bool is_of_segment = false;                      ///< an argument of recompute: its outer node reshards it
+  bool is_passed_on = false;                       ///< a state of scan: contributions go on one by one, not summed
   std::size_t uses = 0;                            ///< uses that have not contributed to the cotangent yet
   std::vector<sharded_tensor<T>> contributions{};  ///< to the cotangent, one per layout
   sharded_tensor<T> cotangent{};

@@ -1,0 +1,203 @@
+// Runs the steps of a scan whose gradient is asked for, forward and backward, by the sweeps of its schedule.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <partita/comm/agreement.hpp>
+#include <partita/comm/facts.hpp>
+#include <partita/sharded/detail/run_backward.hpp>
+#include <partita/sharded/scan_schedule.hpp>
+#include <partita/sharded/value_and_gradient.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// The tensors of a state.
+template <class T>
+using state_list = std::vector<sharded_tensor<T>>;
+
+/// Step number i of a scan. The parameters are recorded on the tape or detached from it.
+template <class T>
+using scan_step = std::function<state_list<T>(std::size_t i, const state_list<T>&, bool is_recorded)>;
+
+/// The same value with a record of its own, which passes each contribution to the cotangent on as it is. It separates
+/// two steps, so that sums are taken in the same order whether the steps are recorded at once or again.
+template <class T>
+sharded_tensor<T> passed_on(const sharded_tensor<T>& x) {
+  if (!x.state()->node) return x;
+  auto y = recorded<T>(sharded_tensor<T>(std::make_shared<tensor_state<T>>(*detached(x).state())), {x},
+                       [] { return [](std::size_t, const sharded_tensor<T>& dy) { return dy; }; });
+  y.state()->node->is_passed_on = true;
+  return y;
+}
+
+template <class T>
+class scan_run {
+ public:
+  scan_run(scan_step<T> step, state_list<T> initial, std::size_t n, const scan_options& options)
+      : step_(std::move(step)), initial_(std::move(initial)), sweeps_(scan_schedule(n, options)) {}
+
+  /// The state after all steps. `parameters` are the records of the parameters; null for those without a gradient.
+  static state_list<T> forward(const std::shared_ptr<scan_run>& run,
+                               const std::vector<std::shared_ptr<tape_node<T>>>& parameters) {
+    if (run->sweeps_.empty()) return run->initial_;
+    const scan_sweep& first = run->sweeps_[0];
+    if (first.begin == 0) return run->record(first, run->initial_);
+    // 1. The steps that are not recorded, as one record, whose backward function computes them again.
+    state_list<T> start;
+    for (const auto& x : run->initial_) start.push_back(detached(x));
+    start = run->advance(first, std::move(start));
+    const auto node = new_node<T>(start[0].layout());
+    for (const auto& x : run->initial_) node->operands.push_back(x.state()->node);
+    node->operands.insert(node->operands.end(), parameters.begin(), parameters.end());
+    node->is_of_segment = true;  // its cotangent only says that one has arrived
+    node->held.record();
+    node->back = [run](std::size_t, const sharded_tensor<T>&) {
+      run->go_back();
+      return sharded_tensor<T>();
+    };
+    // 2. A record for each tensor of the state, which collects the contributions to its cotangent.
+    run->arrived_.resize(start.size());
+    for (std::size_t j = 0; j < start.size(); ++j) {
+      auto one = std::make_shared<tensor_state<T>>(*start[j].state());
+      one->node = new_node<T>(start[j].layout());
+      one->node->operands.push_back(node);
+      one->node->is_passed_on = true;
+      one->node->held.record();
+      one->node->back = [run, j](std::size_t, const sharded_tensor<T>& dy) {
+        run->arrived_[j].push_back(dy);
+        return std::exchange(run->has_arrived_, true) ? sharded_tensor<T>() : dy;
+      };
+      start[j] = sharded_tensor<T>(std::move(one));
+    }
+    // 3. The last steps are recorded now, because their backward steps come first.
+    return run->record(first, std::move(start));
+  }
+
+ private:
+  struct kept_state {
+    state_list<T> tensors;
+    tape_blocks held{};
+  };
+
+  /// Computes the steps from the state at `from` to `begin` without recording them.
+  state_list<T> advance(const scan_sweep& sweep, state_list<T> state) {
+    auto next = sweep.keep.begin();
+    for (std::size_t i = sweep.from;; ++i) {
+      if (next != sweep.keep.end() && *next == i) {
+        keep(state);
+        ++next;
+      }
+      if (i == sweep.begin) return state;
+      state = step_(i, state, false);
+    }
+  }
+  void keep(const state_list<T>& state) {
+    kept_state& one = kept_.emplace_back();
+    one.tensors = state;
+    one.held.record();
+    for (const auto& x : state)
+      if (const auto& block = x.state()->block; block.data() != nullptr)
+        one.held.hold(block.data(), block.size() * sizeof(T));
+  }
+  state_list<T> record(const scan_sweep& sweep, state_list<T> state) {
+    for (std::size_t i = sweep.begin; i < sweep.end; ++i) {
+      if (i > sweep.begin)
+        for (auto& x : state) x = passed_on(x);
+      state = step_(i, state, true);
+    }
+    return state;
+  }
+
+  /// The backward pass of the steps that are one record. The records of the parameters and of the initial state get
+  /// their contributions one by one, in the order in which they would get them if all steps had been recorded.
+  void go_back() {
+    for (std::size_t k = 1; k < sweeps_.size(); ++k) {
+      const scan_sweep& sweep = sweeps_[k];
+      // 1. Compute the state from which steps are recorded.
+      state_list<T> state = kept_.back().tensors;
+      if (sweep.from == sweep.begin) kept_.pop_back();
+      state = advance(sweep, std::move(state));
+      // 2. Record them, and run their backward pass.
+      if (sweep.begin == 0) state = initial_;
+      else
+        for (auto& x : state) {
+          x = parameter_of(x);
+          x.state()->node->uses = 1;  // never complete: its contributions go on to the steps before
+        }
+      run_back(record(sweep, state));
+      // 3. The contributions to the state are those of the results of the steps before.
+      for (std::size_t j = 0; j < state.size() && sweep.begin > 0; ++j)
+        arrived_[j] = std::move(state[j].state()->node->contributions);
+    }
+    sweeps_.clear();
+  }
+  void run_back(const state_list<T>& y) {
+    backward_pass pass;
+    for (const auto& one : y)
+      if (one.state()->node) count_uses(one.state()->node, 0);
+    for (std::size_t j = y.size(); j-- > 0;)  // as `passed_on` does, whose records are in this order
+      for (const auto& dy : std::exchange(arrived_[j], {}))
+        if (y[j].state()->node) pass.give(*y[j].state()->node, dy);
+    for (const auto& one : y)
+      if (one.state()->node) pass.used(one.state()->node);
+    pass.run();
+  }
+
+  scan_step<T> step_;
+  state_list<T> initial_;
+  std::vector<scan_sweep> sweeps_;
+  std::list<kept_state> kept_{};
+  std::vector<state_list<T>> arrived_{};  ///< contributions to the cotangents of a state, for each of its tensors
+  bool has_arrived_ = false;              ///< any of them
+};
+
+/// The state after n steps; the options have no memory limit.
+template <class T>
+state_list<T> forward_scan(const scan_step<T>& step, const state_list<T>& initial, std::size_t n,
+                           const scan_options& options, const std::vector<std::shared_ptr<tape_node<T>>>& parameters) {
+  return scan_run<T>::forward(std::make_shared<scan_run<T>>(step, initial, n, options), parameters);
+}
+
+/// The bytes that one step keeps on the tape of this worker.
+template <class T>
+std::size_t bytes_of_step(const scan_step<T>& step, const state_list<T>& state) {
+  const std::size_t before = on_tape()->now.bytes;
+  state_list<T> copies;  // blocks that nothing else on the tape holds
+  for (const auto& x : state) {
+    auto one = std::make_shared<tensor_state<T>>(*x.state());
+    one->block = one->block.copy();
+    copies.push_back(parameter_of(sharded_tensor<T>(std::move(one))));
+  }
+  const auto y = step(0, copies, true);
+  return on_tape()->now.bytes - before;
+}
+
+/// The options without a memory limit. The most that any worker keeps decides, so that all have one schedule.
+template <class T>
+scan_options agreed_scan_options(const scan_step<T>& step, const state_list<T>& state, std::size_t n,
+                                 const scan_options& options) {
+  require_one_scan_option(options);
+  if (options.memory == 0) return options;
+  if (executing.is_dry)
+    throw error(
+        "partita::scan: requires the option checkpoints in place of memory in a dry run, which has no memory; give "
+        "that");
+  facts<2> bytes{0, n == 0 ? 0 : bytes_of_step(step, state)};
+  for (const auto& x : state) bytes[0] += x.size() * sizeof(T);
+  if (const auto& on = state[0].state()->on) {
+    const auto& world = *on->everyone().state();
+    on->one_call([&] {
+      agree_if_checked(*on->everyone().state(), hasher().mix("scan").mix(n).value(), {},
+                       [] { return text("partita::scan within a memory limit"); });
+      bytes = largest<2>(world, bytes);
+    });
+  }
+  return within_memory(n, options, bytes[0], bytes[1]);
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,248 @@
+// A loop over steps that can be differentiated: time steps of a solver, or a recurrent network.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <partita/sharded/detail/scan_run.hpp>
+#include <partita/sharded/recompute.hpp>
+#include <partita/sharded/traced_function.hpp>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace partita {
+namespace detail {
+
+template <class S>
+inline constexpr bool is_tensor_tuple = false;
+template <class... X>
+inline constexpr bool is_tensor_tuple<std::tuple<X...>> = sizeof...(X) > 0 && (any_tensor<X> && ...);
+
+/// The state of a scan: a tensor, or a std::tuple of tensors.
+template <class S>
+concept scan_state = any_tensor<S> || is_tensor_tuple<S>;
+
+/// f of each tensor of a state, in a state of the same form.
+template <class S, class F>
+auto map_state(const S& state, const F& f) {
+  if constexpr (is_tensor_tuple<S>)
+    return std::apply([&](const auto&... x) { return std::tuple<decltype(f(x))...>{f(x)...}; }, state);
+  else return f(state);
+}
+
+/// The value that a scan hands from step to step: an array of an expression, else a tensor.
+template <class T, auto Layout>
+typed_sharded<T, Layout> as_scanned(const typed_sharded<T, Layout>& x) {
+  return x;
+}
+template <class T>
+sharded_tensor<T> as_scanned(const sharded_tensor<T>& x) {
+  return x;
+}
+template <class X>
+  requires(tensor_kind<X> == 3)
+X as_scanned(const X& x) {
+  return x;
+}
+template <ranked_array X>
+xt::xtensor<element_of<X>, rank_of<X>> as_scanned(const X& x) {
+  return x;
+}
+
+template <class S>
+struct tensors_of_state {
+  static constexpr bool are_arrays = tensor_kind<S> == 0, are_traced = tensor_kind<S> == 3;
+  using element = element_of_tensor<S>;
+  static constexpr bool are_of_one_type = true;
+};
+template <class First, class... X>
+struct tensors_of_state<std::tuple<First, X...>> {
+  static constexpr bool are_arrays = tensor_kind<First> == 0 && ((tensor_kind<X> == 0) && ...);
+  static constexpr bool are_traced = tensor_kind<First> == 3 && ((tensor_kind<X> == 3) && ...);
+  using element = element_of_tensor<First>;
+  static constexpr bool are_of_one_type = (std::is_same_v<element, element_of_tensor<X>> && ...);
+};
+
+/// The next state: step(state, parameters...), or step(i, state, parameters...) if that is what can be called.
+template <class F, class S, class... P>
+auto next_state(const F& step, std::size_t i, const S& state, const P&... parameters) {
+  const auto scanned = [](const auto& x) { return as_scanned(x); };
+  if constexpr (std::is_invocable_v<const F&, const S&, const P&...>)
+    return map_state(step(state, parameters...), scanned);
+  else return map_state(step(i, state, parameters...), scanned);
+}
+template <class F, class S, class... P>
+inline constexpr bool is_step_of = std::is_invocable_v<const F&, const S&, const P&...> ||
+                                   std::is_invocable_v<const F&, std::size_t, const S&, const P&...>;
+
+template <class S>
+void require_same_extents(std::size_t i, const S& made, const S& expected) {
+  std::size_t j = 0;
+  const auto one = [&](const auto& a, const auto& b) {
+    if constexpr (tensor_kind<decltype(a)> == 0) require_same_extents(i, j++, shape_of(a), shape_of(b));
+    else require_same_extents(i, j++, a.extents(), b.extents());
+  };
+  if constexpr (is_tensor_tuple<S>) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (one(std::get<I>(made), std::get<I>(expected)), ...);
+    }(std::make_index_sequence<std::tuple_size_v<S>>());
+  } else {
+    one(made, expected);
+  }
+}
+
+/// The tensors of a state as a list, and a state of the kinds of another one from a list.
+template <class T, class S>
+state_list<T> as_list(const S& state) {
+  state_list<T> all;
+  map_state(state, [&](const auto& x) { return all.push_back(as_run_time(x)), 0; });
+  return all;
+}
+template <class T, class S>
+S as_state_like(const S& kinds, const state_list<T>& all) {
+  std::size_t j = 0;
+  return map_state(kinds, [&](const auto& x) { return as_its_kind(x, all[j++]); });
+}
+/// The record of a parameter; none of one that has none, or whose elements are integers.
+template <class T, class X>
+std::shared_ptr<tape_node<T>> record_of(const X& x) {
+  if constexpr (tensor_kind<X> != 0 && std::is_same_v<element_of_tensor<X>, T>) return as_run_time(x).state()->node;
+  else return nullptr;
+}
+
+/// One step on lists of tensors of T. The state keeps its extents, its mesh and its layouts.
+template <class T, class F, class S, class... P>
+scan_step<T> step_of_lists(const F& step, const S& initial, const P&... parameters) {
+  const auto kinds = map_state(initial, [](const auto& x) { return as_kept(x); });
+  return [step, kinds, recorded = std::tuple<decltype(as_scanned(parameters))...>{as_scanned(parameters)...},
+          kept = std::tuple<decltype(as_kept(parameters))...>{as_kept(parameters)...}](
+             std::size_t i, const state_list<T>& state, bool is_recorded) {
+    const auto called = [&](const auto&... p) { return next_state(step, i, as_state_like(kinds, state), p...); };
+    const S y = std::apply(called, is_recorded ? recorded : kept);
+    require_same_extents(i, y, kinds);
+    state_list<T> next = as_list<T>(y);
+    for (std::size_t j = 0; j < next.size(); ++j) {
+      if (!is_recorded && next[j].state()->node)
+        throw error(
+            "partita::scan: requires a step that reads as its arguments what a gradient is asked of, but it holds a "
+            "tensor of a gradient, too; give that as a parameter");
+      if (next[j].state()->on != state[j].state()->on)
+        throw partition_error(
+            "partita::scan: requires a step that leaves the state on its mesh; make the state on the mesh of the "
+            "parameters, or reshard it in the step");
+      if (!next[j].layout().same_layout(state[j].layout())) next[j] = reshard(next[j], state[j].layout());
+    }
+    return next;
+  };
+}
+
+/// Runs a scan whose step keeps the type of the state.
+template <class F, class S, class... P>
+S scanned_alike(const F& step, const S& initial, std::size_t n, const scan_options& options, const P&... parameters) {
+  using of_state = tensors_of_state<S>;
+  require_one_scan_option(options);
+  const bool has_option = options.recompute_every > 0 || options.checkpoints > 0 || options.memory > 0;
+  if constexpr (of_state::are_arrays || of_state::are_traced) {
+    // The values of a program have no tape, and arrays have no gradient.
+    if (of_state::are_traced && has_option)
+      throw error(
+          "partita::scan: requires no options while a program is traced, as the program decides what it keeps; trace "
+          "the step instead, and scan the traced step");
+    S state = initial;
+    for (std::size_t i = 0; i < n; ++i) {
+      S next = next_state(step, i, state, parameters...);
+      require_same_extents(i, next, initial);
+      state = std::move(next);
+    }
+    return state;
+  } else {
+    using T = typename of_state::element;
+    constexpr bool are_of_one_type =
+        of_state::are_of_one_type &&
+        ((std::is_same_v<element_of_tensor<P>, T> || std::is_integral_v<element_of_tensor<P>>)&&...);
+    static_assert(are_of_one_type,
+                  "partita::scan(step, state, n, parameters...): requires a state and parameters of one type of "
+                  "elements, besides parameters of integers; cast them first");
+    if constexpr (are_of_one_type) {
+      const state_list<T> first = as_list<T>(initial);
+      const auto& s = *first[0].state();
+      noted<T>(hasher().mix(n).mix(options.recompute_every).mix(options.checkpoints).mix(options.memory).value(),
+               "scan", s.on.get(), s.extents, first);
+      const std::vector<std::shared_ptr<tape_node<T>>> records{record_of<T>(parameters)...};
+      bool is_asked = false;
+      for (const auto& x : first) is_asked = is_asked || x.state()->node;
+      for (const auto& one : records) is_asked = is_asked || one;
+      const auto lists = step_of_lists<T>(step, initial, parameters...);
+      if (is_asked) {
+        const scan_options agreed = agreed_scan_options(lists, first, n, options);
+        return as_state_like(initial, forward_scan(lists, first, n, agreed, records));
+      }
+      state_list<T> state = first;
+      for (std::size_t i = 0; i < n; ++i) state = lists(i, state, !has_option);
+      return as_state_like(initial, state);
+    } else {
+      return initial;
+    }
+  }
+}
+
+/// Runs a scan whose state is of the kinds that a step makes.
+template <class F, class S, class... P>
+auto scanned(const F& step, const S& initial, std::size_t n, const scan_options& options, const P&... parameters) {
+  constexpr bool is_step = is_step_of<F, S, P...>;
+  static_assert(is_step,
+                "partita::scan(step, state, n, parameters...): requires a step that is called as step(state, "
+                "parameters...), or as step(i, state, parameters...) with its number");
+  if constexpr (is_step) {
+    constexpr bool keeps_type = std::is_same_v<decltype(next_state(step, n, initial, parameters...)), S>;
+    static_assert(keeps_type,
+                  "partita::scan(step, state, n, parameters...): requires a step whose result has the type of the "
+                  "state; reshard or cast it in the step, or the state before");
+    if constexpr (keeps_type) return scanned_alike(step, initial, n, options, parameters...);
+    else return rejected_call{};
+  } else {
+    return rejected_call{};
+  }
+}
+
+}  // namespace detail
+
+/// state = step(state, parameters...), n times; the last state. The state is a tensor or a std::tuple of tensors. A
+/// step that is called with one more argument gets its number first: step(i, state, parameters...).
+///   const auto last = scan(step, u, 1000, {.recompute_every = 32}, speed);
+/// Shapes:   a step keeps the extents of the state [shape_error] and its type [compile time].
+/// Requires: a step that reads as its arguments what a gradient is asked of, and that computes the same again [error];
+///           elements of one type in the state and in the parameters whose gradients are asked [compile time]; a memory
+///           limit that is possible, or an error that states the least [error, on all workers].
+/// Cost:     that of scan_cost. A result of a step in another layout is resharded to that of the state.
+/// Adjoint:  that of the steps in turn, with identical numbers for all options; gradients of the parameters are summed
+///           over the steps. While tracing, the steps are operations of the program, which takes no options [error].
+template <class F, class S, class... P>
+auto scan(const F& step, const S& state, std::size_t n, const scan_options& options, const P&... parameters) {
+  constexpr bool is_state = detail::scan_state<S>;
+  static_assert(is_state,
+                "partita::scan(step, state, n, parameters...): requires a state that is a tensor, an array, or a "
+                "std::tuple of them");
+  constexpr bool are_parameters = (detail::any_tensor<P> && ...);
+  static_assert(are_parameters,
+                "partita::scan(step, state, n, parameters...): requires parameters that are tensors or "
+                "arrays; let the step hold the numbers that are constant");
+  if constexpr (is_state && are_parameters) {
+    constexpr bool all_arrays = detail::tensors_of_state<S>::are_arrays && ((detail::tensor_kind<P> == 0) && ...);
+    const auto initial = detail::map_state(state, [](const auto& x) {
+      if constexpr (all_arrays) return detail::as_scanned(x);
+      else if constexpr (detail::tensor_kind<decltype(x)> == 0) return detail::as_run_time(x);
+      else return detail::as_scanned(x);
+    });
+    return detail::scanned(step, initial, n, options, parameters...);
+  } else {
+    return detail::rejected_call{};
+  }
+}
+template <class F, class S, class... P>
+auto scan(const F& step, const S& state, std::size_t n, const P&... parameters) {
+  return scan(step, state, n, scan_options{}, parameters...);
+}
+
+}  // namespace partita
