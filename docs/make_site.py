@@ -21,7 +21,7 @@ SECTIONS = {
                "reliability", "packages"],
     "Kernels": ["arguments", "broadcast", "sum-reduce", "reduce", "all-gather", "repartition", "halo-exchange", "fourier", "linear", "convolution",
                 "layers", "array-broadcasting", "compose", "nodes", "simulated", "files"],
-    "Sharding": ["sharding", "sharded", "search"],
+    "Sharding": ["sharding", "sharded", "schedules", "search"],
     "Performance": ["performance", "performance-collectives", "performance-linear", "compile-cost"],
     "How it is built": ["architecture", "extending", "departures-distdl", "departures-sharding", "reference-figures", "changelog"],
 }

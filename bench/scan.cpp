@@ -1,0 +1,86 @@
+// The time of a scan and its gradient for each of its options, over the time that the count of its steps predicts from
+// the scan that records all steps and from a step without a gradient.
+#include "machine.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <partita/sharded/parts.hpp>
+#include <partita/sharded/scan.hpp>
+#include <partita/sharded/tensor_functions.hpp>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace {
+
+using namespace partita;
+
+bool measure(const bench::command_line& line, bench::rows& out) {
+  const world everyone;
+  const mesh m{axis{"rows", everyone.size()}};
+  const std::size_t n = line.count("steps"), rows = line.count("rows") * everyone.size(),
+                    columns = line.count("columns");
+  const auto field = [&](double salt) {
+    return shard<double>(everyone, m.layout("rows", ""), {rows, columns}, [=](const auto& i) {
+      return std::sin(salt + 0.3 * static_cast<double>(i[0]) + 0.7 * static_cast<double>(i[1]));
+    });
+  };
+  const auto u = field(1), speed = field(2);
+  // a wave equation: a step reads the row above, which may belong to another worker
+  const auto step = [&](const auto& state, const auto& c) {
+    const auto& [now, before] = state;
+    const auto above = pad(slice(now, dimensions<0>, {0, rows - 1}), dimensions<0>, {1, 0});
+    return std::tuple{add(subtract(multiply(now, 2), before), multiply(c, subtract(above, now))), now};
+  };
+  struct variant {
+    std::string name;
+    scan_options options;
+    std::vector<double> samples{};
+  };
+  std::vector<variant> variants{{"all steps recorded", {}},
+                                {"every 8th state", {.recompute_every = 8}},
+                                {"every 32nd state", {.recompute_every = 32}},
+                                {"10 checkpoints", {.checkpoints = 10}},
+                                {"3 checkpoints", {.checkpoints = 3}}};
+  std::vector<double> forward;
+  const auto small = multiply(speed, 0.01);
+  double first = 0;
+  bool right = true;
+  for (int round = -1; round < line.rounds(); ++round) {
+    const double alone = bench::timed([&] { scan(step, std::tuple{u, u}, n, small); });
+    if (round >= 0) forward.push_back(alone);
+    for (variant& v : variants) {
+      const double took = bench::timed([&] {
+        const auto all = value_and_gradient(
+            [&](const auto& c) {
+              return sum(std::get<0>(scan(step, std::tuple{u, u}, n, v.options, c)));
+            },
+            small);
+        const double of_corner = std::get<0>(all.gradients).data()[0];
+        if (round < 0 && &v == variants.data()) first = of_corner;
+        right = right && of_corner == first;
+      });
+      if (round >= 0) v.samples.push_back(took);
+    }
+  }
+  const double a_step = bench::median(forward) / static_cast<double>(n), recorded = bench::median(variants[0].samples);
+  out.add_peer("scan of " + std::to_string(n) + " steps", "without a gradient", forward, {{"steps", n}});
+  for (const variant& v : variants) {
+    const std::size_t steps = scan_cost(n, v.options, 0, 0).steps;
+    const double predicted = recorded + static_cast<double>(steps - n) * a_step;
+    out.add_peer("scan of " + std::to_string(n) + " steps", v.name, v.samples,
+                 {{"steps", steps}, {"ratio", bench::median(v.samples) / predicted}});
+  }
+  return right;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bench::command_line line("scan", "scans that compute steps again, over the count of their steps", {1},
+                                 {{"steps", bench::argument::count, "steps of the scan", "256", "40"},
+                                  {"rows", bench::argument::count, "rows of a worker", "128", "16"},
+                                  {"columns", bench::argument::count, "columns", "128", "16"},
+                                  {"rounds", bench::argument::count, "samples", "11", "2"}});
+  return bench::run_on_workers(argc, argv, line, measure);
+}

@@ -1,0 +1,95 @@
+// Where was the bang? Finds the source of a wave from what a few rows of receivers heard, by its adjoint, on 4 workers.
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <partita/partita.hpp>
+#include <partita/sharded/scan.hpp>
+#include <tuple>
+#include <vector>
+
+using namespace partita;
+using tensor = sharded_tensor<double>;
+
+constexpr std::size_t side = 20, steps = 32;
+
+int main(int argc, char** argv) {
+  boost::mpi::environment environment(argc, argv);
+  const world everyone;
+  // [layout]
+  const mesh m{axis{"rows", 2}, axis{"columns", 2}};
+  const sharding cut = m.layout("", "", "rows", "columns");  // any other layout gives the same
+  // [/layout]
+  const auto field = [&](auto f) {
+    return shard<double>(everyone, cut, {1, 1, side, side},
+                         [f](const auto& i) { return f(double(i[2]), double(i[3])); });
+  };
+  const auto stencil = shard(everyone, m.layout("", "", "", ""),
+                             xt::xtensor<double, 4>{{{{0.05, 0.2, 0.05}, {0.2, -1, 0.2}, {0.05, 0.2, 0.05}}}});
+  const auto at_rest = field([](double, double) { return 0.; });
+  const auto receivers = field([](double i, double) { return int(i) % 6 == 1 ? 1. : 0.; });
+  const auto bang = field([](double i, double j) { return std::exp(-((i - 8) * (i - 8) + (j - 12) * (j - 12)) / 6); });
+
+  // [wave]
+  const auto pulse = [](std::size_t i) {  // how loud the source is in step i
+    const double t = (double(i) - 6) / 3;
+    return (1 - 2 * t * t) * std::exp(-t * t);
+  };
+  const auto next = [&](std::size_t i, const auto& now, const auto& before, const auto& source) {
+    const auto pull = convolve<2>(now, stencil, {.padding = {1, 1}});
+    return add(subtract(multiply(now, 2), before), add(multiply(pull, 0.4), multiply(source, pulse(i))));
+  };
+  // [/wave]
+  std::vector<tensor> heard;
+  scan(
+      [&](std::size_t i, const auto& state) {
+        const auto& [now, before] = state;
+        heard.push_back(next(i, now, before, bang));
+        return std::tuple{heard.back(), now};
+      },
+      std::tuple{at_rest, at_rest}, steps);
+
+  // [misfit]
+  const auto misfit = [&](const auto& source) {  // the state is the wave now and before, and the misfit so far
+    const auto step = [&](std::size_t i, const auto& state, const auto& s) {
+      const auto& [now, before, wrong] = state;
+      const auto later = next(i, now, before, s);
+      return std::tuple{later, now, add(wrong, multiply(receivers, square(subtract(later, heard[i]))))};
+    };
+    return sum(std::get<2>(scan(step, std::tuple{at_rest, at_rest, at_rest}, steps, {.recompute_every = 8}, source)));
+  };
+  // [/misfit]
+
+  // [descent]
+  tensor guess = at_rest;
+  double first = 0, slope_error = 0, value = 0;
+  std::size_t kept = 0;
+  for (int round = 0; round < 6; ++round) {
+    const auto [wrong, gradients] = value_and_gradient(misfit, guess);
+    const auto& gradient = std::get<0>(gradients);
+    // the misfit is quadratic in the source: its values at two places give the best length of a step
+    const double slope = sum(square(gradient)).number();
+    const double along = misfit(subtract(guess, gradient)).number();
+    const double curvature = along - wrong + slope;
+    if (round == 0) {
+      kept = tape_holds().most_bytes;
+      first = wrong;
+      const double forward = misfit(add(guess, gradient)).number();
+      slope_error = std::abs((forward - along) / 2 - slope) / slope;  // exact for a quadratic function
+    }
+    guess = subtract(guess, multiply(gradient, slope / (2 * curvature)));
+    value = wrong;
+  }
+  // [/descent]
+  const auto places = argmax(reshape(guess, {side * side}), dimensions<0>);
+  const auto place = static_cast<std::size_t>(places.number());
+  if (everyone.id() == 0) {
+    std::printf("%zu steps of a wave on %zu x %zu cells, at most %zu bytes kept by a worker\n", steps, side, side,
+                kept);
+    std::printf("the gradient differs from a finite difference by %.0e of it\n", slope_error);
+    std::printf("6 descents: the misfit falls from %.2f to %.2f, the source is loudest at row %zu, column %zu\n", first,
+                value, place / side, place % side);
+  }
+  const bool right = slope_error < 1e-9 && value < first / 5 && place == 8 * side + 12;
+  return right ? EXIT_SUCCESS : EXIT_FAILURE;
+}
