@@ -331,9 +331,30 @@ BOOST_AUTO_TEST_CASE(wrong_scans_are_refused_on_all_workers) {
   const auto moves = [&](const scan_options& o) {
     return movements_of([&](const auto& x) { return sum(scan(row_above, x, 4, o)); }, u);
   };
-  // two more steps are computed for one checkpoint than for three, in the backward pass
+  // back, steps 2, 1, 0 are computed again; with one checkpoint, the steps up to each of them, too
   BOOST_TEST(moves({}).size() + 3 * (everyone.size() > 1) == moves({.checkpoints = 3}).size());
   BOOST_TEST(moves({}).size() + 6 * (everyone.size() > 1) == moves({.checkpoints = 1}).size());
+}
+
+BOOST_AUTO_TEST_CASE(a_scan_that_one_worker_makes_otherwise_is_refused_on_all, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const auto u = shard(everyone, m.layout("a", ""), integers(2 * everyone.size(), 2, 1));
+  const auto is_refused = [&](std::size_t n, const scan_options& o) {
+    test::expect_refused<disagreement_error>(
+        [&] {
+          (void)value_and_gradient(
+              [&](const auto& x) { return sum(scan([](const auto& v) { return multiply(v, 2); }, x, n, o)); }, u);
+        },
+        "scan");
+    BOOST_TEST(sum(u).number() == xt::sum(integers(2 * everyone.size(), 2, 1))());  // the world still works
+  };
+  const bool odd = everyone.id() == 1;
+  is_refused(odd ? 3 : 2, {});
+  is_refused(odd ? 0 : 1, {.memory = 1000});
+  is_refused(4, {.recompute_every = odd ? std::size_t{1} : std::size_t{2}});
+  is_refused(4, {.checkpoints = odd ? std::size_t{1} : std::size_t{2}});
+  is_refused(4, {.memory = odd ? std::size_t{1000} : std::size_t{2000}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()
