@@ -131,6 +131,34 @@ BOOST_AUTO_TEST_CASE(an_element_of_x_travels_once_on_one_node) {
   BOOST_TEST(a.entries() == (me == 0 ? 7 : 8));
 }
 
+BOOST_AUTO_TEST_CASE(columns_are_counted_beyond_32_bits) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id(), wide = std::size_t{3} << 30U;
+  const interval columns{wide * me, wide * (me + 1)};
+  std::vector<triplet<double>> entries;
+  for (std::size_t row = 0; row < P; ++row) entries.push_back({row, wide * (row + 1) - 1, static_cast<double>(row)});
+  const csr_matrix<double> a(everyone, {me, me + 1}, columns, me == 0 ? entries : std::vector<triplet<double>>());
+  BOOST_TEST(a.triplets().size() == 1);
+  BOOST_TEST(a.triplets().front().column == wide * (me + 1) - 1);
+}
+
+BOOST_AUTO_TEST_CASE(views_and_expressions_are_multiplied_as_tensors_are) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  std::vector<triplet<double>> entries;  // the last row has none
+  for (std::size_t row = 2 * me; row < 2 * me + 2 && row + 1 < 2 * P; ++row)
+    entries.push_back({row, (row + 3) % (2 * P), static_cast<double>(row + 1)});
+  const csr_matrix<double> a(everyone, {2 * me, 2 * me + 2}, {2 * me, 2 * me + 2}, entries);
+  const auto first = static_cast<double>(4 * me);
+  const xt::xtensor<double, 1> every{first, -1, first + 2, -1}, x{first, first + 2};
+  const xt::xtensor<double, 2> several{{first, 1}, {first + 2, 2}};
+  const xt::xtensor<double, 2, xt::layout_type::column_major> by_columns = several;
+  BOOST_TEST((a(xt::view(every, xt::range(0, 4, 2))) == a(x)));
+  BOOST_TEST((a(xt::view(several, xt::all(), 0)) == a(x)));
+  BOOST_TEST((a(0.5 * x + 0.5 * x) == a(x)));
+  BOOST_TEST((a(by_columns) == a(several)));
+}
+
 BOOST_AUTO_TEST_CASE(complex_numbers_are_not_conjugated) {
   const world everyone(test::workers());
   using number = std::complex<double>;
@@ -161,6 +189,12 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
         csr_matrix<double>(everyone, mine, mine, {{0, me == last ? 2 * P : 0, 1.0}});
       },
       "requires entries of a matrix of");
+  constexpr std::size_t many = std::size_t{1} << 33U;  // their numbers in a block do not fit in 32 bits
+  test::expect_refused<shape_error>(
+      [&] {
+        csr_matrix<double>(everyone, mine, me == last ? interval{2 * me, many} : mine, {});
+      },
+      "requires at most 4294967296 columns");
   const csr_matrix<double> a(everyone, mine, mine, {{2 * me, 0, 1.0}});
   const xt::xtensor<double, 1> good = xt::ones<double>({2}), bad = xt::ones<double>({3});
   test::expect_refused<shape_error>([&] { a(me == last ? bad : good); }, "column that its worker owns");
