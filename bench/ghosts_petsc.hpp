@@ -43,17 +43,17 @@ class by_vec_scatter {
   VecScatter scatter_ = nullptr;
 };
 
-/// y = A x of a square matrix whose rows and columns are those of the workers' blocks of x.
+/// y = A x of a square matrix whose rows and columns are those of the workers' blocks of x. `entries` are those of the
+/// rows of this worker, which begin at `first`.
 class by_mat_mult {
  public:
-  by_mat_mult(std::size_t owned, const std::vector<partita::triplet<double>>& entries, double* x, double* y) {
+  by_mat_mult(std::size_t first, std::size_t owned, const std::vector<partita::triplet<double>>& entries) {
     start_petsc();
     const auto n = static_cast<PetscInt>(owned);
     MatCreate(PETSC_COMM_WORLD, &matrix_);
     MatSetSizes(matrix_, n, n, PETSC_DETERMINE, PETSC_DETERMINE);
     MatSetType(matrix_, MATAIJ);
     std::vector<PetscInt> of_row(owned, 0);
-    const std::size_t first = entries.empty() ? 0 : entries.front().row / owned * owned;
     for (const auto& entry : entries) ++of_row[entry.row - first];
     const PetscInt most = of_row.empty() ? 0 : *std::max_element(of_row.begin(), of_row.end());
     MatSeqAIJSetPreallocation(matrix_, most, nullptr);
@@ -63,8 +63,8 @@ class by_mat_mult {
                   ADD_VALUES);
     MatAssemblyBegin(matrix_, MAT_FINAL_ASSEMBLY);
     MatAssemblyEnd(matrix_, MAT_FINAL_ASSEMBLY);
-    VecCreateMPIWithArray(PETSC_COMM_WORLD, 1, n, PETSC_DETERMINE, x, &x_);
-    VecCreateMPIWithArray(PETSC_COMM_WORLD, 1, n, PETSC_DETERMINE, y, &y_);
+    VecCreateMPIWithArray(PETSC_COMM_WORLD, 1, n, PETSC_DETERMINE, nullptr, &x_);
+    VecCreateMPIWithArray(PETSC_COMM_WORLD, 1, n, PETSC_DETERMINE, nullptr, &y_);
   }
   by_mat_mult(const by_mat_mult&) = delete;
   by_mat_mult& operator=(const by_mat_mult&) = delete;
@@ -73,7 +73,13 @@ class by_mat_mult {
     VecDestroy(&x_);
     MatDestroy(&matrix_);
   }
-  void multiply() { MatMult(matrix_, x_, y_); }
+  void multiply(const double* x, double* y) {
+    VecPlaceArray(x_, x);
+    VecPlaceArray(y_, y);
+    MatMult(matrix_, x_, y_);
+    VecResetArray(y_);
+    VecResetArray(x_);
+  }
 
  private:
   Mat matrix_ = nullptr;

@@ -131,7 +131,7 @@ bool measure_products(const bench::command_line& line, bench::rows& out) {
   bool right = true;
 #ifdef BENCH_PETSC
   xt::xtensor<double, 1> z = xt::zeros_like(x);
-  bench::by_mat_mult petsc(owned, entries, x.data(), z.data());
+  bench::by_mat_mult petsc(mine.start, owned, entries);
 #endif
   const int each = line.rounds("calls");
   for (int k = -1; k < line.rounds(); ++k) {
@@ -142,7 +142,7 @@ bool measure_products(const bench::command_line& line, bench::rows& out) {
     if (k >= 0) ours.push_back(of_ours);
 #ifdef BENCH_PETSC
     const double of_petsc = bench::timed([&] {
-                              for (int call = 0; call < each; ++call) petsc.multiply();
+                              for (int call = 0; call < each; ++call) petsc.multiply(x.data(), z.data());
                             }) /
                             each;
     if (k >= 0) theirs.push_back(of_petsc);

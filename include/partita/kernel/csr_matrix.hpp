@@ -52,30 +52,19 @@ struct compressed_rows {
     first.push_back(column.size());
   }
 
-  /// Adds the product with a block to y: blocks have `width` elements in each row. `k` goes on from row to row: g++ -O3
-  /// vectorises a loop that begins anew in each of them, which takes 1.4 times as long for rows of 9 entries. Where all
-  /// rows have entries, their list would delay each of them.
+  /// Adds the product with a block to y: blocks have `width` elements in each row. Where all rows have entries, their
+  /// list would delay each of them.
   void multiply(const T* x, T* y, std::size_t width) const {
-    const T* const v = value.data();
-    const std::uint32_t* const j = column.data();
     const std::size_t *const end = first.data() + 1, n = rows();
     std::size_t k = 0;
     if (width == 1 && filled.size() == n) {
-      for (std::size_t i = 0; i < n; ++i) {
-        T sum{};
-        for (const std::size_t last = end[i]; k < last; ++k) sum += v[k] * x[j[k]];
-        y[i] += sum;
-      }
+      for (std::size_t i = 0; i < n; ++i) y[i] += sum_of(value.data(), column.data(), x, k, end[i]);
     } else if (width == 1) {
-      for (const std::size_t i : filled) {
-        T sum{};
-        for (const std::size_t last = end[i]; k < last; ++k) sum += v[k] * x[j[k]];
-        y[i] += sum;
-      }
+      for (const std::size_t i : filled) y[i] += sum_of(value.data(), column.data(), x, k, end[i]);
     } else {
       for (const std::size_t i : filled)
         for (; k < end[i]; ++k)
-          for (std::size_t c = 0; c < width; ++c) y[i * width + c] += v[k] * x[j[k] * width + c];
+          for (std::size_t c = 0; c < width; ++c) y[i * width + c] += value[k] * x[column[k] * width + c];
     }
   }
   /// Adds the product of the transposed matrix with a block to x.
@@ -83,6 +72,18 @@ struct compressed_rows {
     for (const std::size_t i : filled)
       for (std::size_t k = first[i]; k < first[i + 1]; ++k)
         for (std::size_t c = 0; c < width; ++c) x[column[k] * width + c] += value[k] * y[i * width + c];
+  }
+
+ private:
+  /// The sum of the products of entry k and those behind it, before `last`, where k ends. Four products are added
+  /// before they meet the sum, which each addition waits for: 0.6 to 0.9 of the time of one after the other (bench
+  /// nas_cg).
+  static T sum_of(const T* v, const std::uint32_t* j, const T* x, std::size_t& k, std::size_t last) {
+    T sum{};
+    for (; k + 3 < last; k += 4)
+      sum += (v[k] * x[j[k]] + v[k + 1] * x[j[k + 1]]) + (v[k + 2] * x[j[k + 2]] + v[k + 3] * x[j[k + 3]]);
+    for (; k < last; ++k) sum += v[k] * x[j[k]];
+    return sum;
   }
 };
 
