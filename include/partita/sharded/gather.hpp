@@ -4,10 +4,14 @@
 #include <array>
 #include <cstddef>
 #include <partita/sharded/bind_indices.hpp>
+#include <partita/sharded/detail/gather_operations.hpp>
 #include <vector>
 
 namespace partita {
 namespace detail {
+
+template <class X, class Indices>
+concept both_traced = tensor_kind<X> == 3 && tensor_kind<Indices> == 3;
 
 template <class T, class I>
 sharded_tensor<T> taken_along(const sharded_tensor<T>& given_x, const sharded_tensor<I>& given, std::size_t along) {
@@ -82,8 +86,10 @@ sharded_tensor<T> rows_gathered(const sharded_tensor<T>& given_x, const sharded_
 /// Shapes:   those of x but along D, for indices and result; any of their dimensions may be cut, D too, and the result
 ///           is cut as the indices are.
 /// Requires: indices that are whole numbers below the extent of D; tensors on one mesh [partition_error] of these
-///           extents [shape_error], in a call that is carried out at once [error].
-/// Cost:     an index exchange is planned; an element moves to each worker that takes it, once. Nothing is gathered.
+///           extents [shape_error], in a call that is carried out at once [error]. Indices of a traced program have the
+///           element type of x, and elements that are no index give zeros, as in `take`.
+/// Cost:     an index exchange is planned; an element moves to each worker that takes it, once. Nothing is gathered. A
+///           traced program moves x where D is cut.
 /// Adjoint:  adds each element of dy to the place that it was taken from; indices have no gradient.
 template <class T, class I, std::size_t D>
 sharded_tensor<T> take_along_axis(const sharded_tensor<T>& x, const sharded_tensor<I>& indices, dimensions_t<D>) {
@@ -103,11 +109,16 @@ auto take_along_axis(const X& x, const Indices& indices, dimensions_t<D>) {
     return detail::as_array<rank_of<X>>(detail::taken_along(detail::as_run_time(x), detail::as_run_time(indices), D));
   else return detail::rejected_call{};
 }
+template <class X, class Indices, std::size_t D>
+  requires detail::both_traced<X, Indices>
+auto take_along_axis(const X& x, const Indices& indices, dimensions_t<D>) {
+  return operate(detail::take_along_operation<D>{}, x, indices);
+}
 PARTITA_FALLBACK_OVERLOAD(take_along_axis) {
   static_assert(
       detail::dependent_false<Given...>,
-      "partita::take_along_axis(x, indices, dimensions<D>): requires two arrays, or two sharded tensors, both "
-      "with layouts in their types or both without");
+      "partita::take_along_axis(x, indices, dimensions<D>): requires two arrays, two sharded tensors, both with "
+      "layouts in their types or both without, or two values of a traced program");
   return detail::rejected_call{};
 }
 
@@ -144,11 +155,18 @@ auto gather_nd(const X& x, const Indices& indices) {
         detail::rows_gathered<K>(detail::as_run_time(x), detail::as_run_time(indices)));
   else return detail::rejected_call{};
 }
+template <std::size_t K, class X, class Indices>
+  requires detail::both_traced<X, Indices>
+auto gather_nd(const X& x, const Indices& indices) {
+  static_assert(K > 0, "partita::gather_nd<K>(x, indices): requires K of 1 or more");
+  return operate(detail::gather_nd_operation<K>{}, x, indices);
+}
 
 PARTITA_FALLBACK_OVERLOAD(gather_nd) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::gather_nd<K>(x, indices): requires K, the number of dimensions that are counted, and two "
-                "arrays, or two sharded tensors, both with layouts in their types or both without");
+                "arrays, two sharded tensors, both with layouts in their types or both without, or two values of a "
+                "traced program");
   return detail::rejected_call{};
 }
 PARTITA_FALLBACK_OVERLOAD_OF_VALUES(gather_nd)

@@ -102,7 +102,7 @@ auto select_if(const X& x, const M& keep) {
 PARTITA_FALLBACK_OVERLOAD(select_if) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::select_if(x, keep): requires two arrays, or two sharded tensors, both with layouts in their "
-                "types or both without");
+                "types or both without; in a traced program all extents are known before, use where(keep, x, 0)");
   return detail::rejected_call{};
 }
 

@@ -1,10 +1,13 @@
-// take_along_axis and gather_nd, and their gradients, are their definitions as loops, in any layouts.
+// take_along_axis and gather_nd, and their gradients, are their definitions as loops, in any layouts, also in traced
+// and in bound programs.
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
+#include <partita/sharded/bound_program.hpp>
 #include <partita/sharded/gather.hpp>
 #include <partita/sharded/movements.hpp>
 #include <partita/sharded/reductions.hpp>
+#include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 #include <utility>
 #include <vector>
@@ -33,6 +36,28 @@ std::vector<mesh> meshes(std::size_t P) {
   return all;
 }
 
+/// Checks a traced program that is called as a function, and its bound program, with the layouts of its arguments.
+template <std::size_t N, std::size_t R, class F>
+void check_traced(const world& everyone, const xt::xtensor<double, R>& x, const numbers& indices, const F& f,
+                  const xt::xtensor<double, N>& y, const xt::xtensor<double, N>& weights,
+                  const xt::xtensor<double, R>& dx, const sharding& of_x, const sharding& of_indices) {
+  const auto at = xt::xtensor<double, 2>(xt::cast<double>(indices));
+  const auto shapes = [](const auto& a) { return detail::shape_of(a); };
+  const auto program = trace(f, spec(of_x, shapes(x)), spec(of_indices, shapes(at)));
+  const auto u = shard(everyone, of_x, x), i = shard(everyone, of_indices, at);
+  const auto z = program(u, i);
+  const bool on = everyone.id() < of_x.on.size();
+  BOOST_TEST((whole<N>(z) == y) == on, "traced, " << of_x << " at " << of_indices);
+  const auto w = shard(everyone, z.layout().finished(), weights);
+  const auto loss = [&](const auto& v) { return sum(multiply(program(v, i), w)); };
+  const auto d = std::get<0>(value_and_gradient(loss, u).gradients);
+  BOOST_TEST((whole<R>(d) == dx) == on, "gradient of the traced program, " << of_x << " at " << of_indices);
+  auto step = program.template bind<double>(everyone, {0});
+  BOOST_TEST((whole<N>(step(u, i)) == y) == on, "bound, " << of_x << " at " << of_indices);
+  const auto& gradients = step.backward(shard(everyone, layout_of_cotangent(z.layout()), weights));
+  BOOST_TEST((whole<R>(gradients[0]) == dx) == on, "gradient of the bound program, " << of_x << " at " << of_indices);
+}
+
 /// Checks f(x, indices) and the gradient of the sum of its products with weights, in all layouts: `place(k)` is the
 /// place in x that element k of the result has.
 template <std::size_t N, class X, class F, class Place>
@@ -49,6 +74,7 @@ void check(const world& everyone, const X& x, const numbers& indices, const F& f
     return [&](const auto& u) { return sum(multiply(f(u, at), w)); };
   };
   BOOST_TEST((f(x, indices) == y));
+  std::size_t pairs = 0;
   for (const mesh& m : meshes(everyone.size())) {
     const bool on = everyone.id() < m.size();
     const sharding none(m, rank);
@@ -62,6 +88,7 @@ void check(const world& everyone, const X& x, const numbers& indices, const F& f
         const auto w = shard(everyone, taken.layout(), weights);
         const auto d = std::get<0>(value_and_gradient(loss_by(at, w), u).gradients);
         BOOST_TEST((whole<rank>(d) == dx) == on, "gradient, " << of_x << " at " << of_indices);
+        if (pairs++ % 23 == 0) check_traced(everyone, x, indices, f, y, weights, dx, of_x, of_indices);
       }
   }
 }
@@ -154,6 +181,12 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
       "below the extent of dimension 1 of x, 2");
   test::expect_refused<shape_error>([&] { gather_nd<1>(x, at(m, {{1, 0}})); }, "whose last extent is K = 1");
   test::expect_refused<partition_error>([&] { gather_nd<2>(x, at(other, {{1, 1}})); }, "on one mesh");
+  BOOST_CHECK_THROW(trace([](const auto& u, const auto& i) { return take_along_axis(u, i, dimensions<0>); },
+                          spec(m.layout("", ""), {4, 2}), spec(m.layout("", ""), {1, 3})),
+                    shape_error);
+  BOOST_CHECK_THROW(trace([](const auto& u, const auto& i) { return gather_nd<1>(u, i); },
+                          spec(m.layout("", ""), {4, 2}), spec(m.layout("", ""), {1, 2})),
+                    shape_error);
   BOOST_TEST((whole<1>(gather_nd<2>(x, at(m, {{3, 1}})))(0) == made<matrix>({4, 2}, 1)(3, 1)) == true);
 }
 

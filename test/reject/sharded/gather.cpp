@@ -1,6 +1,6 @@
 // Compile-time errors of elements and rows at indices: arguments of different kinds, dimensions that x does not have.
 //
-// first MIXED: partita::take_along_axis\(x, indices, dimensions<D>\): requires two arrays, or two sharded tensors
+// first MIXED: partita::take_along_axis\(x, indices, dimensions<D>\): requires two arrays, two sharded tensors
 // lines MIXED: 12
 // first AXIS: partita::take_along_axis\(x, indices, dimensions<D>\): requires x and indices of one rank above D
 // lines AXIS: 12

@@ -1,0 +1,185 @@
+// take_along_axis and gather_nd in traced programs: operations whose counted dimensions of x are whole, while the
+// indices may have any sharding. Each is declared in the same form as a user-defined operation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/rule/kernel_dimensions.hpp>
+#include <partita/rule/sharding/rules/index.hpp>
+#include <partita/sharded/operate.hpp>
+#include <partita/sharded/scatter.hpp>
+
+namespace partita::detail {
+
+/// Calls f(index, offset in a tensor that has `extent` along dimension D, offset in the block of the indices) for each
+/// index of a block.
+template <std::size_t D, class T, class F>
+void for_each_along(const tensor_part<const T>& indices, std::size_t extent, F f) {
+  const dimension_loops n(indices.shape, D);
+  for (std::size_t o = 0; o < n.outer; ++o)
+    for (std::size_t k = 0; k < n.along; ++k)
+      for (std::size_t i = 0; i < n.inner; ++i) {
+        const std::size_t here = (o * n.along + k) * n.inner + i, index = index_said(indices[here], extent);
+        f(index, (o * extent + index) * n.inner + i, here);
+      }
+}
+
+/// dy, indices -> the sum of the elements of dy at each index along dimension D, which has this extent.
+template <std::size_t D>
+struct add_along_operation;
+
+/// x, indices -> the elements of x at these indices along dimension D.
+template <std::size_t D>
+struct take_along_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 2;  // the adjoint reads the indices
+
+  static constexpr partita::rule rule(const shape_span& x) {
+    for (std::size_t d = 0; d < x[0].size() && x[0].size() == x[1].size(); ++d)
+      if (d != D && x[0][d] != x[1][d])
+        throw shape_error(text("partita::take_along_axis: requires indices whose extents differ from those of x along "
+                               "D = ")
+                          << D << " alone, got " << x[1] << " and " << x[0]);
+    return rules::take_along_axis(static_cast<std::ptrdiff_t>(D))(x);
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<const T>& indices, const tensor_part<T>& y) const {
+    const std::size_t extent = x.extents[D];
+    for_each_along<D>(indices, extent, [&](std::size_t index, std::size_t there, std::size_t here) {
+      y[here] = index < extent ? x[there] : T(0);
+    });
+  }
+  template <class X>
+  X adjoint(std::size_t i, const X& dy, const X& x, const X& indices, const X&) const {
+    if (i == 1) return {};
+    return operate(add_along_operation<D>{x.extents()[D]}, dy, indices);
+  }
+};
+template <std::size_t D>
+struct add_along_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 2;  // the adjoint reads the indices
+  static constexpr std::size_t parameters = 1;
+  std::size_t extent;
+
+  static constexpr partita::rule rule(const shape_span& dy) {
+    partita::rule r;
+    const own_factors f(r, dy[0]);
+    r.begin_operand();
+    f.write(r);
+    r.begin_operand();
+    f.write(r);
+    r.begin_result();
+    for (std::size_t d = 0; d < dy[0].size(); ++d) d == D ? r.add_whole_dimension() : r.add_dimension(f[d]);
+    return r.complete().linear_in({0}).named("gradient of take_along_axis");
+  }
+  shape_list result_extents(const shape_span& dy) const {
+    shape_list x = dy[0];
+    x[D] = extent;
+    return x;
+  }
+  template <class T>
+  void local(const tensor_part<const T>& dy, const tensor_part<const T>& indices, const tensor_part<T>& x) const {
+    for (T& element : x) element = T(0);
+    for_each_along<D>(indices, extent, [&](std::size_t index, std::size_t there, std::size_t here) {
+      if (index < extent) x[there] = static_cast<T>(x[there] + dy[here]);
+    });
+  }
+  template <class X>
+  X adjoint(std::size_t i, const X& dx, const X&, const X& indices, const X&) const {
+    if (i == 1) return {};
+    return operate(take_along_operation<D>{}, dx, indices);
+  }
+};
+
+/// Calls f(whether there is such a row, its number in dimensions of these extents, n) for each of the n rows of K
+/// indices.
+template <std::size_t K, class T, class F>
+void for_each_place(const tensor_part<const T>& indices, const shape_list& extents, F f) {
+  for (std::size_t n = 0; n < indices.size() / K; ++n) {
+    std::size_t place = 0;
+    bool is_there = true;
+    for (std::size_t d = 0; d < K; ++d) {
+      const std::size_t index = index_said(indices[n * K + d], extents[d]);
+      is_there = is_there && index < extents[d];
+      place = place * extents[d] + index;
+    }
+    f(is_there, place, n);
+  }
+}
+
+/// dy, indices -> the sum of the rows of dy at the indices of the first K dimensions, which have these extents.
+template <std::size_t K>
+struct add_nd_operation;
+
+/// x, indices -> the rows of x at indices of its first K dimensions.
+template <std::size_t K>
+struct gather_nd_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 2;  // the adjoint reads the indices
+
+  static constexpr partita::rule rule(const shape_span& x) {
+    if (x[1].size() == 0 || x[1][x[1].size() - 1] != K || x[0].size() < K)
+      throw shape_error(text("partita::gather_nd<K>: requires indices whose last extent is K = ")
+                        << K << ", which count the first K dimensions of x, got indices of " << x[1] << " and x of "
+                        << x[0]);
+    return rules::gather_nd(x);
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<const T>& indices, const tensor_part<T>& y) const {
+    const std::size_t rows = indices.size() / K, width = rows == 0 ? 0 : y.size() / rows;
+    for_each_place<K>(indices, x.extents, [&](bool is_there, std::size_t place, std::size_t n) {
+      for (std::size_t c = 0; c < width; ++c) y[n * width + c] = is_there ? x[place * width + c] : T(0);
+    });
+  }
+  template <class X>
+  X adjoint(std::size_t i, const X& dy, const X& x, const X& indices, const X&) const {
+    if (i == 1) return {};
+    shape_list extents;
+    for (std::size_t d = 0; d < K; ++d) extents.push_back(x.extents()[d]);
+    return operate(add_nd_operation<K>{extents}, dy, indices);
+  }
+};
+template <std::size_t K>
+struct add_nd_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 2;  // the adjoint reads the indices
+  static constexpr std::size_t parameters = 1;
+  shape_list extents;
+
+  static constexpr partita::rule rule(const shape_span& dy) {
+    const std::size_t counted = dy[1].size() - 1;
+    partita::rule r;
+    const own_factors f(r, dy[0]);
+    r.begin_operand();
+    f.write(r);
+    r.begin_operand();
+    for (std::size_t d = 0; d < counted; ++d) r.add_dimension(f[d]);
+    r.add_whole_dimension(K);
+    r.begin_result();
+    for (std::size_t d = 0; d < K; ++d) r.add_whole_dimension();
+    for (std::size_t d = counted; d < dy[0].size(); ++d) r.add_dimension(f[d]);
+    return r.complete().linear_in({0}).named("gradient of gather_nd");
+  }
+  shape_list result_extents(const shape_span& dy) const {
+    shape_list x = extents;
+    for (std::size_t d = dy[1].size() - 1; d < dy[0].size(); ++d) x.push_back(dy[0][d]);
+    return x;
+  }
+  template <class T>
+  void local(const tensor_part<const T>& dy, const tensor_part<const T>& indices, const tensor_part<T>& x) const {
+    for (T& element : x) element = T(0);
+    const std::size_t rows = indices.size() / K, width = rows == 0 ? 0 : dy.size() / rows;
+    for_each_place<K>(indices, extents, [&](bool is_there, std::size_t place, std::size_t n) {
+      for (std::size_t c = 0; c < width && is_there; ++c)
+        x[place * width + c] = static_cast<T>(x[place * width + c] + dy[n * width + c]);
+    });
+  }
+  template <class X>
+  X adjoint(std::size_t i, const X& dx, const X&, const X& indices, const X&) const {
+    if (i == 1) return {};
+    return operate(gather_nd_operation<K>{}, dx, indices);
+  }
+};
+
+}  // namespace partita::detail
