@@ -151,9 +151,22 @@ def hosts():
 
 
 def model():
+    """Repartitions by the model of a cluster, or the moves of Fourier transforms."""
+    chosen = [r for r in rows if r["bench"] == "model"]
+    moves = [r for r in chosen if "move" in r]
+    if moves:
+        print("| transform | move | messages a worker | MiB a worker | moved / minimum | messages a node | MiB a node | ms "
+              "| NIC bound, ms | |")
+        print("|---" * 10 + "|")
+    for r in moves:
+        print(f'| {r["case"]} | {r["move"]} | {r["messages"]} | {r["bytes"] / 2**20:.3f} | '
+              f'{r["all_bytes"] / r["least_bytes"]:.3f} | {r["node_messages"]} | {r["node_bytes"] / 2**20:.1f} | {r["ms"]:.2f} | '
+              + (f'{r["bound"]:.2f} | {r["ms"] / r["bound"]:.2f} × |' if r["bound"] else "- | within nodes |"))
+    if len(moves) == len(chosen):
+        return
     print("| pencils to pencils | workers | KiB a worker | messages a node | ms | NIC bound, ms | |")
     print("|---|---|---|---|---|---|---|")
-    for r in (r for r in rows if r["bench"] == "model"):
+    for r in (r for r in chosen if "move" not in r):
         print(f'| {r["case"]} | {r["workers"]} | {r["block"] / 1024:.0f} | {r["messages"]} | {r["ms"]:.2f} | {r["bound"]:.2f} '
               f'| {r["ms"] / r["bound"]:.1f} × |')
 

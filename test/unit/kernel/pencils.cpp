@@ -1,11 +1,13 @@
 // The choice of pencils: the fewest moves, no idle worker that a pencil would employ, no gathered array.
 #include <algorithm>
 #include <array>
+#include <boost/test/tools/floating_point_comparison.hpp>
 #include <boost/test/unit_test.hpp>
+#include <complex>
 #include <partita/kernel/detail/pencils.hpp>
-#include <partita/plan/repartition_plan.hpp>
 #include <random>
 #include <vector>
+#include "../../../bench/transform_model.hpp"
 
 namespace {
 
@@ -66,28 +68,30 @@ BOOST_AUTO_TEST_CASE(the_last_move_lands_where_the_result_is_wanted) {
 
 BOOST_AUTO_TEST_CASE(a_cube_on_1024_workers_moves_no_more_than_it_must) {
   // 512 slabs would leave half of the workers idle: pencils of 32 x 32, and two moves within groups of 32 workers
-  constexpr std::array<std::size_t, 3> cube{512, 512, 512};
-  const route best =
-      choose_pencils({.extents = cube, .grid_x = {32, 32, 1}, .grid_y = {}, .dimensions = {0, 1, 2}, .workers = 1024});
-  BOOST_TEST_REQUIRE(best.size() == 3U);
-  for (std::size_t move = 0; move < 2; ++move) {
-    const auto on = [&](const pencil& layout) {
-      std::array<std::size_t, 3> shape{};
-      for (std::size_t d = 0; d < 3; ++d) shape[d] = layout.grid[d];
-      return grid<dynamic_extents<3>>(dynamic_extents<3>(shape), workers(0, 1024));
-    };
-    const auto from = on(best[move]), to = on(best[move + 1]);
-    for (const std::size_t worker : {0U, 31U, 517U, 1023U}) {
-      const auto plan = plan_repartition(from, decomposition<3>::balanced(cube, from.shape()), to,
-                                         decomposition<3>::balanced(cube, to.shape()), worker);
-      // a line along one of 32 grid positions becomes whole: 31 others have a part of it, and 1 / 32 of a block stays
-      std::size_t kept = 0;
-      for (const auto& one : plan.kept) kept += one.where.volume();
-      BOOST_TEST(plan.sends.size() == 31U);
-      BOOST_TEST(plan.receives.size() == 31U);
-      BOOST_TEST(kept == 512U * 512U * 512U / 1024U / 32U);
-    }
+  const cluster_facts facts;  // 16 nodes of 64 workers
+  const auto moves = moves_of_transform(
+      {.extents = {512, 512, 512}, .grid_x = {32, 32, 1}, .grid_y = {}, .dimensions = {0, 1, 2}, .workers = 1024},
+      facts, sizeof(std::complex<double>), 2);
+  constexpr std::size_t cube = 512U * 512U * 512U, node_bytes = cube / 16U * sizeof(std::complex<double>);
+  BOOST_TEST_REQUIRE(moves.size() == 2U);
+  for (const transform_move& move : moves) {
+    // a line that is cut into 32 parts becomes whole: 31 parts leave their workers, each for the same one of them
+    BOOST_TEST(move.cost.elements_moved == cube / 32U * 31U);
+    BOOST_TEST(move.cost.elements_moved == move.least_elements);
+    BOOST_TEST(move.cost.elements_kept == cube / 32U);
+    BOOST_TEST(move.cost.messages == 31U * 1024U);
+    BOOST_TEST(move.cost.most_messages == 31U);
+    BOOST_TEST(move.cost.imbalance() == 1);
   }
+  // the first move stays within nodes; in the second one the lines along dimension 0, each of which is cut over all
+  // nodes, become whole: 15 of 16 parts arrive from other nodes, and the NICs are never idle
+  BOOST_TEST(moves[0].node.bytes == 0U);
+  BOOST_TEST(moves[1].node.bytes == node_bytes / 16U * 15U);
+  BOOST_TEST(moves[1].node.messages == 64U * 30U);
+  BOOST_TEST(moves[1].node.bound == static_cast<double>(node_bytes / 16U * 15U) * facts.card_byte,
+             boost::test_tools::tolerance(1e-12));
+  BOOST_TEST(moves[1].node.seconds >= moves[1].node.bound);
+  BOOST_TEST(moves[1].node.seconds <= 1.05 * moves[1].node.bound);
 }
 
 BOOST_AUTO_TEST_CASE(more_workers_than_slabs_get_pencils) {
