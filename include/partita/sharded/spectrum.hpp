@@ -4,7 +4,7 @@
 
 #include <array>
 #include <cstddef>
-#include <partita/array/fourier_rule.hpp>
+#include <partita/array/resized_line.hpp>
 #include <partita/core/rejected_call.hpp>
 #include <partita/sharded/complex.hpp>
 #include <partita/sharded/operations.hpp>
@@ -27,19 +27,16 @@ X with_scaled_wave(const X& x, std::size_t at, double factor) {
   return add(x, multiply(moved_part<D>(x, at, 1, at, extents_of_any(x)[D]), factor - 1));
 }
 
-/// The spectrum x of n points along dimension D as one of m points; `half` of both if the points are real.
-///
-/// Of N = min(n, m) points, an even number, the waves N / 2 and -N / 2 are one: it becomes half of each where waves are
-/// added, and their sum where waves are removed. So both of the intervals below have it.
+/// The spectrum x along dimension D with another number of points.
 template <std::size_t D, class X>
-X with_points(const X& x, std::size_t n, std::size_t m, bool half) {
-  if (n == m) return x;
-  const std::size_t least = n < m ? n : m, last = least / 2, extent = half ? half_spectrum(m) : m;
-  const bool grows = n<m, shared = least> 0 && least % 2 == 0;
-  const X from = shared && grows ? with_scaled_wave<D>(x, last, 0.5) : x;
-  const X rising = moved_part<D>(from, 0, last + 1, 0, extent);
-  if (half) return shared && !grows ? with_scaled_wave<D>(rising, last, 2) : rising;
-  return add(rising, moved_part<D>(from, n - last, last, m - last, extent));
+X with_points(const X& x, const resized_line& line) {
+  if (line.n == line.m) return x;
+  const double factor = line.factor();
+  const X from = line.grows() && factor != 1 ? with_scaled_wave<D>(x, line.last(), factor) : x;
+  const auto [rising, falling] = line.kept();
+  X y = moved_part<D>(from, rising.from, rising.count, rising.to, line.extent());
+  if (!line.half) return add(y, moved_part<D>(from, falling.from, falling.count, falling.to, line.extent()));
+  return !line.grows() && factor != 1 ? with_scaled_wave<D>(y, line.last(), factor) : y;
 }
 
 /// The spectrum x along each of the dimensions D, the last of which has half of that of `real` points, if there are
@@ -55,7 +52,7 @@ X with_all_points(const char* call, const X& x, std::size_t real, const std::arr
       throw shape_error(text("partita::") << call << ": requires at least one point along dimension " << At
                                           << ", got a spectrum of extents " << extents << " for " << m << " points");
     const bool half = real != 0 && k == points.size();
-    y = with_points<At>(y, half ? real : n, m, half);
+    y = with_points<At>(y, {half ? real : n, m, half});
   };
   (resize(dimensions<D>), ...);
   return y;

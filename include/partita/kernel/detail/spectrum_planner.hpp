@@ -1,0 +1,286 @@
+// Which boxes of a spectrum move where if it gets another number of points, and what is done with them besides: zeros
+// between them, sums and factors of the waves that are positive and negative at once.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/array/resized_line.hpp>
+#include <partita/array/strided.hpp>
+#include <partita/comm/fingerprint.hpp>
+#include <partita/comm/partition.hpp>
+#include <partita/comm/transport.hpp>
+#include <partita/kernel/detail/box_movement.hpp>
+#include <partita/kernel/detail/described.hpp>
+#include <partita/plan/repartition_plan.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// A factor of all elements of a block at one index of a dimension.
+struct scaled_plane {
+  std::size_t dimension = 0, at = 0;
+  double factor = 1;
+};
+
+template <std::size_t Rank>
+struct spectrum_structure : planned_boxes<Rank> {
+  std::shared_ptr<const std::vector<scaled_plane>> scaled{}, scaled_back{};  ///< of this worker's results
+  std::array<std::vector<char>, Rank> filled{}, filled_back{};  ///< along each dimension, what receives elements
+};
+
+/// Plans for a spectrum whose dimension d is lines[d], in balanced blocks on p_x and on p_y.
+template <std::size_t Rank>
+class spectrum_planner {
+  using shape_type = std::array<std::size_t, Rank>;
+  using line_list = std::array<resized_line, Rank>;
+
+ public:
+  static constexpr std::size_t rank = Rank;
+  static constexpr bool sums_back = true, checks_itself = false;
+  using structure = spectrum_structure<Rank>;
+
+  spectrum_planner(const char* name, const dynamic_partition<Rank>& p_x, const dynamic_partition<Rank>& p_y,
+                   const line_list& lines)
+      : name_(name),
+        p_x_(p_x),
+        p_y_(p_y),
+        lines_(lines),
+        x_(decomposition<Rank>::make(
+            [&](std::size_t d) { return cut::balanced(lines[d].extent_before(), p_x.grid().shape()[d]); })),
+        y_(decomposition<Rank>::make(
+            [&](std::size_t d) { return cut::balanced(lines[d].extent(), p_y.grid().shape()[d]); })) {
+    hasher all(129);
+    all.mix(p_x.grid().fingerprint()).mix(p_y.grid().fingerprint());
+    for (const resized_line& line : lines) all.mix(line.n).mix(line.m).mix(line.half);
+    fingerprint_ = all.value();
+  }
+
+  const char* name() const { return name_; }
+  std::uint64_t fingerprint() const { return fingerprint_; }
+  std::shared_ptr<world_state> world() const { return p_x_.world().state(); }
+  static constexpr bool keeps_batch() { return true; }
+  text describe(const char* direction, const shape_type& shape, const text& type) const {
+    return described(name_, direction, p_x_, shape, type);
+  }
+
+  /// What any worker sends, keeps and receives. The waves that stay are boxes, up to 2^Rank of them: each moves as a
+  /// repartition of a tensor that has these waves only, and its positions are then those in the whole blocks.
+  exchange_plan<Rank> plan_of(std::size_t worker) const {
+    exchange_plan<Rank> all;
+    all.worker = worker;
+    all.extents = x_.extents();
+    const std::size_t as_source = p_x_.grid().place(worker), as_destination = p_y_.grid().place(worker);
+    all.gives = as_source < p_x_.size(), all.takes = as_destination < p_y_.size();
+    if (all.gives) all.source_shape = shape_of(x_, p_x_, worker);
+    if (all.takes) all.destination_shape = shape_of(y_, p_y_, worker);
+    for (std::size_t corner = 0; corner < std::size_t{1} << Rank; ++corner) {
+      std::array<kept_waves, Rank> waves{};
+      bool none = false;
+      for (std::size_t d = 0; d < Rank; ++d) {
+        waves[d] = lines_[d].kept()[corner >> d & 1U];
+        none = none || waves[d].count == 0;
+      }
+      if (!none) add_corner(all, waves);
+    }
+    group_by_peer(all.sends);
+    group_by_peer(all.receives);
+    for (const resized_line& line : lines_) all.accumulate = all.accumulate || line.adds();
+    return all;
+  }
+  exchange_plan<Rank> plan_back(const exchange_plan<Rank>& there) const {
+    exchange_plan<Rank> back = reversed(there);
+    back.extents = y_.extents();
+    back.accumulate = false;
+    for (const resized_line& line : lines_) back.accumulate = back.accumulate || line.doubles();
+    return back;
+  }
+
+  structure learn(const box_call<Rank>& call, std::shared_ptr<transport>& ways, local_error& trouble) const {
+    opened(ways, *world());
+    structure s;
+    s.there = plan_of(world()->id());
+    s.back = plan_back(s.there);
+    const exchange_plan<Rank>& plan = s.plan(call.forward);
+    if (plan.gives && plan.source_shape != call.shape)
+      trouble = local_error(text(name_) << call.direction << ": requires the balanced block of a spectrum of "
+                                        << plan.extents << ", which is " << plan.source_shape << " on worker "
+                                        << world()->id() << ", got " << call.shape << "; repartition it");
+    std::vector<scaled_plane> scaled, scaled_back;
+    for (std::size_t d = 0; d < Rank; ++d) {
+      const resized_line& line = lines_[d];
+      s.filled[d].assign(s.there.destination_shape[d], 0), s.filled_back[d].assign(s.there.source_shape[d], 0);
+      const interval own_x = s.there.gives ? part(x_, p_x_, d) : interval{},
+                     own_y = s.there.takes ? part(y_, p_y_, d) : interval{};
+      for (const kept_waves& waves : line.kept()) {
+        mark(s.filled[d], own_y, waves.to, waves.count);
+        mark(s.filled_back[d], own_x, waves.from, waves.count);
+      }
+      if (line.factor() == 1) continue;
+      add_plane(scaled, own_y, d, line.last(), line.factor());
+      if (line.doubles()) add_plane(scaled, own_y, d, line.m - line.last(), line.factor());
+      add_plane(scaled_back, own_x, d, line.last(), line.factor());
+    }
+    s.scaled = std::make_shared<const std::vector<scaled_plane>>(std::move(scaled));
+    s.scaled_back = std::make_shared<const std::vector<scaled_plane>>(std::move(scaled_back));
+    return s;
+  }
+  std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
+                                         const std::shared_ptr<transport>& ways) const {
+    return lasting_exchange(ways, world(), lowered(s.plan(forward)), kind);
+  }
+  /// Fills what receives nothing with zeros. Where boxes are added, everything is filled before.
+  template <class T>
+  void beside(const structure& s, bool forward, const strided<T, Rank>& to, exchange_operation&) const {
+    const exchange_plan<Rank>& plan = s.plan(forward);
+    if (!plan.takes || plan.accumulate || volume_of(to.shape) == 0) return;
+    const auto& filled = forward ? s.filled : s.filled_back;
+    bool all = true;
+    for (const std::vector<char>& along : filled)
+      for (const char one : along) all = all && one != 0;
+    if (all) return;
+    fill_elsewhere<T>(to, filled, 0, to.data, false);
+  }
+
+ private:
+  static shape_type shape_of(const decomposition<Rank>& cuts, const dynamic_partition<Rank>& p, std::size_t worker) {
+    return cuts.shape(place_of(p, worker));
+  }
+  static index<Rank> place_of(const dynamic_partition<Rank>& p, std::size_t worker) {
+    return p.grid().index(p.grid().place(worker));
+  }
+  static interval part(const decomposition<Rank>& cuts, const dynamic_partition<Rank>& p, std::size_t d) {
+    return cuts.cuts[d].part(p.index()[d]);
+  }
+  static void mark(std::vector<char>& filled, const interval& own, std::size_t from, std::size_t count) {
+    for (std::size_t i = from; i < from + count; ++i)
+      if (i >= own.start && i < own.stop) filled[i - own.start] = 1;
+  }
+  static void add_plane(std::vector<scaled_plane>& all, const interval& own, std::size_t d, std::size_t i,
+                        double factor) {
+    if (i >= own.start && i < own.stop) all.push_back({d, i - own.start, factor});
+  }
+  template <class T>
+  static void fill_elsewhere(const strided<T, Rank>& to, const std::array<std::vector<char>, Rank>& filled,
+                             std::size_t d, T* at, bool zero) {
+    for (std::size_t i = 0; i < to.shape[d]; ++i, at += to.strides[d]) {
+      const bool now = zero || filled[d][i] == 0;
+      if (d + 1 < Rank) fill_elsewhere<T>(to, filled, d + 1, at, now);
+      else if (now) *at = T(0);
+    }
+  }
+
+  /// The parts of a balanced cut in a range of indices.
+  static decomposition<Rank> within(const decomposition<Rank>& cuts, const shape_type& first, const shape_type& count) {
+    return decomposition<Rank>::make([&](std::size_t d) {
+      std::vector<std::size_t> sizes;
+      for (std::size_t k = 0; k < cuts.cuts[d].parts(); ++k) {
+        const interval own = cuts.cuts[d].part(k);
+        const std::size_t start = own.start > first[d] ? own.start : first[d];
+        const std::size_t end = first[d] + count[d], stop = own.stop < end ? own.stop : end;
+        sizes.push_back(stop > start ? stop - start : 0);
+      }
+      return cut::at(sizes);
+    });
+  }
+  void add_corner(exchange_plan<Rank>& all, const std::array<kept_waves, Rank>& waves) const {
+    shape_type from{}, to{}, count{};
+    for (std::size_t d = 0; d < Rank; ++d) from[d] = waves[d].from, to[d] = waves[d].to, count[d] = waves[d].count;
+    const exchange_plan<Rank> part =
+        plan_repartition(p_x_.grid(), within(x_, from, count), p_y_.grid(), within(y_, to, count), all.worker);
+    const auto moved = [](box<Rank> where, const shape_type& by) {
+      for (std::size_t d = 0; d < Rank; ++d) where.start[d] += by[d], where.stop[d] += by[d];
+      return where;
+    };
+    /// Where a box starts in a worker's block.
+    const auto at = [](const box<Rank>& where, const decomposition<Rank>& cuts, const dynamic_partition<Rank>& p,
+                       std::size_t worker) {
+      shape_type start = cuts.block(place_of(p, worker)).start;
+      for (std::size_t d = 0; d < Rank; ++d) start[d] = where.start[d] - start[d];
+      return start;
+    };
+    const auto there = [&](const box<Rank>& where, const decomposition<Rank>& cuts, const dynamic_partition<Rank>& p,
+                           std::size_t worker) {
+      return place_in_block<Rank>::of(at(where, cuts, p, worker), shape_of(cuts, p, worker));
+    };
+    for (const transfer<Rank>& one : part.sends)
+      all.sends.push_back({one.worker, moved(one.where, from), at(moved(one.where, from), x_, p_x_, all.worker),
+                           there(moved(one.where, to), y_, p_y_, one.worker)});
+    for (const transfer<Rank>& one : part.receives)
+      all.receives.push_back({one.worker, moved(one.where, to), at(moved(one.where, to), y_, p_y_, all.worker),
+                              there(moved(one.where, from), x_, p_x_, one.worker)});
+    for (const kept_box<Rank>& one : part.kept)
+      all.kept.push_back({moved(one.where, from), at(moved(one.where, from), x_, p_x_, all.worker),
+                          at(moved(one.where, to), y_, p_y_, all.worker)});
+  }
+
+  const char* name_;
+  dynamic_partition<Rank> p_x_, p_y_;
+  line_list lines_;
+  decomposition<Rank> x_, y_;
+  std::uint64_t fingerprint_ = 0;
+};
+
+/// A result of which some planes are multiplied at the end.
+template <class T, std::size_t Rank>
+class pending_spectrum {
+ public:
+  pending_spectrum(pending<pooled_tensor<T, Rank>> moved, const target<T, Rank>& wanted,
+                   std::shared_ptr<const std::vector<scaled_plane>> scaled)
+      : moved_(std::move(moved)), wanted_(wanted), scaled_(std::move(scaled)) {}
+  void keep(std::shared_ptr<const void> needed) { moved_.keep(std::move(needed)); }
+  auto finish() {
+    auto y = moved_.finish();
+    for (const scaled_plane& plane : *scaled_) multiply(wanted_.given ? wanted_.block : block_of(y), plane);
+    return y;
+  }
+
+ private:
+  static void multiply(strided<T, Rank> plane, const scaled_plane& by) {
+    plane.data += static_cast<std::ptrdiff_t>(by.at) * plane.strides[by.dimension];
+    plane.shape[by.dimension] = 1;
+    multiply(plane, 0, plane.data, by.factor);
+  }
+  static void multiply(const strided<T, Rank>& plane, std::size_t d, T* at, double factor) {
+    for (std::size_t i = 0; i < plane.shape[d]; ++i, at += plane.strides[d])
+      if (d + 1 < Rank) multiply(plane, d + 1, at, factor);
+      else *at *= static_cast<typename T::value_type>(factor);
+  }
+
+  pending<pooled_tensor<T, Rank>> moved_;
+  target<T, Rank> wanted_;
+  std::shared_ptr<const std::vector<scaled_plane>> scaled_;
+};
+
+/// The movement of a spectrum; boxes are added in both directions.
+template <std::size_t Rank>
+class spectrum_movement : public planned_movement<spectrum_planner<Rank>> {
+  using base = planned_movement<spectrum_planner<Rank>>;
+
+ public:
+  using base::base;
+
+  template <class T, class Fill>
+  pending_spectrum<T, Rank> forward(const strided<const T, Rank>& x, const target<T, Rank>& wanted,
+                                    const char* direction, const local_error& before, Fill fill) {
+    return begin<T>(true, x, wanted, direction, before, fill);
+  }
+  template <class T, class Fill>
+  pending_spectrum<T, Rank> backward(const strided<const T, Rank>& dy, const target<T, Rank>& wanted,
+                                     const char* direction, const local_error& before, Fill fill) {
+    return begin<T>(false, dy, wanted, direction, before, fill);
+  }
+
+ private:
+  template <class T, class Fill>
+  pending_spectrum<T, Rank> begin(bool forward, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
+                                  const char* direction, const local_error& before, Fill fill) {
+    auto moved = this->template begin_call<T>(forward, element_kind::summed<T>(), x, wanted, direction, before, fill);
+    const auto& s = *this->structures_.latest();
+    return {std::move(moved), wanted, forward ? s.scaled : s.scaled_back};
+  }
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,111 @@
+// Spectra that get another number of points, between partitions: truncation and zero padding as a linear operator.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <partita/array/resized_line.hpp>
+#include <partita/comm/partition.hpp>
+#include <partita/core/extents.hpp>
+#include <partita/kernel/detail/accepted.hpp>
+#include <partita/kernel/detail/box_kernel.hpp>
+#include <partita/kernel/detail/make_collective_movement.hpp>
+#include <partita/kernel/detail/spectrum_planner.hpp>
+#include <partita/rule/kernel_dimensions.hpp>
+#include <type_traits>
+
+namespace partita {
+
+/// Makes the spectrum of `after` points of that of `before` points, by truncation and by zeros, from p_x to p_y:
+/// `spectral_resize(p_x, p_y, extents(8, 8), extents(12, 12))`. A last argument `dimensions<1>` says that dimension 1
+/// has half of the spectrum of real numbers, as fourier_transform makes it by real_to_complex. Extents that do not
+/// change are those of batches, or of any other dimension. What becomes of the wave that is positive and negative at
+/// once is stated at resize_spectrum, whose values these are.
+/// Shapes:   x is this worker's block on p_x in the balanced decomposition of the spectrum of `before` points, as
+///           results of fourier_transform are; the result is its block on p_y of that of `after` points. A worker that
+///           is only in p_x receives an empty block, a worker in neither partition a copy of its own input.
+/// Requires: partitions and extents of one rank, and complex elements of float or double [compile time]; at least one
+///           point where extents change, and along the dimension with half of a spectrum [shape_error]; balanced blocks
+///           [shape_error, on all workers].
+/// Cost:     that of a repartition of the waves that stay, at most one message per pair of workers; where two waves
+///           become one, boxes are added, which costs one more copy.
+/// Adjoint:  the exact transpose, from p_y to p_x.
+template <std::size_t Rank>
+class spectral_resize : public detail::box_kernel<spectral_resize<Rank>, detail::spectrum_movement<Rank>> {
+  using base = detail::box_kernel<spectral_resize, detail::spectrum_movement<Rank>>;
+  friend base;
+  static constexpr const char* name = "partita::spectral_resize(p_x, p_y, before, after)";
+
+ public:
+  template <class P, class Q, std::size_t... N, std::size_t... M>
+  spectral_resize(const partition<P>& p_x, const partition<Q>& p_y, const extents<N...>& before,
+                  const extents<M...>& after)
+      : spectral_resize(p_x, p_y, before, after, dimensions_t<>()) {}
+  template <class P, class Q, std::size_t... N, std::size_t... M, std::size_t... D>
+  spectral_resize(const partition<P>& p_x, const partition<Q>& p_y, const extents<N...>& before,
+                  const extents<M...>& after, dimensions_t<D...>)
+      : base(planner<P, Q, sizeof...(N), sizeof...(M), D...>(p_x, p_y, before.array(), after.array())) {}
+
+  /// What this worker sends, keeps and receives. Cost: no communication.
+  exchange_plan<Rank> plan() const {
+    return this->movement_.planner().plan_of(this->movement_.planner().world()->id());
+  }
+
+ private:
+  template <class P, class Q, std::size_t RankN, std::size_t RankM, std::size_t... D>
+  static detail::spectrum_planner<Rank> planner(const partition<P>& p_x, const partition<Q>& p_y,
+                                                const std::array<std::size_t, RankN>& before,
+                                                const std::array<std::size_t, RankM>& after) {
+    constexpr bool of_one_rank = P::rank() == Rank && Q::rank() == Rank && RankN == Rank && RankM == Rank;
+    static_assert(of_one_rank,
+                  "partita::spectral_resize(p_x, p_y, before, after): requires partitions and extents of one rank; "
+                  "reshape() partitions with extents of 1");
+    constexpr bool one_half = sizeof...(D) <= 1 && ((D < Rank) && ...);
+    static_assert(one_half,
+                  "partita::spectral_resize(p_x, p_y, before, after, dimensions<D>): requires the one dimension along "
+                  "which half of a spectrum is stored, below the rank; leave it out for whole spectra");
+    std::array<detail::resized_line, Rank> lines{};
+    if constexpr (of_one_rank && one_half) {
+      detail::expect_one_world(p_x, p_y, "partita::spectral_resize");
+      for (std::size_t d = 0; d < Rank; ++d) {
+        lines[d] = {before[d], after[d], ((D == d) || ...)};
+        if ((lines[d].n == 0 || lines[d].m == 0) && (lines[d].n != lines[d].m || lines[d].half))
+          throw shape_error(text(name) << ": requires at least one point along dimension " << d << ", got " << before
+                                       << " and " << after << "; give the points of the fields");
+      }
+    }
+    return {name, detail::of_rank<Rank>(p_x), detail::of_rank<Rank>(p_y), lines};
+  }
+
+  template <class X>
+  static consteval bool takes() {
+    constexpr bool suits = [] {
+      if constexpr (detail::has_rank<X, Rank>()) {
+        using T = element_of<X>;
+        return std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+      } else {
+        return false;
+      }
+    }();
+    static_assert(suits,
+                  "partita::spectral_resize(p_x, p_y, before, after)(x): requires an xtensor expression of the rank of "
+                  "the partitions, of complex numbers of float or double");
+    return suits;
+  }
+  template <class Y>
+  static consteval bool takes_back() {
+    return takes<Y>();
+  }
+  template <class View, class X>
+  static consteval bool fills() {
+    static_assert(detail::fits_view<View, X>(),
+                  "partita::spectral_resize(p_x, p_y, before, after).into(x, view): requires a view with memory of the "
+                  "rank and element type of x, which is not const");
+    return detail::fits_view<View, X>();
+  }
+};
+
+template <class P, class Q, class... Rest>
+spectral_resize(const partition<P>&, const partition<Q>&, const Rest&...) -> spectral_resize<P::rank()>;
+
+}  // namespace partita
