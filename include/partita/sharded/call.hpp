@@ -225,7 +225,13 @@ auto call(const Op& op, const X&... x) {
   if constexpr (!accepted) {
     return rejected_call{};
   } else if constexpr (((tensor_kind<X> == 3) || ...)) {
-    return trace_call(op, x...);
+    constexpr bool alike = !(is_complex<element_of_tensor<X>> || ...) || (is_complex<element_of_tensor<X>> && ...);
+    static_assert(
+        alike,
+        "partita: requires operands of one element type, but some are real and some are complex; to_complex(x) "
+        "makes complex ones of real ones");
+    if constexpr (alike) return trace_call(op, x...);
+    else return rejected_call{};
   } else if constexpr (((tensor_kind<X> == 1) && ...)) {
     return typed_call(op, x...);
   } else {

@@ -1,5 +1,5 @@
 // Functions of tensors of complex numbers: conjugate, real and imaginary part, absolute value, angle, and the complex
-// tensor of two real ones; and traced programs of complex elements. partita.hpp does not include this header.
+// tensor of two real ones; and traced programs with complex values. partita.hpp does not include this header.
 //
 // The gradient of a real loss L by z is dL/dRe z + i dL/dIm z, as in PyTorch: the direction in which L increases most.
 #pragma once
@@ -27,11 +27,6 @@ inline constexpr element_function real_part{
 inline constexpr element_function imaginary_part{
     "imag", additive_complex, of_complex([](auto z) { return decltype(z)(z.imag()); }),
     reading<0, &detail::additive_rule>(of_complex([](auto dy) { return decltype(dy)(0, dy.real()); }))};
-/// a + i b of the real parts of a and b.
-inline constexpr element_function complex_of_parts{
-    "to_complex", additive_complex, of_complex([](auto a, auto b) { return decltype(a)(a.real(), b.real()); }),
-    reading<0, &detail::additive_rule>(of_complex([](auto dy) { return decltype(dy)(dy.real()); })),
-    reading<0, &detail::additive_rule>(of_complex([](auto dy) { return decltype(dy)(dy.imag()); }))};
 /// z / |z|, and 0 of 0: the derivative of the absolute value.
 inline constexpr auto direction = of_complex([](auto z) { return z == decltype(z)(0) ? z : z / std::abs(z); });
 /// i z / |z|², and 0 of 0: the derivative of the angle.
@@ -69,9 +64,8 @@ sharded_tensor<std::complex<T>> as_complex(std::vector<sharded_tensor<T>> parts)
   for (auto& part : parts) part = brought_to(part, there);
   return between_elements<complex, T>(
       "to_complex", parts.size(), parts, there, parts[0].extents(),
-      [](const std::vector<tensor_block<T>>& from, const tensor_block<complex>& to) {
-        for (std::size_t k = 0; k < to.size(); ++k)
-          to.data()[k] = complex(from[0].data()[k], from.size() == 1 ? T(0) : from[1].data()[k]);
+      [n = parts[0].size(), both = parts.size() == 2](const T* const* from, complex* to) {
+        for (std::size_t k = 0; k < n; ++k) to[k] = complex(from[0][k], both ? from[1][k] : T(0));
       },
       [](std::size_t i, const sharded_tensor<complex>& dy) {
         return i == 0 ? real_function_of<element_functions::real_part>(dy)
@@ -88,9 +82,9 @@ sharded_tensor<T> real_function_of(const sharded_tensor<std::complex<T>>& given)
   if constexpr (!is_linear_row<Row>) kept.push_back(detached(z));
   return between_elements<T, complex>(
       Row.name, 0, {z}, there, z.extents(),
-      [](const std::vector<tensor_block<complex>>& from, const tensor_block<T>& to) {
+      [n = z.size()](const complex* const* from, T* to) {
         typename std::remove_cvref_t<decltype(Row)>::value value;
-        for (std::size_t k = 0; k < to.size(); ++k) to.data()[k] = value(from[0].data()[k]).real();
+        for (std::size_t k = 0; k < n; ++k) to[k] = value(from[0][k]).real();
       },
       [kept](std::size_t, const sharded_tensor<T>& dy) {
         std::vector<sharded_tensor<complex>> read{as_complex<T>({dy})};
@@ -99,6 +93,29 @@ sharded_tensor<T> real_function_of(const sharded_tensor<std::complex<T>>& given)
       },
       kept);
 }
+
+/// These functions in a traced program.
+template <const auto& Row>
+struct real_function_change {
+  using operand = std::complex<double>;
+  using value = double;
+  static constexpr partita::rule rule(const shape_span& shapes) { return elements_op<Row>::rule(shapes); }
+  template <class T>
+  auto changed(const std::vector<sharded_tensor<T>>& z) const {
+    return real_function_of<Row>(z[0]);
+  }
+};
+struct complex_change {
+  using operand = double;
+  using value = std::complex<double>;
+  static constexpr partita::rule rule(const shape_span& shapes) {
+    return operation{"to_complex", element_functions::additive_complex.rule, {}}(shapes);
+  }
+  template <class T>
+  auto changed(const std::vector<sharded_tensor<T>>& parts) const {
+    return as_complex<T>(parts);
+  }
+};
 
 /// A function with real results of tensors of any kind.
 template <const auto& Row, class T, auto Layout>
@@ -111,18 +128,21 @@ auto real_function_call(const sharded_tensor<std::complex<T>>& z) {
 }
 template <const auto& Row>
 auto real_function_call(const traced_complex& z) {
-  return call(elements_op<Row>{}, z);
+  return trace_change(real_function_change<Row>{}, z);
 }
 template <const auto& Row, ranked_array X>
 auto real_function_call(const X& z) {
   return as_array<rank_of<X>>(real_function_of<Row>(as_run_time(z)));
 }
 
+inline void require_equal_parts(const shape_list& a, const shape_list& b) {
+  if (!(a == b))
+    throw shape_error(text("partita::to_complex(re, im): requires tensors of equal extents, got ")
+                      << a << " and " << b << "; reshape one of them");
+}
 template <class T>
 void require_equal_parts(const sharded_tensor<T>& a, const sharded_tensor<T>& b) {
-  if (!(a.extents() == b.extents()))
-    throw shape_error(text("partita::to_complex(re, im): requires tensors of equal extents, got ")
-                      << a.extents() << " and " << b.extents() << "; reshape one of them");
+  require_equal_parts(a.extents(), b.extents());
   if (a.state()->on != b.state()->on)
     throw partition_error(
         "partita::to_complex(re, im): requires tensors on one mesh of one world; make them from the same mesh");
@@ -147,7 +167,7 @@ auto conj(X&& z) {
 }
 
 /// The real and the imaginary part, the absolute value and the angle, in (-pi, pi], of each element.
-/// Shapes:   those of z; elements are of the real type. In a traced program they are complex with imaginary part 0.
+/// Shapes:   those of z; elements are of the real type.
 /// Requires: complex elements [compile time].
 /// Cost:     one pass; no communication, but pending sums are taken before abs and angle.
 /// Adjoint:  of real, dy; of imag, i dy; of abs, dy z / |z|; of angle, i dy z / |z|²; 0 where z is 0.
@@ -181,8 +201,7 @@ auto angle(X&& z) {
 /// The complex tensor with these real and imaginary parts; without the second one, imaginary parts of 0.
 /// Shapes:   re and im have equal extents [shape_error]. If their layouts differ, the result has that of re, and im is
 ///           resharded.
-/// Requires: elements of float or double [compile time]; in a program that is traced for complex elements, traced
-///           values, of whose elements the real parts are taken.
+/// Requires: elements of float or double [compile time].
 /// Cost:     one pass; no communication if the layouts are equal. Equal pending sums stay pending.
 /// Adjoint:  the real and the imaginary part of dy.
 template <class T>
@@ -206,11 +225,17 @@ auto to_complex(const typed_sharded<T, A>& re, const typed_sharded<T, B>& im) {
   return typed_sharded<std::complex<T>, detail::name_in_place_of_two<A, B>>(
       detail::complex_of(re.at_run_time(), im.at_run_time()));
 }
-inline traced_complex to_complex(const traced_complex& re) {
-  return detail::call(detail::elements_op<element_functions::real_part>{}, re);
+template <class X>
+  requires(detail::tensor_kind<X> == 3 && detail::real_tensor<X>)
+auto to_complex(const X& re) {
+  return detail::trace_change(detail::complex_change(), re);
 }
-inline traced_complex to_complex(const traced_complex& re, const traced_complex& im) {
-  return detail::call(detail::elements_op<element_functions::complex_of_parts>{}, re, im);
+template <class X, class Y>
+  requires(detail::tensor_kind<X> == 3 && detail::tensor_kind<Y> == 3 && detail::real_tensor<X> &&
+           detail::real_tensor<Y>)
+auto to_complex(const X& re, const Y& im) {
+  detail::require_equal_parts(re.extents(), im.extents());
+  return detail::trace_change(detail::complex_change(), re, im);
 }
 template <ranked_array X>
   requires detail::real_tensor<X>

@@ -88,7 +88,7 @@ auto half_spectrum_call(const X& x, fourier_norm norm) {
                        {false, norm});
   };
   if constexpr (tensor_kind<X> == 3) {
-    traced_complex y = call(half_spectrum_operation<false, last>{norm, x.extents()[last]}, x);
+    traced_complex y = trace_change(half_spectrum_change<false, last>{norm, x.extents()[last]}, x);
     ((y = D == last ? y : call(transform_operation<D, true>{false, norm}, y)), ...);
     return y;
   } else {
@@ -108,7 +108,7 @@ auto real_of_spectrum_call(const X& x, std::size_t n, fourier_norm norm) {
   if constexpr (tensor_kind<X> == 3) {
     traced_complex y = x;
     ((y = D == last ? y : call(transform_operation<D, true>{true, norm}, y)), ...);
-    return call(half_spectrum_operation<true, last>{norm, n}, y);
+    return trace_change(half_spectrum_change<true, last>{norm, n}, y);
   } else {
     return of_run_time<others, dimension_mask<last>>(x, of);
   }
@@ -144,19 +144,15 @@ auto ifft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::back
 }
 /// Half of the spectrum of real numbers, along the last of these dimensions: `rfft(x, dimensions<0, 1>)`.
 /// Shapes:   n / 2 + 1 numbers along the last dimension that is listed, for n of x.
-/// Requires: elements of float or double [compile time]. In a program that is traced for complex elements, their real
-///           parts are taken.
+/// Requires: elements of float or double [compile time].
 /// Cost:     as fft; the half spectrum is computed first.
 /// Adjoint:  the transpose, as a map of real numbers.
 template <class X, std::size_t... D>
   requires detail::any_tensor<X>
 auto rfft(const X& x, dimensions_t<D...>, fourier_norm norm = fourier_norm::backward) {
-  constexpr bool takes =
-      (detail::tensor_kind<X> == 3 ? detail::complex_tensor<X> : detail::real_tensor<X>)&&sizeof...(D) > 0 &&
-      detail::has_dimensions<X, D...>;
+  constexpr bool takes = detail::real_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
   static_assert(takes,
-                "partita::rfft(x, dimensions<...>): requires real elements and dimensions that x has, each once; a "
-                "program is traced for complex elements, trace<std::complex<double>>");
+                "partita::rfft(x, dimensions<...>): requires real elements and dimensions that x has, each once");
   if constexpr (takes) return detail::half_spectrum_call<D...>(x, norm);
   else return detail::rejected_call{};
 }

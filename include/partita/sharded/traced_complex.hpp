@@ -1,20 +1,49 @@
-// Traced programs of complex elements.
+// Traced programs with complex values: which values are complex is known while a program is traced, and a program may
+// lead from real numbers to complex ones and back.
 #pragma once
 
 #include <complex>
+#include <cstddef>
+#include <memory>
+#include <partita/array/real_part.hpp>
 #include <partita/sharded/bound_program.hpp>
 #include <partita/sharded/traced_function.hpp>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace partita {
 
-/// A value of a program that is traced for complex elements. A traced program has one type of elements: what is real in
-/// it, such as abs(z), has imaginary parts of 0.
+/// A complex value of a program that is being traced.
 class traced_complex : public traced {
  public:
-  using value_type = std::complex<double>;  ///< a placeholder: the program computes with the type of its arguments
+  using value_type = std::complex<double>;  ///< a placeholder: the program computes in the precision of its arguments
   using traced::traced;
   explicit traced_complex(traced x) : traced(std::move(x)) {}
+};
+
+/// The spec of a complex argument of a program: `trace(f, spec(layout, {8, 8}), complex_spec({8, 5}))`.
+struct complex_spec : spec {
+  using spec::spec;
+};
+
+/// A traced program whose result is complex if its first argument is real, or the other way around; Result is the
+/// placeholder std::complex<double> or double. It is called as a traced_function is.
+template <class Result>
+class traced_function_to : public traced_function {
+ public:
+  explicit traced_function_to(traced_function program) : traced_function(std::move(program)) {}
+
+  template <class T, class... X>
+  auto operator()(const sharded_tensor<T>& first, const X&... more) const {
+    using real = detail::real_of<T>;
+    using result = std::conditional_t<detail::is_complex<Result>, std::complex<real>, real>;
+    return this->template called<result>(first, detail::as_run_time(more)...);
+  }
+  template <class T, auto Layout, class... X>
+  auto operator()(const typed_sharded<T, Layout>& first, const X&... more) const {
+    return (*this)(first.at_run_time(), more...);
+  }
 };
 
 namespace detail {
@@ -23,6 +52,193 @@ template <class Real>
 struct traced_for<std::complex<Real>> {
   using type = traced_complex;
 };
+template <class Traced>
+struct traced_as<Traced, complex_spec> {
+  using type = traced_complex;
+};
+template <>
+struct program_between<double, std::complex<double>> {
+  using type = traced_function_to<std::complex<double>>;
+};
+template <>
+struct program_between<std::complex<double>, double> {
+  using type = traced_function_to<double>;
+};
+
+/// A tensor of real or of complex numbers; the other one has no state.
+template <class R>
+struct real_or_complex {
+  sharded_tensor<R> real{};
+  sharded_tensor<std::complex<R>> complex{};
+
+  real_or_complex() = default;
+  explicit real_or_complex(sharded_tensor<R> x) : real(std::move(x)) {}
+  explicit real_or_complex(sharded_tensor<std::complex<R>> x) : complex(std::move(x)) {}
+  bool is_complex() const { return complex.state() != nullptr; }
+  template <class T>
+  const sharded_tensor<T>& of() const {
+    if constexpr (std::is_same_v<T, R>) return real;
+    else return complex;
+  }
+  /// f(x) of the tensor that it is, which returns a tensor of such elements.
+  template <class F>
+  real_or_complex mapped(F f) const {
+    return is_complex() ? real_or_complex(f(complex)) : real_or_complex(f(real));
+  }
+};
+
+/// An operation of a program whose result has another type of elements than its operands.
+template <class R>
+struct element_change_on {
+  virtual ~element_change_on() = default;
+  virtual real_or_complex<R> result(const std::vector<real_or_complex<R>>& x) const = 0;
+};
+template <class Op, class R>
+struct element_change_step : element_change_on<R> {
+  Op op;
+  explicit element_change_step(const Op& declared) : op(declared) {}
+  real_or_complex<R> result(const std::vector<real_or_complex<R>>& x) const override {
+    if constexpr (is_complex<typename Op::operand>) return changed<std::complex<R>>(x);
+    else return changed<R>(x);
+  }
+
+ private:
+  template <class T>
+  real_or_complex<R> changed(const std::vector<real_or_complex<R>>& x) const {
+    std::vector<sharded_tensor<T>> operands;
+    for (const auto& one : x) operands.push_back(one.template of<T>());
+    return real_or_complex<R>(op.changed(operands));
+  }
+};
+template <class Op>
+struct element_change final : custom_op, element_change_step<Op, float>, element_change_step<Op, double> {
+  explicit element_change(const Op& op)
+      : custom_op(number_of_operation(op)), element_change_step<Op, float>(op), element_change_step<Op, double>(op) {}
+};
+
+/// What the execution of mixed programs needs of a program.
+struct mixed_access {
+  template <class R>
+  struct values final : running_values {
+    const traced_function& program;
+    const std::vector<real_or_complex<R>>& arguments;
+    std::vector<real_or_complex<R>> all;
+
+    values(const traced_function& p, const std::vector<real_or_complex<R>>& x)
+        : program(p), arguments(x), all(p.operations().values()) {}
+    void take(std::size_t argument, value v, const sharding& layout) override {
+      all[v.number] = arguments[argument].mapped([&](const auto& x) { return reshard(x, layout); });
+    }
+    void execute(std::size_t o, const std::vector<sharding>& needs, const sharding& made,
+                 const sharding& after) override {
+      std::vector<real_or_complex<R>> operands;
+      for (std::size_t i = 0; i < needs.size(); ++i) {
+        const auto& x = all[program.operand(o, i).number];
+        operands.push_back(program.is_stopped(o, i) ? x.mapped([](const auto& z) { return detached(z); }) : x);
+      }
+      all[program.operand(o, needs.size()).number] =
+          result(o, operands, needs, made).mapped([&](const auto& y) { return reshard(y, after); });
+    }
+
+   private:
+    real_or_complex<R> result(std::size_t o, std::vector<real_or_complex<R>>& x, const std::vector<sharding>& needs,
+                              const sharding& made) const {
+      const applied_operation& work = program.program_->work[o];
+      if (const auto* const change = dynamic_cast<const element_change_on<R>*>(work.own.get())) {
+        const naming_operation name(work.how.name());
+        for (std::size_t i = 0; i < x.size(); ++i)
+          x[i] = x[i].mapped([&](const auto& z) { return reshard(z, needs[i]); });
+        return change->result(x);
+      }
+      if (x[0].is_complex()) return real_or_complex<R>(run_one<std::complex<R>>(o, x, needs, made));
+      return real_or_complex<R>(run_one<R>(o, x, needs, made));
+    }
+    template <class T>
+    sharded_tensor<T> run_one(std::size_t o, const std::vector<real_or_complex<R>>& x,
+                              const std::vector<sharding>& needs, const sharding& made) const {
+      std::vector<sharded_tensor<T>> operands;
+      for (const auto& one : x) operands.push_back(one.template of<T>());
+      return program.template run_one<T>(o, operands, needs, made);
+    }
+  };
+
+  template <class R>
+  static real_or_complex<R> run(const traced_function& program, const std::vector<real_or_complex<R>>& arguments) {
+    values<R> all(program, arguments);
+    program.run_through(all);
+    return all.all[program.result_.number];
+  }
+  static std::size_t arguments(const traced_function& program) { return program.inputs_.size(); }
+  static bool is_complex_input(const traced_function& program, std::size_t i) {
+    return program.program_->complex_inputs[i] != 0;
+  }
+  /// A dry run forward and backward, with arguments in their completed layouts.
+  static std::vector<backward_reshard> moves_back(const traced_function& program) {
+    return program.moves_of_dry_run(sizeof(double), [&](const std::shared_ptr<bound_mesh>& on) {
+      std::vector<real_or_complex<double>> arguments;
+      for (std::size_t i = 0; i < program.inputs_.size(); ++i) {
+        if (is_complex_input(program, i))
+          arguments.push_back(real_or_complex<double>(program.dry_argument<std::complex<double>>(on, i)));
+        else arguments.push_back(real_or_complex<double>(program.dry_argument<double>(on, i)));
+      }
+      const auto back = [](const auto& y) { run_backward(y, cotangent_of(y)); };
+      const auto y = run(program, arguments);
+      if (y.is_complex()) back(y.complex);
+      else back(y.real);
+    });
+  }
+};
+
+struct mixed_runs final : mixed_execution {
+  tensor_of_some_type run(const traced_function& program, const tensor_of_some_type* arguments) const override {
+    if (const auto type = arguments[0].type; type == type_number<float>() || type == type_number<std::complex<float>>())
+      return run_on<float>(program, arguments);
+    return run_on<double>(program, arguments);
+  }
+  std::vector<backward_reshard> moves_back(const traced_function& program) const override {
+    return mixed_access::moves_back(program);
+  }
+
+ private:
+  template <class R>
+  static tensor_of_some_type run_on(const traced_function& program, const tensor_of_some_type* given) {
+    std::vector<real_or_complex<R>> arguments;
+    for (std::size_t i = 0; i < mixed_access::arguments(program); ++i) {
+      const bool wants_complex = mixed_access::is_complex_input(program, i);
+      if (given[i].type != (wants_complex ? type_number<std::complex<R>>() : type_number<R>()))
+        throw error(text("partita::trace: argument ")
+                    << i << " was traced for " << (wants_complex ? "complex" : "real")
+                    << " elements of float or double, got others; give these, or trace the function with "
+                    << (wants_complex ? "spec" : "complex_spec"));
+      if (wants_complex) arguments.push_back(real_or_complex<R>(given[i].as<std::complex<R>>()));
+      else arguments.push_back(real_or_complex<R>(given[i].as<R>()));
+    }
+    const auto y = mixed_access::run(program, arguments);
+    return y.is_complex() ? tensor_of_some_type::of(y.complex) : tensor_of_some_type::of(y.real);
+  }
+};
+
+inline const mixed_runs mixed_runs_of_programs{};
+
+/// Adds an operation that leads from real to complex values, or back. Op declares its rule, and optionally the extents
+/// of the result, as an operation of operate() does; placeholders `operand` and `value` for the types of elements; and
+/// `changed(x)`, the result of tensors in layouts that fit the rule.
+template <class Op, class... X>
+auto trace_change(const Op& op, const X&... x) {
+  const shape_list shapes[] = {x.extents()...};
+  const shape_span span(shapes, sizeof...(X));
+  applied_operation work;
+  if constexpr (requires { op.result_extents(span); }) {
+    const shape_list extents = op.result_extents(span);
+    work.how = bound(op.rule(span), span, shape_span(&extents, 1));
+  } else {
+    work.how = bound(op.rule(span), span);
+  }
+  work.own = std::make_shared<const element_change<Op>>(op);
+  const traced y = trace_operation(work, nullptr, x...);
+  y.program()->mixed = &mixed_runs_of_programs;
+  return typename traced_for<typename Op::value>::type(y);
+}
 
 }  // namespace detail
 
@@ -45,12 +261,13 @@ traced_complex reshape(const traced_complex& x, const shape_list& extents) {
   return constrain(reshape(x, extents), S);
 }
 
-/// trace(f, specs…) for a program of complex elements: `trace<std::complex<double>>(f, spec(layout, {8, 8}))`. It is
-/// called with, and bound for, std::complex<float> or std::complex<double>.
+/// trace(f, specs…) with complex arguments: `trace<std::complex<double>>(f, spec(layout, {8, 8}))`. The program is
+/// called with, and bound for, std::complex<float> or std::complex<double>. A program with real and complex arguments
+/// is traced by `trace(f, …)`, with a complex_spec for each complex one.
 template <class T, class F, class... Spec>
   requires(detail::is_complex<T> && (std::is_convertible_v<const Spec&, spec> && ...))
-traced_function trace(const F& f, const Spec&... specs) {
-  return detail::trace_by<traced_complex>(f, specs...);
+auto trace(const F& f, const Spec&... specs) {
+  return typename detail::program_of<traced_complex, F, Spec...>(detail::trace_by<traced_complex>(f, specs...));
 }
 
 }  // namespace partita

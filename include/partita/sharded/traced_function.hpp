@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <partita/array/real_part.hpp>
 #include <partita/core/config.hpp>
 #include <partita/plan/complete.hpp>
 #include <partita/sharded/detail/fingerprint_of.hpp>
@@ -26,18 +27,57 @@ class bound_program;
 template <class T>
 class pipeline;
 class traced_function;
+template <class Result>
+class traced_function_to;
 
 namespace detail {
 
+struct mixed_access;
+
 template <class Traced, class F, class... Spec>
 traced_function trace_by(const F& f, const Spec&... specs);
+
+/// A tensor of elements of a type that is known at run time.
+struct tensor_of_some_type {
+  std::shared_ptr<void> state{};
+  std::uint64_t type = 0;  ///< type_number of the elements
+
+  template <class T>
+  static tensor_of_some_type of(const sharded_tensor<T>& x) {
+    return {x.state(), type_number<T>()};
+  }
+  template <class T>
+  sharded_tensor<T> as() const {
+    return sharded_tensor<T>(std::static_pointer_cast<tensor_state<T>>(state));
+  }
+};
+
+/// How a program runs that has real and complex values; set by the operations that lead from one to the other.
+struct mixed_execution {
+  virtual ~mixed_execution() = default;
+  virtual tensor_of_some_type run(const traced_function& program, const tensor_of_some_type* arguments) const = 0;
+  virtual std::vector<backward_reshard> moves_back(const traced_function& program) const = 0;
+};
+
+/// The values of a program that is running; what depends on their types of elements.
+struct running_values {
+  virtual ~running_values() = default;
+  /// Takes an argument as this value, in this layout.
+  virtual void take(std::size_t argument, value v, const sharding& layout) = 0;
+  /// Executes an operation, which reads its operands and leaves its result in these layouts, and brings the result to
+  /// the layout `after`.
+  virtual void execute(std::size_t operation, const std::vector<sharding>& needs, const sharding& made,
+                       const sharding& after) = 0;
+};
 
 /// A graph, and for each of its operations the work that is done on blocks.
 struct traced_program {
   graph operations;
   std::vector<applied_operation> work;
   std::vector<std::shared_ptr<const operation_window>> windows{};  ///< those to which the operations refer
-  std::vector<std::uint32_t> stopped;  ///< for each operation, a bit mask of the operands that get no gradient
+  std::vector<std::uint32_t> stopped;           ///< for each operation, a bit mask of the operands that get no gradient
+  const mixed_execution* mixed = nullptr;       ///< null: all values have one type of elements
+  std::vector<std::uint32_t> complex_inputs{};  ///< for each argument: whether it is complex
   /// The reshards of the backward pass, found by a dry run. Set by the program that traces, because a dry run needs the
   /// operations, and their matrix products need a BLAS, which the compiled core does not.
   std::vector<backward_reshard> (*moves_back)(const traced_function&) = nullptr;
@@ -182,26 +222,18 @@ class traced_function {
   PARTITA_DECL std::uint64_t fingerprint() const;
 
   /// Executes the program on tensors of its mesh. Arguments are resharded to their completed layouts, and every
-  /// operation reads and leaves tensors in their completed layouts.
+  /// operation reads and leaves tensors in their completed layouts. If the program has real and complex values, so may
+  /// the arguments be; they have numbers of one precision.
   /// Shapes:   those that were traced [shape_error].
   /// Requires: arguments on the traced mesh [partition_error].
   template <class T, class... X>
   sharded_tensor<T> operator()(const sharded_tensor<T>& first, const X&... more) const {
-    const std::vector<sharded_tensor<T>> arguments{first, detail::as_run_time(more)...};
-    if (arguments.size() != inputs_.size())
-      throw shape_error(text("partita::trace: the program has ")
-                        << inputs_.size() << " arguments, got " << arguments.size() << "; give those");
-    for (std::size_t i = 0; i < inputs_.size(); ++i)
-      if (!(arguments[i].extents() == operations()[inputs_[i]].shape))
-        throw shape_error(text("partita::trace: argument ")
-                          << i << " was traced with extents " << operations()[inputs_[i]].shape << ", got "
-                          << arguments[i].extents() << "; trace the function with these");
-    return run(arguments);
+    return called<T>(first, detail::as_run_time(more)...);
   }
   /// The same for typed tensors; the result has its completed layout, known at run time.
   template <class T, auto Layout, class... X>
   sharded_tensor<T> operator()(const typed_sharded<T, Layout>& first, const X&... more) const {
-    return (*this)(first.at_run_time(), more...);
+    return called<T>(first.at_run_time(), detail::as_run_time(more)...);
   }
 
   /// Binds the program to the workers of a world and computes everything that does not depend on values once; see
@@ -222,6 +254,9 @@ class traced_function {
   friend class bound_program;
   template <class>
   friend class pipeline;
+  friend struct detail::mixed_access;
+  template <class>
+  friend class traced_function_to;
   template <class Traced, class F, class... Spec>
   friend traced_function detail::trace_by(const F& f, const Spec&... specs);
 
@@ -229,29 +264,37 @@ class traced_function {
   /// The reshards of the backward pass, found by a dry run; empty for a program that cannot be differentiated.
   template <class T>
   std::vector<backward_reshard> moves_back() const {
-    std::vector<movement> log;
-    const detail::logging now(log, true);
-    const auto on = std::make_shared<detail::bound_mesh>(operations().on());
-    std::vector<sharded_tensor<T>> arguments;
-    for (const value v : inputs_) {
-      const sharding lies = laid((*completed_)[v]);
-      const shape_list& shape = operations()[v].shape;
-      arguments.push_back(
-          detail::tensor_of(on, lies, shape, detail::new_block<T>(detail::shape_of_box(on->box(lies, shape)))));
-    }
-    for (std::size_t i = 0; i < arguments.size(); ++i)
-      if (!gradients_of_ || std::count(gradients_of_->begin(), gradients_of_->end(), i) > 0)
-        arguments[i] = detail::parameter_of(arguments[i]);
-    try {
+    return moves_of_dry_run(sizeof(T), [this](const std::shared_ptr<detail::bound_mesh>& on) {
+      std::vector<sharded_tensor<T>> arguments;
+      for (std::size_t i = 0; i < inputs_.size(); ++i) arguments.push_back(dry_argument<T>(on, i));
       const auto y = run(arguments);
       detail::run_backward(y, detail::cotangent_of(y));
+    });
+  }
+  /// The reshards of a backward pass that `run(mesh)` makes in a dry run, as if elements of so many bytes had 4.
+  template <class Run>
+  std::vector<backward_reshard> moves_of_dry_run(std::size_t element_bytes, const Run& run) const {
+    std::vector<movement> log;
+    const detail::logging now(log, true);
+    try {
+      run(std::make_shared<detail::bound_mesh>(operations().on()));
     } catch (const error&) {
       return {};
     }
     std::vector<backward_reshard> all;
     for (const movement& one : log)
-      if (one.backward) all.push_back({one.operation, one.extents, one.from, one.to, one.most_bytes / sizeof(T) * 4});
+      if (one.backward)
+        all.push_back({one.operation, one.extents, one.from, one.to, one.most_bytes / element_bytes * 4});
     return all;
+  }
+  /// Argument i without elements, in its completed layout; a parameter if its gradient is wanted.
+  template <class T>
+  sharded_tensor<T> dry_argument(const std::shared_ptr<detail::bound_mesh>& on, std::size_t i) const {
+    const sharding lies = laid((*completed_)[inputs_[i]]);
+    const shape_list& shape = operations()[inputs_[i]].shape;
+    const auto x = detail::tensor_of(on, lies, shape, detail::new_block<T>(detail::shape_of_box(on->box(lies, shape))));
+    const bool is_asked = !gradients_of_ || std::count(gradients_of_->begin(), gradients_of_->end(), i) > 0;
+    return is_asked ? detail::parameter_of(x) : x;
   }
   /// Executes one operation, reading its operands and leaving its result in these layouts.
   template <class T>
@@ -268,37 +311,71 @@ class traced_function {
     throw error(text("partita: requires elements of float or double to run ")
                 << work.how.name() << " in a traced program; cast them");
   }
+  /// The values of a program of one type of elements.
+  template <class T>
+  struct values_of final : detail::running_values {
+    const traced_function& program;
+    const std::vector<sharded_tensor<T>>& arguments;
+    std::vector<sharded_tensor<T>> values;
+
+    values_of(const traced_function& p, const std::vector<sharded_tensor<T>>& x)
+        : program(p), arguments(x), values(p.operations().values()) {}
+    void take(std::size_t argument, value v, const sharding& layout) override {
+      values[v.number] = reshard(arguments[argument], layout);
+    }
+    void execute(std::size_t o, const std::vector<sharding>& needs, const sharding& made,
+                 const sharding& after) override {
+      std::vector<sharded_tensor<T>> operands;
+      for (std::size_t i = 0; i < needs.size(); ++i) {
+        const sharded_tensor<T>& x = values[program.operand(o, i).number];
+        operands.push_back(program.is_stopped(o, i) ? detail::detached(x) : x);
+      }
+      values[program.operand(o, needs.size()).number] = reshard(program.run_one<T>(o, operands, needs, made), after);
+    }
+  };
+  /// Operand i of an operation, or behind the operands its result; and whether an operand gets no gradient.
+  PARTITA_DECL value operand(std::size_t o, std::size_t i) const;
+  bool is_stopped(std::size_t o, std::size_t i) const { return (program_->stopped[o] >> i & 1U) != 0; }
+  /// Executes all operations in their order, in the completed layouts.
+  PARTITA_DECL void run_through(detail::running_values& values) const;
+  PARTITA_DECL void require_arguments(const shape_list* extents, std::size_t n) const;
+
   /// Executes the program. The number of arguments and their extents must be those of the program.
   template <class T>
   sharded_tensor<T> run(const std::vector<sharded_tensor<T>>& arguments) const {
-    const completion& done = complete();
-    std::vector<sharded_tensor<T>> values(operations().values());
-    // 1. Reshard the arguments to their completed layouts.
-    for (std::size_t i = 0; i < inputs_.size(); ++i)
-      values[inputs_[i].number] = reshard(arguments[i], laid(done[inputs_[i]]));
-    // 2. Execute the operations in order.
-    std::size_t next = 0;  // index of the next reshard; reshards are sorted in the order of the program
-    for (std::size_t o = 0; o < operations().operations(); ++o) {
-      const auto& node = operations().operation(o);
-      std::vector<sharded_tensor<T>> operands;
-      std::vector<sharding> needs;
-      for (std::size_t i = 0; i < node.operands; ++i) {
-        const value v = operations().operand(node, i);
-        const bool stopped = (program_->stopped[o] >> i & 1U) != 0;
-        operands.push_back(stopped ? detail::detached(values[v.number]) : values[v.number]);
-        needs.push_back(laid(done[v]));
-      }
-      const value y = operations().of(node, node.operands);
-      sharding made = laid(done[y]);
-      // The reshards of an operation change the layout in which it reads an operand or leaves its result.
-      for (; next < done.reshards.size() && done.reshards[next].operation == o; ++next) {
-        const graph_reshard& move = done.reshards[next];
-        if (move.tensor < node.operands) needs[move.tensor] = laid(move.to);
-        else made = laid(move.from);
-      }
-      values[y.number] = reshard(run_one<T>(o, operands, needs, made), laid(done[y]));
+    if (program_->mixed) {
+      std::vector<std::conditional_t<true, detail::tensor_of_some_type, T>> all;  // instantiated by calls only
+      for (const auto& x : arguments) all.push_back(detail::tensor_of_some_type::of(x));
+      return run_mixed<T>(all.data());
     }
-    return values[result_.number];
+    values_of<T> values(*this, arguments);
+    run_through(values);
+    return values.values[result_.number];
+  }
+  template <class T>
+  sharded_tensor<T> run_mixed(const detail::tensor_of_some_type* arguments) const {
+    return mixed_result(arguments, detail::type_number<T>()).template as<T>();
+  }
+  /// The result of a program with real and complex values. Throws unless it has elements of this type.
+  PARTITA_DECL detail::tensor_of_some_type mixed_result(const detail::tensor_of_some_type* arguments,
+                                                        std::uint64_t type) const;
+  /// Executes the program for a result of elements Result.
+  template <class Result, class... T>
+  sharded_tensor<Result> called(const sharded_tensor<T>&... x) const {
+    const shape_list extents[] = {x.extents()...};
+    require_arguments(extents, sizeof...(T));
+    if constexpr ((std::is_same_v<T, Result> && ...)) return run(std::vector<sharded_tensor<Result>>{x...});
+    else {
+      constexpr bool of_one_precision = (std::is_same_v<detail::real_of<T>, detail::real_of<Result>> && ...);
+      static_assert(of_one_precision,
+                    "partita: program(x...): requires arguments of one precision, real or complex; cast the others");
+      if constexpr (of_one_precision) {
+        const detail::tensor_of_some_type all[] = {detail::tensor_of_some_type::of(x)...};
+        return run_mixed<Result>(all);
+      } else {
+        return {};
+      }
+    }
   }
 
   std::shared_ptr<detail::traced_program> program_;
@@ -310,6 +387,27 @@ class traced_function {
 
 namespace detail {
 
+/// The class of the value that an argument of class Traced is traced as, given by a spec of this type.
+template <class Traced, class Spec>
+struct traced_as {
+  using type = Traced;
+};
+template <class Traced, class... Spec>
+struct first_traced {
+  using type = Traced;
+};
+template <class Traced, class First, class... Spec>
+struct first_traced<Traced, First, Spec...> : traced_as<Traced, First> {};
+/// The class of a traced program, by the placeholders for elements of its first argument and of its result.
+template <class Argument, class Result>
+struct program_between {
+  using type = traced_function;
+};
+template <class Traced, class F, class... Spec>
+using program_of = typename program_between<typename first_traced<Traced, Spec...>::type::value_type,
+                                            element_of_tensor<decltype(std::declval<const F&>()(
+                                                std::declval<typename traced_as<Traced, Spec>::type>()...))>>::type;
+
 /// Traces f with values of the class Traced.
 template <class Traced, class F, class... Spec>
 traced_function trace_by(const F& f, const Spec&... specs) {
@@ -320,13 +418,17 @@ traced_function trace_by(const F& f, const Spec&... specs) {
   if (known == nullptr)
     throw partition_error("partita::trace: requires a spec with a layout, which says on what mesh; annotate one");
   const auto program = std::make_shared<detail::traced_program>(known->layout.on);
-  program->moves_back = [](const traced_function& made) { return made.moves_back<typename Traced::value_type>(); };
+  program->moves_back = [](const traced_function& made) {
+    return made.program_->mixed ? made.program_->mixed->moves_back(made)
+                                : made.moves_back<typename Traced::value_type>();
+  };
   std::vector<value> inputs;
   for (const spec& one : all)
     inputs.push_back(one.known ? program->operations.input(one.shape, one.layout)
                                : program->operations.input(one.shape));
+  program->complex_inputs = {std::uint32_t(is_complex<typename traced_as<Traced, Spec>::type::value_type>)...};
   const traced result = [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return traced(f(Traced(program, inputs[I])...));
+    return traced(f(typename traced_as<Traced, Spec>::type(program, inputs[I])...));
   }(std::index_sequence_for<Spec...>());
   return {program, inputs, result.number_in_graph()};
 }
@@ -334,13 +436,13 @@ traced_function trace_by(const F& f, const Spec&... specs) {
 }  // namespace detail
 
 /// Calls f with values that only have extents, and records its operations: `auto program = trace(mlp, spec(layout, {64,
-/// 784}), spec({784, 256}), …)`. Completion chooses the layout of a spec without one. A program of complex elements is
-/// traced by `trace<std::complex<double>>(f, …)` of sharded/complex.hpp.
+/// 784}), spec({784, 256}), …)`. Completion chooses the layout of a spec without one. Complex arguments are traced by
+/// `trace<std::complex<double>>(f, …)` of sharded/complex.hpp, or given by `complex_spec`.
 /// Requires: at least one spec with a layout, which gives the mesh [partition_error].
 template <class F, class... Spec>
   requires(std::is_convertible_v<const Spec&, spec> && ...)
-traced_function trace(const F& f, const Spec&... specs) {
-  return detail::trace_by<traced>(f, specs...);
+auto trace(const F& f, const Spec&... specs) {
+  return typename detail::program_of<traced, F, Spec...>(detail::trace_by<traced>(f, specs...));
 }
 
 }  // namespace partita

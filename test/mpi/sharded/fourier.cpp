@@ -188,6 +188,7 @@ BOOST_AUTO_TEST_CASE(types_and_programs_have_the_same_transforms, *test::at_leas
   const xt::xtensor<double, 2> x = partita::real(z);
   const auto X = shard<m.layout("data", "")>(everyone, x);
   const auto Z = shard<m.layout("data", "model")>(everyone, to_complex(x));
+  const auto X2 = shard<m.layout("data", "model")>(everyone, x);
   static_assert(decltype(fft(Z, dimensions<1>))::layout() == m.layout("data+model", ""));
   static_assert(decltype(rfft(X, dimensions<0, 1>))::layout() == m.layout("", "data"));
   static_assert(decltype(irfft(rfft(X, dimensions<0, 1>), dimensions<0, 1>, 5))::layout() == m.layout("data", ""));
@@ -206,8 +207,8 @@ BOOST_AUTO_TEST_CASE(types_and_programs_have_the_same_transforms, *test::at_leas
   const auto whole = [&](const auto& one) { return f(detail::as_run_time(one)); };
   const auto [known, gradients] = value_and_gradient(loss(whole), x);
   const auto [value, of_types] = value_and_gradient(loss(f), X);
-  const auto program = trace<complex>(f, spec(m.layout("data", "model"), {6, 5}));
-  const auto [of_program, program_gradients] = value_and_gradient(loss(program), Z);
+  const auto program = trace(f, spec(m.layout("data", "model"), {6, 5}));
+  const auto [of_program, program_gradients] = value_and_gradient(loss(program), X2);
   // cosines and sines, in a program of real elements
   const auto g = [](const auto& one) {
     const auto y = dct(one, dimensions<0, 1>, 3);
@@ -230,7 +231,7 @@ BOOST_AUTO_TEST_CASE(types_and_programs_have_the_same_transforms, *test::at_leas
   BOOST_TEST(std::abs(value - known) < 1e-10 * std::abs(known));
   BOOST_TEST(std::abs(of_program - known) < 1e-10 * std::abs(known));
   BOOST_TEST(distance(dx, std::get<0>(gradients)) < 1e-9);
-  BOOST_TEST(distance(dz, to_complex(std::get<0>(gradients))) < 1e-9);
+  BOOST_TEST(distance(dz, std::get<0>(gradients)) < 1e-9);
 }
 
 BOOST_AUTO_TEST_CASE(a_dimension_that_a_tensor_does_not_have_is_refused) {
@@ -258,7 +259,7 @@ BOOST_AUTO_TEST_CASE(a_dimension_that_a_tensor_does_not_have_is_refused) {
   const spec square(m.layout("a", ""), {4, 4});
   BOOST_TEST(says([&] { trace([](const auto& x) { return idst(x, dimensions<2>); }, square); }));
   BOOST_TEST(says([&] { trace<complex>([](const auto& z) { return fft(z, dimensions<2>); }, square); }));
-  BOOST_TEST(says([&] { trace<complex>([](const auto& z) { return rfft(z, dimensions<2>); }, square); }));
+  BOOST_TEST(says([&] { trace([](const auto& z) { return rfft(z, dimensions<2>); }, square); }));
   BOOST_TEST(says([&] { trace<complex>([](const auto& z) { return irfft(z, dimensions<1, 2>, 6); }, square); }));
 }
 

@@ -39,7 +39,7 @@ void calls(const world& everyone, const xt::xtensor<complex, 2>& z, const xt::xt
   auto doubled = add(x, x);
   auto also_doubled = add(k, k);
   auto summed = add(sum(typed), sum(typed));
-  auto product = multiply(t, abs(t));
+  auto product = multiply(t, to_complex(abs(t)));
   auto accepted = matmul(conj(Z), to_complex(partita::real(Z), abs(Z)));
 #if defined(MAXIMUM)
   auto refused = maximum(Z, Z);

@@ -14,8 +14,10 @@
 // lines REAL_OF_REAL: 12
 // first COSINE_OF_COMPLEX: partita::dct, idct, dst, idst\(x, dimensions<...>\): requires elements of float
 // lines COSINE_OF_COMPLEX: 12
-// first REAL_PROGRAM: partita::rfft\(x, dimensions<...>\): requires real elements .*traced for complex elements
-// lines REAL_PROGRAM: 12
+// first COMPLEX_PROGRAM: partita::rfft\(x, dimensions<...>\): requires real elements and dimensions that x has
+// lines COMPLEX_PROGRAM: 12
+// first MIXED_PROGRAM: partita: requires operands of one element type, but some are real and some are complex
+// lines MIXED_PROGRAM: 13
 // first RESIZED_REAL: partita::resize_spectrum\(z, dimensions<...>, points...\): requires complex elements and
 // lines RESIZED_REAL: 12
 // first RESIZED_TWICE: partita::resize_half_spectrum\(y, dimensions<...>, n, points...\): requires complex elements
@@ -50,8 +52,10 @@ void calls(const world& everyone, const xt::xtensor<std::complex<double>, 2>& z,
   auto refused = irfft(X, dimensions<0>, 4);
 #elif defined(COSINE_OF_COMPLEX)
   auto refused = dct(Z, dimensions<0>);
-#elif defined(REAL_PROGRAM)
-  auto refused = rfft(t, dimensions<0>);
+#elif defined(COMPLEX_PROGRAM)
+  auto refused = rfft(rfft(t, dimensions<0>), dimensions<0>);
+#elif defined(MIXED_PROGRAM)
+  auto refused = multiply(t, rfft(t, dimensions<0>));
 #elif defined(RESIZED_REAL)
   auto refused = resize_spectrum(X, dimensions<0>, 4);
 #elif defined(RESIZED_TWICE)

@@ -33,8 +33,9 @@ struct operands_between final : operands_of_other_elements<U> {
   }
 };
 
-/// Computes a tensor of elements U from tensors of elements T that lie on one mesh: this worker's block of the result
-/// by `local(blocks of x, block of y)`, and the cotangent of operand i by `back(i, dy)`, which reads the values `kept`.
+/// Computes a tensor of elements U from at most two tensors of elements T that lie on one mesh: this worker's block of
+/// the result by `local(memory of the blocks of x, memory of y)`, which reads nothing else of this call, and the
+/// cotangent of operand i by `back(i, dy)`, which reads the values `kept`.
 template <class U, class T, class Local, class Back>
 sharded_tensor<U> between_elements(const char* name, std::uint64_t fingerprint, const std::vector<sharded_tensor<T>>& x,
                                    const sharding& left, const shape_list& extents, const Local& local,
@@ -47,11 +48,9 @@ sharded_tensor<U> between_elements(const char* name, std::uint64_t fingerprint, 
   if (on && !on->active()) block = zero_block<U>(shape);
   else {
     block = new_block<U>(shape);
-    if (!executing.is_dry) {
-      std::vector<tensor_block<T>> blocks;
-      for (const auto& one : x) blocks.push_back(one.state()->block);
-      local(blocks, block);
-    }
+    std::vector<tensor_block<T>> blocks;
+    for (const auto& one : x) blocks.push_back(one.state()->block);
+    perform(blocks, block, local);
   }
   auto y = tensor_of(on, left, extents, std::move(block), number);
   bool asked = false;

@@ -166,8 +166,8 @@ tensor_block<T> zero_block(const shape_list& shape) {
 }
 
 /// Computes y from at most two blocks.
-template <class T, class Work>
-void perform(const std::vector<tensor_block<T>>& x, const tensor_block<T>& y, const Work& work) {
+template <class U, class T = U, class Work>
+void perform(const std::vector<tensor_block<T>>& x, const tensor_block<U>& y, const Work& work) {
   if (executing.is_dry) return;
   if (executing.steps != nullptr) return executing.steps->add(x, y, work);
   const T* memory[2] = {};

@@ -51,6 +51,12 @@ void transform_lines(const In* x, const shape_list& from, Out* y, const shape_li
   }
 }
 
+/// The shape of this worker's block of a tensor of these extents that lies as x does.
+template <class T>
+shape_list shape_of_block(const sharded_tensor<T>& x, const shape_list& extents) {
+  const auto& on = x.state()->on;
+  return on ? shape_of_box(on->box(bare(x.layout()), extents)) : extents;
+}
 /// x transformed where it lies; the transformed dimensions are whole. `extents` are those of the result, and n is the
 /// extent of the real side of a line.
 template <class U, class T>
@@ -62,8 +68,8 @@ sharded_tensor<U> transformed_in_place(const char* name, const sharded_tensor<T>
   for (const line_transform& line : lines) back.push_back(adjoint_of(line, n));
   return between_elements<U, T>(
       name, all.value(), {x}, bare(x.layout()), extents,
-      [&](const std::vector<tensor_block<T>>& from, const tensor_block<U>& to) {
-        transform_lines(static_cast<const T*>(from[0].data()), from[0].shape, to.data(), to.shape, lines);
+      [lines, from = x.state()->block.shape, to = shape_of_block(x, extents)](const T* const* memory, U* y) {
+        transform_lines(memory[0], from, y, to, lines);
       },
       [name, back, n, shape = x.extents()](std::size_t, const sharded_tensor<U>& dy) {
         return transformed_in_place<T, U>(name, dy, shape, back, n);
@@ -164,7 +170,7 @@ sharded_tensor<U> half_transformed(const char* name, const sharded_tensor<T>& x,
       {line_of(d, to_real ? line_kind::complex_to_real : line_kind::real_to_complex, {}, to_real, norm, n)}, n);
 }
 
-// --- in traced programs, whose elements are all complex, or all real ---
+// --- in traced programs ---
 
 /// The transform along dimension D, which must be whole, that keeps the type of elements; or its transpose.
 template <std::size_t D, bool OfComplex>
@@ -192,19 +198,18 @@ struct transform_operation {
   }
 };
 
-/// The transform along dimension D, which must be whole, between real numbers, n along it, and half of their spectrum;
-/// or the transpose of the transform in the other direction. What is real has imaginary parts that are not read, and
-/// left as 0.
+/// The transform along dimension D, which must be whole, between real numbers, n along it, and half of their spectrum.
 template <bool ToReal, std::size_t D>
-struct half_spectrum_operation {
-  static constexpr std::uint32_t adjoint_reads = 0;
-  static constexpr std::size_t parameters = 3;
+struct half_spectrum_change {
+  using operand = std::conditional_t<ToReal, std::complex<double>, double>;
+  using value = std::conditional_t<ToReal, double, std::complex<double>>;
+  static constexpr std::size_t parameters = 2;
   fourier_norm norm = fourier_norm::backward;
   std::size_t n = 0;
-  bool transposed = false;
 
+  static constexpr const char* name() { return ToReal ? "irfft" : "rfft"; }
   static constexpr partita::rule rule(const shape_span& x) {
-    return rules::slice({static_cast<std::ptrdiff_t>(D)}).named(ToReal ? "irfft" : "rfft")(x).with(linearity::additive);
+    return rules::slice({static_cast<std::ptrdiff_t>(D)}).named(name())(x).with(linearity::additive);
   }
   shape_list result_extents(const shape_span& x) const {
     shape_list y = x[0];
@@ -212,24 +217,9 @@ struct half_spectrum_operation {
     return y;
   }
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    using real = real_of<T>;
-    const bool to_real = ToReal != transposed;
-    line_transform line =
-        line_of(D, to_real ? line_kind::complex_to_real : line_kind::real_to_complex, {}, to_real, norm, n);
-    if (transposed) line = adjoint_of(line, n);
-    tensor_block<real> numbers(ToReal ? y.shape : x.shape);
-    if constexpr (ToReal) {
-      transform_lines(x.memory, x.shape, numbers.data(), y.shape, {line});
-      for (std::size_t k = 0; k < y.size(); ++k) y[k] = T(numbers.data()[k]);
-    } else {
-      for (std::size_t k = 0; k < x.size(); ++k) numbers.data()[k] = x[k].real();
-      transform_lines(static_cast<const real*>(numbers.data()), x.shape, y.memory, y.shape, {line});
-    }
-  }
-  template <class X>
-  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
-    return operate(half_spectrum_operation<!ToReal, D>{norm, n, !transposed}, dy);
+  auto changed(const std::vector<sharded_tensor<T>>& x) const {
+    using other = std::conditional_t<ToReal, real_of<T>, std::complex<real_of<T>>>;
+    return half_transformed<other>(name(), x[0], D, std::uint32_t{1} << D, norm, n);
   }
 };
 

@@ -32,6 +32,57 @@ PARTITA_DEF const completion& traced_function::complete() const {
   return *completed_;
 }
 
+PARTITA_DEF void traced_function::require_arguments(const shape_list* extents, std::size_t n) const {
+  if (n != inputs_.size())
+    throw shape_error(text("partita::trace: the program has ")
+                      << inputs_.size() << " arguments, got " << n << "; give those");
+  for (std::size_t i = 0; i < n; ++i)
+    if (!(extents[i] == operations()[inputs_[i]].shape))
+      throw shape_error(text("partita::trace: argument ")
+                        << i << " was traced with extents " << operations()[inputs_[i]].shape << ", got " << extents[i]
+                        << "; trace the function with these");
+}
+
+PARTITA_DEF value traced_function::operand(std::size_t o, std::size_t i) const {
+  return operations().of(operations().operation(o), i);
+}
+
+PARTITA_DEF void traced_function::run_through(detail::running_values& values) const {
+  const completion& done = complete();
+  // 1. Reshard the arguments to their completed layouts.
+  for (std::size_t i = 0; i < inputs_.size(); ++i) values.take(i, inputs_[i], laid(done[inputs_[i]]));
+  // 2. Execute the operations in order.
+  std::size_t next = 0;  // index of the next reshard; reshards are sorted in the order of the program
+  for (std::size_t o = 0; o < operations().operations(); ++o) {
+    const std::size_t n = operations().operation(o).operands;
+    std::vector<sharding> needs;
+    for (std::size_t i = 0; i < n; ++i) needs.push_back(laid(done[operand(o, i)]));
+    const sharding after = laid(done[operand(o, n)]);
+    sharding made = after;
+    // The reshards of an operation change the layout in which it reads an operand or leaves its result.
+    for (; next < done.reshards.size() && done.reshards[next].operation == o; ++next) {
+      const graph_reshard& move = done.reshards[next];
+      if (move.tensor < n) needs[move.tensor] = laid(move.to);
+      else made = laid(move.from);
+    }
+    values.execute(o, needs, made, after);
+  }
+}
+
+PARTITA_DEF detail::tensor_of_some_type traced_function::mixed_result(const detail::tensor_of_some_type* arguments,
+                                                                      std::uint64_t type) const {
+  if (program_->mixed == nullptr)
+    throw error(
+        "partita::trace: requires arguments of one type of elements, as the program has no operation that leads from "
+        "real to complex numbers or back; cast them, or take to_complex of the real ones");
+  const detail::tensor_of_some_type y = program_->mixed->run(*this, arguments);
+  if (y.type != type)
+    throw error(
+        "partita::trace: requires a call for elements of the type of the result: the program leads from real to "
+        "complex numbers, or back; call the program that trace returned, of which this is a copy without this type");
+  return y;
+}
+
 PARTITA_DEF text traced_function::summary() const {
   text all;
   for (std::size_t o = 0; o < operations().operations(); ++o) {
