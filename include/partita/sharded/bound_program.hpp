@@ -27,7 +27,10 @@ namespace partita {
 /// Cost:     one agreement per call, then what the program computes and moves. Arguments that do not have their
 ///           completed layout are resharded first, which allocates. Not thread-safe: one thread at a time may call it.
 /// Adjoint:  `backward`, once after each call; each gradient has the layout cotangent(layout of its argument).
-template <class T>
+///
+/// Arguments and their gradients have elements of T, the result and its cotangent of Result: a program may lead from
+/// real numbers to complex ones, or back.
+template <class T, class Result>
 class bound_program {
  public:
   using value_type = T;
@@ -44,7 +47,7 @@ class bound_program {
 
   template <class... X>
     requires(detail::tensor_value<X> && ...)
-  const sharded_tensor<T>& operator()(const X&... x) {
+  const sharded_tensor<Result>& operator()(const X&... x) {
     static_assert((std::is_same_v<typename X::value_type, T> && ...),
                   "partita::bound_program: requires tensors of the element type that it was bound for; bind another");
     const std::array<const sharded_tensor<T>*, sizeof...(X)> given{&detail::as_run_time(x)...};
@@ -60,8 +63,8 @@ class bound_program {
   }
 
   /// The gradients of the selected arguments, from the cotangent of the last call's result.
-  const std::vector<sharded_tensor<T>>& backward(const sharded_tensor<T>& dy) {
-    const sharded_tensor<T>* const given[] = {&dy};
+  const std::vector<sharded_tensor<T>>& backward(const sharded_tensor<Result>& dy) {
+    const sharded_tensor<Result>* const given[] = {&dy};
     on_->one_call([&] {
       agree(
           "partita::bound_program::backward(dy)", given, 1, &seed_, 1,
@@ -92,11 +95,12 @@ class bound_program {
 
  private:
   /// A tensor whose memory is passed with each call.
+  template <class V>
   struct input {
     std::uint32_t number = 0;
     sharding layout{};
     shape_list extents{};
-    detail::tensor_block<T> block{};  ///< kept while the program may read it
+    detail::tensor_block<V> block{};  ///< kept while the program may read it
   };
 
   template <class = void>
@@ -133,7 +137,7 @@ class bound_program {
     }
     for (const std::size_t i : gradients_of)
       if (!arguments[i].state()->node) arguments[i] = detail::parameter_of(arguments[i]);
-    const sharded_tensor<T> y = program.run(arguments);
+    const sharded_tensor<Result> y = program.template run<Result>(arguments);
     result_ = shown(y, result_number_);
     steps_.begin_backward();
     seed_.layout = y.layout();
@@ -143,27 +147,30 @@ class bound_program {
     for (const std::size_t i : gradients_of)
       gradients_.push_back(shown(detail::collected(arguments[i]), gradient_numbers_.emplace_back()));
   }
-  sharded_tensor<T> from_outside(input& one, const sharding& layout, const shape_list& extents) {
-    detail::tensor_block<T> block(detail::shape_of_box(on_->box(layout, extents)));
+  template <class V>
+  sharded_tensor<V> from_outside(input<V>& one, const sharding& layout, const shape_list& extents) {
+    detail::tensor_block<V> block(detail::shape_of_box(on_->box(layout, extents)));
     one.number = steps_.held_outside(block);
     one.layout = layout;
     one.extents = extents;
     return detail::tensor_of(on_, layout, extents, std::move(block));
   }
   /// A result in its own memory. If it is an argument, another result or a constant, a copy step is added.
-  sharded_tensor<T> shown(const sharded_tensor<T>& y, std::uint32_t& number) {
-    detail::tensor_block<T> block = y.state()->block;
+  template <class V>
+  sharded_tensor<V> shown(const sharded_tensor<V>& y, std::uint32_t& number) {
+    detail::tensor_block<V> block = y.state()->block;
     if (!steps_.is_made_inside(block)) {
-      block = detail::tensor_block<T>(block.shape);
+      block = detail::tensor_block<V>(block.shape);
       detail::perform({y.state()->block}, block,
-                      [n = block.size()](const T* const* x, T* to) { std::copy_n(x[0], n, to); });
+                      [n = block.size()](const V* const* x, V* to) { std::copy_n(x[0], n, to); });
     }
     number = steps_.held_outside(block);
     return detail::tensor_of(on_, y.layout(), y.extents(), std::move(block));
   }
 
   /// Agrees that all workers passed tensors that fit the program, with the same layouts and operation numbers.
-  void agree(const char* call, const sharded_tensor<T>* const* given, std::size_t n, const input* expected,
+  template <class V>
+  void agree(const char* call, const sharded_tensor<V>* const* given, std::size_t n, const input<V>* expected,
              std::size_t inputs, const text& error_message) {
     hasher all(fingerprint_);
     all.mix(call);
@@ -186,26 +193,28 @@ class bound_program {
     }
     detail::agree_if_checked(*on_->everyone().state(), all.value(), wrong, [&] { return text(call); });
   }
-  void take(input& one, const sharded_tensor<T>& x) {
+  template <class V>
+  void take(input<V>& one, const sharded_tensor<V>& x) {
     one.block = x.layout().same_layout(one.layout) ? x.state()->block : reshard(x, one.layout).state()->block;
     steps_.set_memory(one.number, one.block.data());
   }
   /// Gives a result new memory if another tensor shares its current memory.
-  void renew(sharded_tensor<T>& one, std::uint32_t number) {
+  template <class V>
+  void renew(sharded_tensor<V>& one, std::uint32_t number) {
     if (one.state().use_count() > 1 || !one.state()->block.alone())
-      one = detail::tensor_of(on_, one.layout(), one.extents(), detail::tensor_block<T>(one.shape()));
+      one = detail::tensor_of(on_, one.layout(), one.extents(), detail::tensor_block<V>(one.shape()));
     steps_.set_memory(number, one.state()->block.data());
   }
   void let_go() {
-    for (input& one : inputs_) one.block = {};
+    for (input<T>& one : inputs_) one.block = {};
     seed_.block = {};
   }
 
   std::shared_ptr<detail::bound_mesh> on_;
   detail::bound_steps steps_;
-  std::vector<input> inputs_;
-  input seed_;
-  sharded_tensor<T> result_;
+  std::vector<input<T>> inputs_;
+  input<Result> seed_;
+  sharded_tensor<Result> result_;
   std::vector<sharded_tensor<T>> gradients_;
   std::uint32_t result_number_ = 0;
   std::vector<std::uint32_t> gradient_numbers_;

@@ -28,21 +28,33 @@ struct complex_spec : spec {
 };
 
 /// A traced program whose result is complex if its first argument is real, or the other way around; Result is the
-/// placeholder std::complex<double> or double. It is called as a traced_function is.
+/// placeholder std::complex<double> or double. It is called and bound as a traced_function is.
 template <class Result>
 class traced_function_to : public traced_function {
+  template <class T>
+  using result_for =
+      std::conditional_t<detail::is_complex<Result>, std::complex<detail::real_of<T>>, detail::real_of<T>>;
+
  public:
   explicit traced_function_to(traced_function program) : traced_function(std::move(program)) {}
 
   template <class T, class... X>
   auto operator()(const sharded_tensor<T>& first, const X&... more) const {
-    using real = detail::real_of<T>;
-    using result = std::conditional_t<detail::is_complex<Result>, std::complex<real>, real>;
-    return this->template called<result>(first, detail::as_run_time(more)...);
+    return this->template called<result_for<T>>(first, detail::as_run_time(more)...);
   }
   template <class T, auto Layout, class... X>
   auto operator()(const typed_sharded<T, Layout>& first, const X&... more) const {
     return (*this)(first.at_run_time(), more...);
+  }
+  /// Binds the program for arguments of elements T, all of which are real or all complex.
+  template <class T>
+  auto bind(const world& everyone, const argument_numbers& gradients_of = {},
+            const schedule_options& options = {}) const {
+    return bound_program<T, result_for<T>>(*this, everyone, gradients_of.all(), options);
+  }
+  template <class T>
+  auto bind(const world& everyone, const schedule_options& options) const {
+    return bind<T>(everyone, {}, options);
   }
 };
 

@@ -22,7 +22,7 @@
 
 namespace partita {
 
-template <class T>
+template <class T, class Result = T>
 class bound_program;
 template <class T>
 class pipeline;
@@ -250,7 +250,7 @@ class traced_function {
   }
 
  private:
-  template <class>
+  template <class, class>
   friend class bound_program;
   template <class>
   friend class pipeline;
@@ -267,7 +267,7 @@ class traced_function {
     return moves_of_dry_run(sizeof(T), [this](const std::shared_ptr<detail::bound_mesh>& on) {
       std::vector<sharded_tensor<T>> arguments;
       for (std::size_t i = 0; i < inputs_.size(); ++i) arguments.push_back(dry_argument<T>(on, i));
-      const auto y = run(arguments);
+      const auto y = run<T>(arguments);
       detail::run_backward(y, detail::cotangent_of(y));
     });
   }
@@ -341,16 +341,17 @@ class traced_function {
   PARTITA_DECL void require_arguments(const shape_list* extents, std::size_t n) const;
 
   /// Executes the program. The number of arguments and their extents must be those of the program.
-  template <class T>
-  sharded_tensor<T> run(const std::vector<sharded_tensor<T>>& arguments) const {
-    if (program_->mixed) {
-      std::vector<std::conditional_t<true, detail::tensor_of_some_type, T>> all;  // instantiated by calls only
-      for (const auto& x : arguments) all.push_back(detail::tensor_of_some_type::of(x));
-      return run_mixed<T>(all.data());
-    }
-    values_of<T> values(*this, arguments);
-    run_through(values);
-    return values.values[result_.number];
+  template <class Result, class T>
+  sharded_tensor<Result> run(const std::vector<sharded_tensor<T>>& arguments) const {
+    if constexpr (std::is_same_v<Result, T>)
+      if (program_->mixed == nullptr) {
+        values_of<T> values(*this, arguments);
+        run_through(values);
+        return values.values[result_.number];
+      }
+    std::vector<std::conditional_t<true, detail::tensor_of_some_type, T>> all;  // instantiated by calls only
+    for (const auto& x : arguments) all.push_back(detail::tensor_of_some_type::of(x));
+    return run_mixed<Result>(all.data());
   }
   template <class T>
   sharded_tensor<T> run_mixed(const detail::tensor_of_some_type* arguments) const {
@@ -364,7 +365,7 @@ class traced_function {
   sharded_tensor<Result> called(const sharded_tensor<T>&... x) const {
     const shape_list extents[] = {x.extents()...};
     require_arguments(extents, sizeof...(T));
-    if constexpr ((std::is_same_v<T, Result> && ...)) return run(std::vector<sharded_tensor<Result>>{x...});
+    if constexpr ((std::is_same_v<T, Result> && ...)) return run<Result>(std::vector<sharded_tensor<Result>>{x...});
     else {
       constexpr bool of_one_precision = (std::is_same_v<detail::real_of<T>, detail::real_of<Result>> && ...);
       static_assert(of_one_precision,
