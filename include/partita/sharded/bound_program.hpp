@@ -1,13 +1,13 @@
 // A traced program bound to the workers of a world: a repeated call plans nothing and allocates nothing.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <partita/sharded/detail/bound_steps.hpp>
 #include <partita/sharded/detail/fingerprint_of.hpp>
+#include <partita/sharded/detail/outside_tensors.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 #include <type_traits>
@@ -53,8 +53,8 @@ class bound_program {
     const std::array<const sharded_tensor<T>*, sizeof...(X)> given{&detail::as_run_time(x)...};
     on_->one_call([&] {
       agree("partita::bound_program(x...)", given.data(), given.size(), inputs_.data(), inputs_.size(), {});
-      for (std::size_t i = 0; i < given.size(); ++i) take(inputs_[i], *given[i]);
-      renew(result_, result_number_);
+      for (std::size_t i = 0; i < given.size(); ++i) inputs_[i].take(steps_, *given[i]);
+      detail::renew(steps_, result_, result_number_);
       steps_.run(false);
     });
     is_called_ = !gradients_.empty();
@@ -69,8 +69,8 @@ class bound_program {
       agree(
           "partita::bound_program::backward(dy)", given, 1, &seed_, 1,
           is_called_ ? text() : text("requires a call since it was bound, with gradients, or since the last backward"));
-      take(seed_, dy);
-      for (std::size_t k = 0; k < gradients_.size(); ++k) renew(gradients_[k], gradient_numbers_[k]);
+      seed_.take(steps_, dy);
+      for (std::size_t k = 0; k < gradients_.size(); ++k) detail::renew(steps_, gradients_[k], gradient_numbers_[k]);
       const detail::value_in_scope<bool> back(detail::executing.is_backward, true);
       steps_.run(true);
     });
@@ -94,15 +94,6 @@ class bound_program {
   }
 
  private:
-  /// A tensor whose memory is passed with each call.
-  template <class V>
-  struct input {
-    std::uint32_t number = 0;
-    sharding layout{};
-    shape_list extents{};
-    detail::tensor_block<V> block{};  ///< kept while the program may read it
-  };
-
   template <class = void>
   void agree_to_bind(const traced_function& program, const std::vector<std::size_t>& gradients_of,
                      const schedule_options& options) {
@@ -133,45 +124,25 @@ class bound_program {
     std::vector<sharded_tensor<T>> arguments;
     for (const value v : program.inputs_) {
       const sharding layout = traced_function::laid(done[v]);
-      arguments.push_back(from_outside(inputs_.emplace_back(), layout, program.operations()[v].shape));
+      arguments.push_back(inputs_.emplace_back().recorded(steps_, on_, layout, program.operations()[v].shape));
     }
     for (const std::size_t i : gradients_of)
       if (!arguments[i].state()->node) arguments[i] = detail::parameter_of(arguments[i]);
     const sharded_tensor<Result> y = program.template run<Result>(arguments);
-    result_ = shown(y, result_number_);
+    result_ = detail::outside_result(steps_, y, result_number_);
     steps_.begin_backward();
     seed_.layout = y.layout();
     seed_.extents = y.extents();
     if (gradients_of.empty()) return;
-    detail::run_backward(y, from_outside(seed_, detail::place_of_cotangent(y.layout()), y.extents()));
+    detail::run_backward(y, seed_.recorded(steps_, on_, detail::place_of_cotangent(y.layout()), y.extents()));
     for (const std::size_t i : gradients_of)
-      gradients_.push_back(shown(detail::collected(arguments[i]), gradient_numbers_.emplace_back()));
+      gradients_.push_back(
+          detail::outside_result(steps_, detail::collected(arguments[i]), gradient_numbers_.emplace_back()));
   }
-  template <class V>
-  sharded_tensor<V> from_outside(input<V>& one, const sharding& layout, const shape_list& extents) {
-    detail::tensor_block<V> block(detail::shape_of_box(on_->box(layout, extents)));
-    one.number = steps_.held_outside(block);
-    one.layout = layout;
-    one.extents = extents;
-    return detail::tensor_of(on_, layout, extents, std::move(block));
-  }
-  /// A result in its own memory. If it is an argument, another result or a constant, a copy step is added.
-  template <class V>
-  sharded_tensor<V> shown(const sharded_tensor<V>& y, std::uint32_t& number) {
-    detail::tensor_block<V> block = y.state()->block;
-    if (!steps_.is_made_inside(block)) {
-      block = detail::tensor_block<V>(block.shape);
-      detail::perform({y.state()->block}, block,
-                      [n = block.size()](const V* const* x, V* to) { std::copy_n(x[0], n, to); });
-    }
-    number = steps_.held_outside(block);
-    return detail::tensor_of(on_, y.layout(), y.extents(), std::move(block));
-  }
-
   /// Agrees that all workers passed tensors that fit the program, with the same layouts and operation numbers.
   template <class V>
-  void agree(const char* call, const sharded_tensor<V>* const* given, std::size_t n, const input<V>* expected,
-             std::size_t inputs, const text& error_message) {
+  void agree(const char* call, const sharded_tensor<V>* const* given, std::size_t n,
+             const detail::outside_argument<V>* expected, std::size_t inputs, const text& error_message) {
     hasher all(fingerprint_);
     all.mix(call);
     detail::local_error wrong;
@@ -193,27 +164,15 @@ class bound_program {
     }
     detail::agree_if_checked(*on_->everyone().state(), all.value(), wrong, [&] { return text(call); });
   }
-  template <class V>
-  void take(input<V>& one, const sharded_tensor<V>& x) {
-    one.block = x.layout().same_layout(one.layout) ? x.state()->block : reshard(x, one.layout).state()->block;
-    steps_.set_memory(one.number, one.block.data());
-  }
-  /// Gives a result new memory if another tensor shares its current memory.
-  template <class V>
-  void renew(sharded_tensor<V>& one, std::uint32_t number) {
-    if (one.state().use_count() > 1 || !one.state()->block.alone())
-      one = detail::tensor_of(on_, one.layout(), one.extents(), detail::tensor_block<V>(one.shape()));
-    steps_.set_memory(number, one.state()->block.data());
-  }
   void let_go() {
-    for (input<T>& one : inputs_) one.block = {};
+    for (detail::outside_argument<T>& one : inputs_) one.block = {};
     seed_.block = {};
   }
 
   std::shared_ptr<detail::bound_mesh> on_;
   detail::bound_steps steps_;
-  std::vector<input<T>> inputs_;
-  input<Result> seed_;
+  std::vector<detail::outside_argument<T>> inputs_;
+  detail::outside_argument<Result> seed_;
   sharded_tensor<Result> result_;
   std::vector<sharded_tensor<T>> gradients_;
   std::uint32_t result_number_ = 0;

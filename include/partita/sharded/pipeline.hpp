@@ -78,23 +78,19 @@ class pipeline {
       targets_.take(steps_, targets);
       for (std::size_t s = 0; s < parameters_.size(); ++s)
         for (std::size_t k = 0; k < parameters_[s].size(); ++k) parameters_[s][k].take(steps_, weights[s][k]);
-      loss_.renew(steps_);
-      for (auto& of_stage : results_)
-        for (auto& one : of_stage) one.renew(steps_);
+      detail::renew(steps_, loss_, loss_number_);
+      for (std::size_t s = 0; s < gradients_.size(); ++s)
+        for (std::size_t k = 0; k < gradients_[s].size(); ++k)
+          detail::renew(steps_, gradients_[s][k], gradient_numbers_[s][k]);
       steps_.run(false);
     });
     x_.block = targets_.block = {};
     for (auto& of_stage : parameters_)
       for (auto& one : of_stage) one.block = {};
-    return loss_.value;
+    return loss_;
   }
   /// The gradients of the parameters in the last step, each in the cotangent of its parameter's layout.
-  parameters gradients() const {
-    parameters all(results_.size());
-    for (std::size_t s = 0; s < results_.size(); ++s)
-      for (const auto& one : results_[s]) all[s].push_back(one.value);
-    return all;
-  }
+  const parameters& gradients() const { return gradients_; }
   /// The run by which the order was made.
   const pipeline_run& simulated() const { return run_; }
   /// The times of this worker's last step; the first call begins to take them.
@@ -226,7 +222,7 @@ class pipeline {
     const sharded_tensor<T> x = argument(0, 0, x_, options.rows);
     const sharded_tensor<T> targets = argument(stages - 1, 1, targets_, options.rows);
     parameters weights(stages), sums(stages);
-    parameters_.resize(stages), results_.resize(stages);
+    parameters_.resize(stages), gradients_.resize(stages), gradient_numbers_.resize(stages);
     for (std::size_t s = 0; s < stages; ++s) {
       parameters_[s].resize(stages_[s].programs.front().inputs_.size() - first_parameter(s));
       for (std::size_t k = 0; k < parameters_[s].size(); ++k)
@@ -253,7 +249,7 @@ class pipeline {
         arguments[s].push_back(s == 0 ? input : detail::parameter_of(input));
         if (s + 1 == stages) arguments[s].push_back(part_of(targets));
         for (const sharded_tensor<T>& one : weights[s]) arguments[s].push_back(detail::parameter_of(one));
-        const sharded_tensor<T> y = program.run(arguments[s]);
+        const sharded_tensor<T> y = program.template run<T>(arguments[s]);
         made.push_back(y.layout().is_partial() ? reshard(y, y.layout().finished()) : y);
       }
       loss = weighted_sum(loss, stop_gradient(made.back()), share);
@@ -283,11 +279,11 @@ class pipeline {
     }
     // 4. The results.
     steps_.begin_task(number.of(numbers::forward, shape_.stages() - 1, shape_.micro_batches - 1));
-    loss_.record(steps_, loss);
+    loss_ = detail::outside_result(steps_, loss, loss_number_);
     for (std::uint32_t s = 0; s < stages; ++s) {
       steps_.begin_task(number.of(numbers::backward, s, shape_.micro_batches - 1));
-      results_[s].resize(sums[s].size());
-      for (std::size_t k = 0; k < sums[s].size(); ++k) results_[s][k].record(steps_, sums[s][k]);
+      for (const sharded_tensor<T>& one : sums[s])
+        gradients_[s].push_back(detail::outside_result(steps_, one, gradient_numbers_[s].emplace_back()));
     }
   }
   static sharded_tensor<T> weighted_sum(const sharded_tensor<T>& sum, const sharded_tensor<T>& one, T share) {
@@ -364,8 +360,10 @@ class pipeline {
   detail::bound_steps steps_;
   detail::outside_argument<T> x_, targets_;
   std::vector<std::vector<detail::outside_argument<T>>> parameters_;
-  detail::outside_result<T> loss_;
-  std::vector<std::vector<detail::outside_result<T>>> results_;
+  sharded_tensor<T> loss_;
+  std::uint32_t loss_number_ = 0;
+  parameters gradients_;
+  std::vector<std::vector<std::uint32_t>> gradient_numbers_;
   std::uint64_t fingerprint_ = 0;
 };
 

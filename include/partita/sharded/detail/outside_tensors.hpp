@@ -35,28 +35,23 @@ struct outside_argument {
   }
 };
 
-/// A result of a program. A copy of it keeps the values; otherwise the next call overwrites them.
+/// A result of a program in its own memory. If it is an argument, another result or a constant, a copy step is added.
 template <class T>
-struct outside_result {
-  sharded_tensor<T> value{};
-  std::uint32_t number = 0;
-
-  /// A result in its own memory. If it is an argument, another result or a constant, a copy step is added.
-  void record(bound_steps& steps, const sharded_tensor<T>& y) {
-    tensor_block<T> block = y.state()->block;
-    if (!steps.is_made_inside(block)) {
-      block = tensor_block<T>(block.shape);
-      perform({y.state()->block}, block, [n = block.size()](const T* const* x, T* to) { std::copy_n(x[0], n, to); });
-    }
-    number = steps.held_outside(block);
-    value = tensor_of(y.state()->on, y.layout(), y.extents(), std::move(block));
+sharded_tensor<T> outside_result(bound_steps& steps, const sharded_tensor<T>& y, std::uint32_t& number) {
+  tensor_block<T> block = y.state()->block;
+  if (!steps.is_made_inside(block)) {
+    block = tensor_block<T>(block.shape);
+    perform({y.state()->block}, block, [n = block.size()](const T* const* x, T* to) { std::copy_n(x[0], n, to); });
   }
-  /// New memory if another tensor shares its current memory.
-  void renew(bound_steps& steps) {
-    if (value.state().use_count() > 1 || !value.state()->block.alone())
-      value = tensor_of(value.state()->on, value.layout(), value.extents(), tensor_block<T>(value.shape()));
-    steps.set_memory(number, value.state()->block.data());
-  }
-};
+  number = steps.held_outside(block);
+  return tensor_of(y.state()->on, y.layout(), y.extents(), std::move(block));
+}
+/// Before a call: new memory for a result if another tensor shares its current memory.
+template <class T>
+void renew(bound_steps& steps, sharded_tensor<T>& result, std::uint32_t number) {
+  if (result.state().use_count() > 1 || !result.state()->block.alone())
+    result = tensor_of(result.state()->on, result.layout(), result.extents(), tensor_block<T>(result.shape()));
+  steps.set_memory(number, result.state()->block.data());
+}
 
 }  // namespace partita::detail
