@@ -6,12 +6,15 @@
 #include <partita/explain/broadcast_picture.hpp>
 #include <partita/explain/completion_picture.hpp>
 #include <partita/explain/linear_picture.hpp>
+#include <partita/explain/pipeline_picture.hpp>
 #include <partita/explain/refused_broadcast_picture.hpp>
 #include <partita/explain/repartition_picture.hpp>
 #include <partita/explain/step_picture.hpp>
+#include <partita/explain/timetable_picture.hpp>
 #include <partita/explain/worker_broadcast_picture.hpp>
 #include <partita/rule/sharding/rules.hpp>
 #include <string>
+#include <vector>
 
 using namespace partita;
 
@@ -62,6 +65,30 @@ int main(int argc, char** argv) {
   const completion done = complete(g);
   save("program", to_svg(done));
   save("step", to_svg(plan_step(done)));
+
+  // [pipeline]
+  const pipeline_shape stages{{0, 1, 2, 3}, 8};  // four stages on four groups of workers, eight micro-batches
+  const pipeline_times times{{1e-3, 1e-3, 1e-3, 1e-3}, {2e-3, 2e-3, 2e-3, 2e-3}};
+  const pipeline_tasks tasks = tasks_of(pipeline_order::one_forward_one_backward, stages, times);
+  save("pipeline", to_svg(simulate(stages, tasks, times)));
+  // [/pipeline]
+  const pipeline_times apart{{1e-3, 1e-3, 1e-3, 1e-3}, {1e-3, 1e-3, 1e-3, 1e-3}, {1e-3, 1e-3, 1e-3, 1e-3}};
+  save("pipeline-zero-bubble", to_svg(simulate(stages, tasks_of(pipeline_order::zero_bubble, stages, apart), apart)));
+
+  // Four layers whose weights are gathered where they are used: each product needs its weight and the last result.
+  std::vector<step_use> layers;
+  for (std::uint32_t k = 0; k < 4; ++k) {
+    layers.push_back({.reads = {k},
+                      .sets = 10 + k,
+                      .moves = true,
+                      .seconds = 2e-3,
+                      .bytes = 1U << 20U,
+                      .received = 3U << 18U,
+                      .name = "matmul"});
+    layers.push_back(
+        {.reads = {10 + k, 19 + k}, .sets = 20 + k, .seconds = 3e-3, .bytes = 1U << 20U, .name = "matmul"});
+  }
+  save("timetable", to_svg(timetable_of(layers, order_steps(layers, 0, layers.size(), {2, 8}))));
   std::cout
       << "The pictures are in " << folder.string() << ".\n"
       << "Look at: repartition.svg in a browser. The plan beneath the picture is the one that the kernel follows.\n";

@@ -8,6 +8,7 @@
 #include <partita/explain/impl/broadcast_picture.ipp>
 #include <partita/explain/impl/listing.ipp>
 #include <partita/explain/impl/long_text.ipp>
+#include <partita/explain/impl/pipeline_picture.ipp>
 #include <partita/explain/impl/plan_svg.ipp>
 #include <partita/explain/impl/plan_text.ipp>
 #include <partita/explain/impl/propagation_picture.ipp>

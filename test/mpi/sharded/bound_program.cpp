@@ -86,8 +86,10 @@ BOOST_AUTO_TEST_CASE(intermediate_values_keep_to_a_limit_of_memory) {
   const sharding rows = m.layout("a", "");
   const auto program = trace(mlp, spec(rows, {12, 40}), spec(rows, {40, 60}), spec({60}), spec(rows, {60, 30}));
   const std::vector<std::size_t> all{0, 1, 2, 3};
+  // [overlap]
   const auto in_order = program.bind<double>(everyone, all, {.overlap = false});
   const auto ahead = program.bind<double>(everyone, all, {.overlap = true});
+  // [/overlap]
   const std::size_t least = maximum_over(everyone, in_order.bytes_held());
   BOOST_TEST(
       maximum_over(everyone, program.bind<double>(everyone, all, {.overlap = true, .memory = least}).bytes_held()) ==
