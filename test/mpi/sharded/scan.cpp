@@ -43,6 +43,12 @@ const auto wave = [](const auto& state, const auto& speed) {
   return std::tuple{add(subtract(multiply(now, 2), before), multiply(moved, 0.1)), now};
 };
 const auto layer = [](const auto& u, const auto& w) { return tanh(matmul(u, w)); };
+/// A state of three equal tensors, whose cotangents arrive in several layouts and are added in one order.
+const auto braid = [](const auto& state, const auto& w) {
+  const auto& [a, b, c] = state;
+  const auto y = add(tanh(matmul(a, w)), add(multiply(b, c), add(a, multiply(c, 0.3))));
+  return std::tuple{y, y, y};
+};
 
 const std::vector<scan_options> all_options{
     {},
@@ -95,7 +101,8 @@ BOOST_AUTO_TEST_CASE(results_and_gradients_have_the_same_bits_for_all_options) {
       const auto [now, before] = scan(wave, std::tuple{a, a}, 4, o, c);
       // b is also read before and after the scan, and the state more than once
       const auto start = matmul(subtract(now, before), b);
-      const auto y = scan(layer, start, 3, o, b);
+      const auto [p, q, r] = scan(braid, std::tuple{start, start, start}, 3, o, b);
+      const auto y = add(multiply(p, q), multiply(r, 0.7));
       return add(sum(square(add(y, start))), sum(multiply(matmul(y, b), y)));
     };
   };
@@ -106,6 +113,7 @@ BOOST_AUTO_TEST_CASE(results_and_gradients_have_the_same_bits_for_all_options) {
     const auto any = [&](const matrix& all) { return shard(everyone, two[random() % two.size()], all); };
     const auto X = any(x), W = any(w), V = any(v);
     const auto expected = value_and_gradient(with({}), X, W, V);
+    BOOST_TEST(scan(layer, X, 2, W).layout().same_layout(X.layout()));
     const scan_options& one = all_options[1 + random() % (all_options.size() - 1)];
     const auto got = value_and_gradient(with(one), X, W, V);
     if (everyone.id() < m.size()) {
@@ -226,6 +234,42 @@ BOOST_AUTO_TEST_CASE(a_memory_limit_holds_on_all_workers_or_is_refused_on_all) {
   const auto got =
       value_and_gradient([&](const auto& u) { return sum(scan(layer, u, 9, {.memory = least + state}, w)); }, x);
   BOOST_TEST((bits(std::get<0>(got.gradients)) == bits(std::get<0>(expected.gradients))));
+}
+
+BOOST_AUTO_TEST_CASE(tensors_of_a_state_may_differ_in_rank_and_may_be_one_at_first) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const auto u = shard(everyone, m.layout("a", ""), waves(2 * everyone.size(), 3, 1));
+  const auto v = sum(shard(everyone, m.layout("", "a"), waves(3, 2 * everyone.size(), 2)), dimensions<0>);
+  const auto step = [](const auto& state) {
+    const auto& [x, y] = state;
+    return std::tuple{multiply(x, y, broadcast_dimensions<0>), add(y, sum(x, dimensions<1>))};
+  };
+  for (const bool both : {false, true}) {
+    const auto loss = [&](const scan_options& o) {
+      return [&, o](const auto& x, const auto& y) {
+        const auto [p, q] = scan(step, std::tuple{x, y}, 4, o);
+        if (both) return add(sum(square(q)), sum(p));
+        return sum(square(q));
+      };
+    };
+    const auto expected = value_and_gradient(loss({}), u, v), got = value_and_gradient(loss({.checkpoints = 2}), u, v);
+    BOOST_TEST(got.value == expected.value);
+    BOOST_TEST((bits(std::get<0>(got.gradients)) == bits(std::get<0>(expected.gradients))));
+    BOOST_TEST((bits(std::get<1>(got.gradients)) == bits(std::get<1>(expected.gradients))));
+  }
+  // the first state is one block, the others are two, of which a step keeps both
+  const auto grow = [](const auto& state) {
+    const auto& [x, y] = state;
+    return std::tuple{multiply(x, y), add(x, y)};
+  };
+  const std::size_t memory = 12 * 6 * sizeof(double);
+  value_and_gradient(
+      [&](const auto& x) {
+        return sum(std::get<0>(scan(grow, std::tuple{x, x}, 12, {.memory = memory})));
+      },
+      u);
+  BOOST_TEST(tape_holds().most_bytes <= memory);
 }
 
 BOOST_AUTO_TEST_CASE(typed_tensors_keep_their_types_and_traced_programs_are_unrolled, *test::at_least(2)) {
