@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(results_and_gradients_have_the_same_bits_for_all_options) {
     };
   };
   std::vector<mesh> meshes = test::meshes(everyone.size());
-  if (meshes.size() > 4) meshes.resize(4);
+  if (meshes.size() > 4) meshes = {meshes[0], meshes[1], meshes[3]};  // one axis, an idle worker, two axes
   for (const mesh& m : meshes) {
     const auto two = test::layouts(m, 2);
     const auto any = [&](const matrix& all) { return shard(everyone, two[random() % two.size()], all); };
@@ -172,8 +172,8 @@ BOOST_AUTO_TEST_CASE(the_adjoint_of_a_thousand_steps_is_exact_on_integers) {
     const auto& [dx, dw] = gradients;
     BOOST_TEST(value == add(sum(multiply(x, dx)), sum(multiply(w, dw))).number());
   };
-  for (const std::size_t n : {0U, 1U, 2U, 5U})  // rows move between workers
-    for (const scan_options& o : all_options) check(m.layout("a", ""), n, o);
+  for (const scan_options& o : all_options) check(m.layout("a", ""), 5, o);  // rows move between workers
+  for (const std::size_t n : {0U, 1U, 2U}) check(m.layout("a", ""), n, all_options[4 + n]);
   check(m.layout("", "a"), everyone.size() <= 2 ? 1000 : 100, {.recompute_every = 32});
 }
 
