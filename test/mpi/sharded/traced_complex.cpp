@@ -171,6 +171,11 @@ BOOST_AUTO_TEST_CASE(wrong_types_of_elements_are_an_error_on_all_workers) {
   const auto real =
       trace([](const auto& a, const auto& b) { return multiply(a, b); }, spec(m.layout("a"), {5}), spec({5}));
   test::expect_refused<error>([&] { real(x, z); }, "requires arguments of one type of elements");
+  test::expect_refused<error>([&] { program.bind<double>(everyone); }, "argument 1 was traced for complex elements");
+  const auto waves = trace([](const auto& a) { return to_complex(a); }, spec(m.layout("a"), {5}));
+  const traced_function without_type = waves;
+  test::expect_refused<error>([&] { without_type(x); }, "requires a call for elements of the type of the result");
+  BOOST_TEST(same(waves(x), to_complex(plain<double>({5}, 1))));  // after these errors as before
   test::expect_refused<shape_error>([&] { program(placed<double>(everyone, m.layout("a"), {4}, 1), z); },
                                     "argument 0 was traced with extents");
 }
