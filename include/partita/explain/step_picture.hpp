@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <partita/explain/step_text.hpp>
 #include <partita/explain/timeline.hpp>
-#include <vector>
 
 namespace partita {
 
@@ -13,17 +12,23 @@ namespace partita {
 /// right is the memory of a worker at that time. The legend and the axis of time are part of the drawing.
 template <class Graph>
 long_text to_svg(const step_plan_of<Graph>& plan) {
-  std::vector<detail::timeline_bar> bars;
+  drawing::px wide = 0;
+  for (const step_event& one : plan.events)
+    if (const drawing::px own = detail::timeline::width_of(detail::said_event(plan, one)); own > wide) wide = own;
+  detail::timeline on(plan.seconds(), plan.peak(), wide);
+  on.title(long_text("a step takes ") << detail::said_cost(plan.cost), "time, bytes");
+  on.key(2, "computes");
+  on.key(4, "communicates");
+  on.key(0, "updates");
   double now = 0;
   for (const step_event& one : plan.events) {
     const std::size_t colour = one.done == step_event::what::compute ? 2 : one.done == step_event::what::update ? 0 : 4;
     long_text beside = detail::in_seconds(one.seconds);
     if (one.bytes > 0) beside << ", " << detail::in_bytes(one.bytes);
-    bars.push_back({detail::said_event(plan, one), beside, now, now + one.seconds, colour, one.held, one.backward});
+    on.bar({detail::said_event(plan, one), beside, now, now + one.seconds, colour, one.held, one.backward});
     now += one.seconds;
   }
-  return detail::timeline(long_text("a step takes ") << detail::said_cost(plan.cost), "time, bytes",
-                          {{2, "computes"}, {4, "communicates"}, {0, "updates"}}, bars);
+  return on.svg();
 }
 
 }  // namespace partita

@@ -36,7 +36,7 @@ struct timetable {
   PARTITA_DECL std::size_t received() const;
   PARTITA_DECL std::size_t peak() const;
   /// No step takes less than the larger of computing and moving.
-  double least() const { return computing() < moving() ? moving() : computing(); }
+  PARTITA_DECL double least() const;
 };
 
 /// The timetable of an order. `measured` are the times of its entries, in seconds, or empty: then those of the

@@ -4,7 +4,6 @@
 #include <partita/explain/quantities.hpp>
 #include <partita/explain/timeline.hpp>
 #include <partita/explain/timetable_picture.hpp>
-#include <vector>
 
 namespace partita {
 namespace detail {
@@ -49,14 +48,19 @@ PARTITA_DEF long_text to_text(const timetable& times) {
 }
 
 PARTITA_DEF long_text to_svg(const timetable& times) {
-  std::vector<detail::timeline_bar> bars;
+  drawing::px wide = 0;
+  for (const timetable::entry& one : times.entries)
+    if (const drawing::px own = detail::timeline::width_of(detail::said_entry(one)); own > wide) wide = own;
+  detail::timeline on(times.seconds(), times.peak(), wide);
+  on.title(detail::said_total(times), "time, bytes received");
+  on.key(2, "computes");
+  on.key(4, "moves");
   for (const timetable::entry& one : times.entries) {
     long_text beside = detail::in_seconds(one.until - one.from);
     if (one.moves) beside << ", " << detail::in_bytes(one.received);
-    bars.push_back(
-        {detail::said_entry(one), beside, one.from, one.until, one.moves ? 4U : 2U, one.held, one.is_backward});
+    on.bar({detail::said_entry(one), beside, one.from, one.until, one.moves ? 4U : 2U, one.held, one.is_backward});
   }
-  return detail::timeline(detail::said_total(times), "time, bytes received", {{2, "computes"}, {4, "moves"}}, bars);
+  return on.svg();
 }
 
 }  // namespace partita

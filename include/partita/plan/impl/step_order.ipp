@@ -5,147 +5,142 @@
 #include <utility>
 
 namespace partita {
-namespace detail {
-
-/// For each step, how many steps it waits for, and which steps wait for it.
-struct step_dependencies {
-  std::vector<std::size_t> waits_for;
-  std::vector<std::vector<std::size_t>> needed_by;
-
-  step_dependencies(const std::vector<step_use>& steps, std::size_t first, std::size_t end)
-      : waits_for(end - first, 0), needed_by(end - first) {
-    struct block {
-      std::size_t set_by = ~std::size_t{0};
-      std::vector<std::size_t> read_by{};
-    };
-    std::uint32_t blocks = 0;
-    const auto see = [&](std::uint32_t b) {
-      if (b != step_use::nothing && b >= blocks) blocks = b + 1;
-    };
-    for (std::size_t k = first; k < end; ++k) {
-      see(steps[k].sets);
-      for (const std::uint32_t b : steps[k].reads) see(b);
-    }
-    std::vector<block> all(blocks);
-    for (std::size_t k = first; k < end; ++k) {
-      const auto after = [&](std::size_t earlier) {
-        if (earlier >= k) return;  // none, or the step itself
-        needed_by[earlier - first].push_back(k - first);
-        ++waits_for[k - first];
-      };
-      for (const std::uint32_t b : steps[k].reads)
-        if (b != step_use::nothing) {
-          after(all[b].set_by);
-          all[b].read_by.push_back(k);
-        }
-      if (steps[k].sets == step_use::nothing) continue;
-      block& y = all[steps[k].sets];
-      after(y.set_by);
-      for (const std::size_t reader : y.read_by) after(reader);
-      y = {k, {}};
-    }
-  }
-};
-
-/// Executes the steps in simulated time.
-class step_walker {
- public:
-  step_walker(const std::vector<step_use>& steps, std::size_t first, std::size_t end, const order_limits& limits,
-              double now)
-      : steps_(steps),
-        first_(first),
-        limits_(limits),
-        depend_(steps, first, end),
-        done_(end - first, false),
-        lanes_(limits.pending, false),
-        now_(now),
-        link_free_(now) {
-    for (std::size_t k = 0; k < done_.size(); ++k)
-      if (depend_.waits_for[k] == 0) is_ready(k);
-  }
-
-  std::vector<ordered_step> order() {
-    while (earliest_ < done_.size()) {
-      start_movements();
-      const std::size_t arrived = first_arrival();
-      if (arrived != none && (pending_[arrived].until <= now_ || !may_compute())) finish(arrived);
-      else if (may_compute()) compute();
-      else break;  // not reached: the earliest step that is not done waits only for earlier ones
-    }
-    return std::move(order_);
-  }
-
- private:
-  static constexpr std::size_t none = ~std::size_t{0};
-
-  bool is_in_reach(std::size_t k) const { return k - earliest_ <= limits_.ahead; }
-  void is_ready(std::size_t k) {
-    std::vector<std::size_t>& list = steps_[first_ + k].moves ? movements_ : computations_;
-    list.push_back(k);  // kept in descending order: the first of the program is last
-    for (std::size_t i = list.size() - 1; i > 0 && list[i - 1] < list[i]; --i) std::swap(list[i - 1], list[i]);
-  }
-  void is_done(std::size_t k) {
-    done_[k] = true;
-    while (earliest_ < done_.size() && done_[earliest_]) ++earliest_;
-    for (const std::size_t next : depend_.needed_by[k])
-      if (--depend_.waits_for[next] == 0) is_ready(next);
-  }
-  void start_movements() {
-    while (!movements_.empty() && is_in_reach(movements_.back()) && pending_.size() < limits_.pending) {
-      const std::size_t k = movements_.back();
-      movements_.pop_back();
-      std::size_t lane = 0;
-      while (lanes_[lane]) ++lane;
-      lanes_[lane] = true;
-      const double from = now_ < link_free_ ? link_free_ : now_;
-      link_free_ = from + steps_[first_ + k].seconds;
-      order_.push_back({ordered_step::what::start, number(k), static_cast<std::uint32_t>(lane), now_, link_free_});
-      pending_.push_back(order_.back());
-      if (limits_.ahead == 0) return;
-    }
-  }
-  std::size_t first_arrival() const {
-    std::size_t first = none;
-    for (std::size_t k = 0; k < pending_.size(); ++k)
-      if (first == none || pending_[k].until < pending_[first].until) first = k;
-    return first;
-  }
-  void finish(std::size_t arrived) {
-    const ordered_step one = pending_[arrived];
-    pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(arrived));
-    lanes_[one.lane] = false;
-    const double until = now_ < one.until ? one.until : now_;
-    order_.push_back({ordered_step::what::finish, one.step, one.lane, now_, until});
-    now_ = until;
-    is_done(one.step - first_);
-  }
-  bool may_compute() const { return !computations_.empty() && is_in_reach(computations_.back()); }
-  void compute() {
-    const std::size_t k = computations_.back();
-    computations_.pop_back();
-    const double until = now_ + steps_[first_ + k].seconds;
-    order_.push_back({ordered_step::what::compute, number(k), 0, now_, until});
-    now_ = until;
-    is_done(k);
-  }
-  std::uint32_t number(std::size_t k) const { return static_cast<std::uint32_t>(first_ + k); }
-
-  const std::vector<step_use>& steps_;
-  std::size_t first_;
-  order_limits limits_;
-  step_dependencies depend_;
-  std::vector<bool> done_, lanes_;
-  std::vector<std::size_t> computations_, movements_;  // that could be executed now
-  std::vector<ordered_step> pending_, order_;
-  std::size_t earliest_ = 0;  // the first step that is not done
-  double now_, link_free_;
-};
-
-}  // namespace detail
-
 PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& steps, std::size_t first,
                                                   std::size_t end, const order_limits& limits, double now) {
-  return detail::step_walker(steps, first, end, limits, now).order();
+  constexpr std::size_t none = ~std::size_t{0};
+  /// For each step, how many steps it waits for, and which steps wait for it.
+  struct step_dependencies {
+    std::vector<std::size_t> waits_for;
+    std::vector<std::vector<std::size_t>> needed_by;
+
+    step_dependencies(const std::vector<step_use>& steps, std::size_t first, std::size_t end)
+        : waits_for(end - first, 0), needed_by(end - first) {
+      struct block {
+        std::size_t set_by = ~std::size_t{0};
+        std::vector<std::size_t> read_by{};
+      };
+      std::uint32_t blocks = 0;
+      const auto see = [&](std::uint32_t b) {
+        if (b != step_use::nothing && b >= blocks) blocks = b + 1;
+      };
+      for (std::size_t k = first; k < end; ++k) {
+        see(steps[k].sets);
+        for (const std::uint32_t b : steps[k].reads) see(b);
+      }
+      std::vector<block> all(blocks);
+      for (std::size_t k = first; k < end; ++k) {
+        const auto after = [&](std::size_t earlier) {
+          if (earlier >= k) return;  // none, or the step itself
+          needed_by[earlier - first].push_back(k - first);
+          ++waits_for[k - first];
+        };
+        for (const std::uint32_t b : steps[k].reads)
+          if (b != step_use::nothing) {
+            after(all[b].set_by);
+            all[b].read_by.push_back(k);
+          }
+        if (steps[k].sets == step_use::nothing) continue;
+        block& y = all[steps[k].sets];
+        after(y.set_by);
+        for (const std::size_t reader : y.read_by) after(reader);
+        y = {k, {}};
+      }
+    }
+  };
+
+  /// Executes the steps in simulated time.
+  class step_walker {
+   public:
+    step_walker(const std::vector<step_use>& steps, std::size_t first, std::size_t end, const order_limits& limits,
+                double now)
+        : steps_(steps),
+          first_(first),
+          limits_(limits),
+          depend_(steps, first, end),
+          done_(end - first, false),
+          lanes_(limits.pending, false),
+          now_(now),
+          link_free_(now) {
+      for (std::size_t k = 0; k < done_.size(); ++k)
+        if (depend_.waits_for[k] == 0) is_ready(k);
+    }
+
+    std::vector<ordered_step> order() {
+      while (earliest_ < done_.size()) {
+        start_movements();
+        const std::size_t arrived = first_arrival();
+        if (arrived != none && (pending_[arrived].until <= now_ || !may_compute())) finish(arrived);
+        else if (may_compute()) compute();
+        else break;  // not reached: the earliest step that is not done waits only for earlier ones
+      }
+      return std::move(order_);
+    }
+
+   private:
+    bool is_in_reach(std::size_t k) const { return k - earliest_ <= limits_.ahead; }
+    void is_ready(std::size_t k) {
+      std::vector<std::size_t>& list = steps_[first_ + k].moves ? movements_ : computations_;
+      list.push_back(k);  // kept in descending order: the first of the program is last
+      for (std::size_t i = list.size() - 1; i > 0 && list[i - 1] < list[i]; --i) std::swap(list[i - 1], list[i]);
+    }
+    void is_done(std::size_t k) {
+      done_[k] = true;
+      while (earliest_ < done_.size() && done_[earliest_]) ++earliest_;
+      for (const std::size_t next : depend_.needed_by[k])
+        if (--depend_.waits_for[next] == 0) is_ready(next);
+    }
+    void start_movements() {
+      while (!movements_.empty() && is_in_reach(movements_.back()) && pending_.size() < limits_.pending) {
+        const std::size_t k = movements_.back();
+        movements_.pop_back();
+        std::size_t lane = 0;
+        while (lanes_[lane]) ++lane;
+        lanes_[lane] = true;
+        const double from = now_ < link_free_ ? link_free_ : now_;
+        link_free_ = from + steps_[first_ + k].seconds;
+        order_.push_back({ordered_step::what::start, number(k), static_cast<std::uint32_t>(lane), now_, link_free_});
+        pending_.push_back(order_.back());
+        if (limits_.ahead == 0) return;
+      }
+    }
+    std::size_t first_arrival() const {
+      std::size_t first = none;
+      for (std::size_t k = 0; k < pending_.size(); ++k)
+        if (first == none || pending_[k].until < pending_[first].until) first = k;
+      return first;
+    }
+    void finish(std::size_t arrived) {
+      const ordered_step one = pending_[arrived];
+      pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(arrived));
+      lanes_[one.lane] = false;
+      const double until = now_ < one.until ? one.until : now_;
+      order_.push_back({ordered_step::what::finish, one.step, one.lane, now_, until});
+      now_ = until;
+      is_done(one.step - first_);
+    }
+    bool may_compute() const { return !computations_.empty() && is_in_reach(computations_.back()); }
+    void compute() {
+      const std::size_t k = computations_.back();
+      computations_.pop_back();
+      const double until = now_ + steps_[first_ + k].seconds;
+      order_.push_back({ordered_step::what::compute, number(k), 0, now_, until});
+      now_ = until;
+      is_done(k);
+    }
+    std::uint32_t number(std::size_t k) const { return static_cast<std::uint32_t>(first_ + k); }
+
+    const std::vector<step_use>& steps_;
+    std::size_t first_;
+    order_limits limits_;
+    step_dependencies depend_;
+    std::vector<bool> done_, lanes_;
+    std::vector<std::size_t> computations_, movements_;  // that could be executed now
+    std::vector<ordered_step> pending_, order_;
+    std::size_t earliest_ = 0;  // the first step that is not done
+    double now_, link_free_;
+  };
+
+  return step_walker(steps, first, end, limits, now).order();
 }
 
 }  // namespace partita

@@ -33,6 +33,8 @@ PARTITA_DEF double timetable::waiting() const {
   return all;
 }
 
+PARTITA_DEF double timetable::least() const { return computing() < moving() ? moving() : computing(); }
+
 PARTITA_DEF std::size_t timetable::received() const {
   std::size_t all = 0;
   for (const entry& one : entries) all += one.received;

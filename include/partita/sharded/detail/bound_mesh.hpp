@@ -173,7 +173,7 @@ class bound_mesh {
   placed_mesh where_;
   std::size_t place_;
   std::uint64_t fingerprint_ = 0;
-  std::vector<std::unique_ptr<transport>> ways_;  // for movements that are pending at one time
+  std::vector<std::shared_ptr<transport>> ways_;  // for movements that are pending at one time
   plan_cache<known<planned_exchange>, most_known> moves_;
   plan_cache<known<planned_reshard>, most_known> reshards_;
 };

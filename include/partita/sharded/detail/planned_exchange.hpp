@@ -24,9 +24,7 @@ class planned_exchange {
   movement_counts counts() const { return {1, plan_.elements_received() * kind_.bytes, plan_.receives.size()}; }
 
   /// The same movement, not opened yet.
-  std::shared_ptr<planned_exchange> again() const {
-    return std::shared_ptr<planned_exchange>(new planned_exchange(plan_, kind_, most_taken_));
-  }
+  PARTITA_DECL std::shared_ptr<planned_exchange> again() const;
 
   /// Whether this worker has a part in the movement.
   bool has_part() const { return plan_.gives || plan_.takes; }

@@ -48,7 +48,7 @@ PARTITA_DEF bool bound_mesh::open(planned_exchange& move, std::size_t lane) {
 }
 
 PARTITA_DEF transport& bound_mesh::ways(std::size_t lane) {
-  while (ways_.size() <= lane) ways_.push_back(std::make_unique<transport>(world_.state()->communicator()));
+  while (ways_.size() <= lane) ways_.push_back(std::make_shared<transport>(world_.state()->communicator()));
   return *ways_[lane];
 }
 

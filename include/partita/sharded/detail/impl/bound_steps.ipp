@@ -292,9 +292,10 @@ void bound_steps::put(const std::vector<step_block>& x, const step_block& y, std
 
 PARTITA_DEF std::uint32_t bound_steps::number_of(const step_block& one, bool moved) {
   if (!one.memory) return nothing;
-  std::size_t k = 0;
-  while (k < blocks_.size() && blocks_[k].made.memory != one.memory) ++k;
-  if (k == blocks_.size()) blocks_.push_back({one});
+  std::size_t k = blocks_.size();  // most steps read what was made shortly before
+  while (k > 0 && blocks_[k - 1].made.memory != one.memory) --k;
+  if (k == 0) blocks_.push_back({one}), k = blocks_.size();
+  --k;
   blocks_[k].moved = blocks_[k].moved || moved;
   return static_cast<std::uint32_t>(k);
 }

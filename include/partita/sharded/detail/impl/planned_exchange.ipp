@@ -6,6 +6,10 @@
 
 namespace partita::detail {
 
+PARTITA_DEF std::shared_ptr<planned_exchange> planned_exchange::again() const {
+  return std::shared_ptr<planned_exchange>(new planned_exchange(plan_, kind_, most_taken_));
+}
+
 PARTITA_DEF bool planned_exchange::open(transport& ways) {
   if (!has_part()) return false;
   if (exchange_) return true;
