@@ -212,9 +212,9 @@ auto scanned(const F& step, const S& initial, std::size_t n, const scan_options&
 /// step that is called with one more argument gets its number first: step(i, state, parameters...).
 ///   const auto last = scan(step, u, 1000, {.recompute_every = 32}, speed);
 /// Shapes:   a step keeps the extents of the state [shape_error] and its type [compile time].
-/// Requires: a step that reads as its arguments what a gradient is asked of, and that computes the same again [error];
-///           elements of one type in the state and in the parameters whose gradients are asked [compile time]; a memory
-///           limit that is possible, or an error that states the least [error, on all workers].
+/// Requires: a step that reads as its arguments what a gradient is asked of [error], and that computes the same again;
+///           elements of one type in the state and in the parameters, besides parameters of integers [compile time]; a
+///           memory limit that is possible [error, on all workers, which states the least that is].
 /// Cost:     that of scan_cost. A result of a step in another layout is resharded to that of the state.
 /// Adjoint:  that of the steps in turn, with identical numbers for all options; gradients of the parameters are summed
 ///           over the steps. While tracing, the steps are operations of the program, which takes no options [error].

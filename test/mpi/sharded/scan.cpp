@@ -3,7 +3,9 @@
 #include "layouts.hpp"
 
 #include <algorithm>
+#include <complex>
 #include <partita/sharded/bound_program.hpp>
+#include <partita/sharded/complex.hpp>
 #include <partita/sharded/movements.hpp>
 #include <partita/sharded/parts.hpp>
 #include <partita/sharded/scan.hpp>
@@ -62,8 +64,8 @@ const std::vector<scan_options> all_options{
 };
 
 template <class X>
-std::vector<double> bits(const X& x) {
-  return {x.data(), x.data() + x.size()};
+auto bits(const X& x) {
+  return std::vector<typename X::value_type>(x.data(), x.data() + x.size());
 }
 bool is_close(const matrix& a, const matrix& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -270,6 +272,38 @@ BOOST_AUTO_TEST_CASE(tensors_of_a_state_may_differ_in_rank_and_may_be_one_at_fir
       },
       u);
   BOOST_TEST(tape_holds().most_bytes <= memory);
+}
+
+BOOST_AUTO_TEST_CASE(scans_nest_and_have_complex_elements) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const auto x = shard(everyone, m.layout("a", ""), waves(4, 3, 1)),
+             w = shard(everyone, m.layout("", ""), waves(3, 3, 2));
+  const auto loss = [](const scan_options& outer, const scan_options& inner) {
+    return [=](const auto& u, const auto& v) {
+      const auto step = [=](const auto& y, const auto& t) { return multiply(scan(layer, y, 3, inner, t), 2); };
+      return sum(square(scan(step, u, 4, outer, v)));
+    };
+  };
+  const auto expected = value_and_gradient(loss({}, {}), x, w);
+  for (const scan_options& outer : {scan_options{}, scan_options{.recompute_every = 2}, scan_options{.checkpoints = 1}})
+    for (const scan_options& inner : {scan_options{.checkpoints = 2}, scan_options{.memory = 1 << 20}}) {
+      const auto got = value_and_gradient(loss(outer, inner), x, w);
+      BOOST_TEST(got.value == expected.value);
+      BOOST_TEST((bits(std::get<0>(got.gradients)) == bits(std::get<0>(expected.gradients))));
+      BOOST_TEST((bits(std::get<1>(got.gradients)) == bits(std::get<1>(expected.gradients))));
+    }
+  using complex = std::complex<double>;
+  const auto turned = [&](const scan_options& o) {
+    const auto z = shard<complex>(everyone, m.layout("a"), {5}, [](const auto& i) { return complex(1, double(i[0])); });
+    const auto turn = shard<complex>(everyone, m.layout("a"), {5}, [](const auto&) { return complex(0, 1); });
+    const auto f = [&](const auto& t) {
+      return sum(real(scan([](const auto& a, const auto& b) { return multiply(a, b); }, z, 6, o, t)));
+    };
+    return value_and_gradient(f, turn);
+  };
+  BOOST_TEST(turned({}).value == -5);
+  BOOST_TEST((bits(std::get<0>(turned({}).gradients)) == bits(std::get<0>(turned({.checkpoints = 2}).gradients))));
 }
 
 BOOST_AUTO_TEST_CASE(typed_tensors_keep_their_types_and_traced_programs_are_unrolled, *test::at_least(2)) {
