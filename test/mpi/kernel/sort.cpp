@@ -71,6 +71,37 @@ void expect_all_sorted(const world& everyone) {
 
 BOOST_AUTO_TEST_SUITE(sorting)
 
+BOOST_AUTO_TEST_CASE(blocks_are_sorted_stably_whatever_bits_their_numbers_have_in_common) {
+  std::mt19937_64 random(7);
+  const auto check = [](const char* kind, std::vector<double> numbers) {
+    std::vector<detail::key_and_place> elements, wanted;
+    for (std::size_t j = 0; j < numbers.size(); ++j) elements.push_back({detail::sort_key(numbers[j]), j});
+    wanted = elements;
+    std::stable_sort(wanted.begin(), wanted.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+    detail::radix_sort(elements.data(), elements.size(), [](const auto& e) { return e.key; });
+    const std::vector<double> given = numbers;
+    detail::number_order<double, false>::sort(numbers.data(), numbers.data() + numbers.size());
+    bool same = true;
+    for (std::size_t j = 0; j < numbers.size(); ++j)
+      same = same && elements[j].key == wanted[j].key && elements[j].place == wanted[j].place &&
+             std::bit_cast<std::uint64_t>(numbers[j]) == std::bit_cast<std::uint64_t>(given[wanted[j].place]);
+    BOOST_TEST(same, kind);
+  };
+  for (const std::size_t n : {std::size_t{1023}, std::size_t{1024}, std::size_t{5000}}) {
+    std::vector<double> all(n), few(n), near(n), special(n);
+    const double kinds[] = {0.0, -0.0, std::nan(""), std::numeric_limits<double>::infinity(), -1e-320, 1e300, -7};
+    for (std::size_t j = 0; j < n; ++j) {
+      all[j] = std::bit_cast<double>(random());
+      few[j] = static_cast<double>(random() % 5) - 2;
+      // groups of some and of many numbers that differ in their last bits alone
+      near[j] = std::bit_cast<double>(std::bit_cast<std::uint64_t>(j % 3 == 0 ? 1.5 : static_cast<double>(j / 7)) +
+                                      random() % 4096);
+      special[j] = kinds[random() % 7];
+    }
+    check("any bits", all), check("few numbers", few), check("last bits", near), check("special", special);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(numbers_of_all_workers_are_those_of_one_stable_sort) {
   const world everyone(test::workers());
   expect_all_sorted<double>(everyone);

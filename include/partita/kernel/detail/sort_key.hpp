@@ -29,7 +29,7 @@ std::uint64_t sort_key(T value) {
   } else {
     if (std::isnan(value)) return std::numeric_limits<std::uint64_t>::max();
     const auto bits = std::bit_cast<std::uint64_t>(static_cast<double>(value) + 0.0);
-    return (bits & sign) != 0 ? ~bits : bits ^ sign;
+    return bits ^ (sign | (std::uint64_t{0} - (bits >> 63U)));  // all bits of a negative number, else its sign
   }
 }
 

@@ -1,0 +1,60 @@
+// Sorts a block by unsigned keys, eight bits at a time.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <partita/comm/pooled.hpp>
+#include <utility>
+
+namespace partita::detail {
+
+/// Elements without values, from the memory pool: the page faults of new memory would take longer than a pass over it.
+template <class Element>
+using scratch_of = typename pooled_tensor<Element, 1>::storage_type;
+
+/// Sorts elements by `key(element)`, an unsigned number of 64 bits; equal ones keep their order. The first 32 bits in
+/// which keys differ are sorted digit by digit, from the last digit on (Knuth, The Art of Computer Programming 3,
+/// section 5.2.5); elements that agree in these bits, few if there are no equal ones, are sorted after that. Memory:
+/// that of the elements once more.
+template <class Element, class Key>
+void radix_sort(Element* const all, std::size_t size, const Key& key) {
+  const auto before = [&](const Element& a, const Element& b) { return key(a) < key(b); };
+  // Below this size the tables of digits take longer than comparisons (chosen: any number near it does as well).
+  if (size < 1024) return std::stable_sort(all, all + size, before);
+  constexpr std::size_t digits = 4, values = 256, bits = 8, sorted_bits = digits * bits;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max(), most = 0;
+  for (std::size_t j = 0; j < size; ++j) least = std::min(least, key(all[j])), most = std::max(most, key(all[j]));
+  const auto width = static_cast<std::size_t>(std::bit_width(most - least));
+  const std::size_t rest = width > sorted_bits ? width - sorted_bits : 0;
+  const auto first_bits = [&](const Element& e) { return static_cast<std::uint32_t>((key(e) - least) >> rest); };
+  // 1. How often each digit has each value.
+  std::array<std::array<std::size_t, values>, digits> count{};
+  for (std::size_t j = 0; j < size; ++j) {
+    std::uint32_t k = first_bits(all[j]);
+    for (auto& of_digit : count) ++of_digit[k % values], k >>= bits;
+  }
+  // 2. Digit by digit each element goes to its place among those with the same and with smaller digits.
+  scratch_of<Element> other(size);
+  Element *from = all, *to = other.data();
+  for (std::size_t d = 0; d < digits && bits * d < width; ++d) {
+    std::array<std::size_t, values> place;
+    for (std::size_t v = 0, sum = 0; v < values; sum += count[d][v++]) place[v] = sum;
+    for (std::size_t j = 0; j < size; ++j) to[place[first_bits(from[j]) >> (bits * d) & (values - 1)]++] = from[j];
+    std::swap(from, to);
+  }
+  if (from != all) std::copy(from, from + size, all);
+  // 3. Elements that agree in these bits: few of them by insertion, many by the bits that are left.
+  for (std::size_t j = 0, end = 0; rest != 0 && j < size; j = end) {
+    for (end = j + 1; end < size && first_bits(all[end]) == first_bits(all[j]);) ++end;
+    if (end - j > 32) radix_sort(all + j, end - j, key);
+    else
+      for (std::size_t k = j + 1; k < end; ++k)
+        std::rotate(std::upper_bound(all + j, all + k, all[k], before), all + k, all + k + 1);
+  }
+}
+
+}  // namespace partita::detail
