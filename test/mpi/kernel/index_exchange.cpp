@@ -226,6 +226,30 @@ BOOST_AUTO_TEST_CASE(steady_calls_allocate_nothing) {
   if (detail::arena::shared_by_environment()) BOOST_TEST(allocations == 0U);
 }
 
+BOOST_AUTO_TEST_CASE(no_worker_holds_more_than_what_it_owns_and_wants) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id(), each = 8000, few = 5;
+  // 1. Ranges: of 2^40 rows of each worker only those that are wanted take memory.
+  const std::size_t rows = std::size_t{1} << 40U, next = (me + 1) % P;
+  test::largest_allocation();
+  const index_exchange ranges(everyone, interval{rows * me, rows * (me + 1)}, {rows * next, rows * next + 7});
+  BOOST_TEST(test::largest_allocation() < 4096U + 64 * P);
+  BOOST_TEST(ranges.plan().elements_received() == (P == 1 ? 0 : 2));
+  // 2. Lists, each with every P-th index: no list has an entry for each of the `each * P` indices of all workers. With
+  // 6 workers that would be 1.4 times the bound, with more of them more.
+  indices owned, wanted;
+  for (std::size_t k = 0; k < each; ++k) owned.push_back((each - 1 - k) * P + me);
+  for (std::size_t k = 0; k < few; ++k) wanted.push_back((7 * k * P + me + 1) % (each * P));
+  test::largest_allocation();
+  const index_exchange lists(everyone, owned, wanted);
+  BOOST_TEST(test::largest_allocation() <= 4 * sizeof(std::size_t) * (each + few) + 8192);
+  xt::xtensor<double, 1> x = xt::zeros<double>({each});
+  for (std::size_t k = 0; k < each; ++k) x(k) = static_cast<double>(owned[k]);
+  const auto y = lists(x);
+  BOOST_TEST(test::largest_allocation() <= sizeof(double) * (each + few) + 4096);
+  for (std::size_t k = 0; k < few; ++k) BOOST_TEST(y(k) == static_cast<double>(wanted[k]));
+}
+
 BOOST_AUTO_TEST_CASE(wrong_indices_are_an_error_on_all_before_anything_moves) {
   const world everyone(test::workers());
   const std::size_t P = everyone.size(), me = everyone.id(), last = P - 1;

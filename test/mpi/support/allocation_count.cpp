@@ -5,16 +5,26 @@
 #include <new>
 
 namespace {
-std::size_t count = 0;
+std::size_t count = 0, most = 0;
+
+void note(std::size_t n) {
+  ++count;
+  most = n > most ? n : most;
 }
+}  // namespace
 
 namespace test {
 std::size_t allocations() { return count; }
+std::size_t largest_allocation() {
+  const std::size_t n = most;
+  most = 0;
+  return n;
+}
 }  // namespace test
 
 // std::stable_sort uses this one
 [[gnu::noinline]] void* operator new(std::size_t n, const std::nothrow_t&) noexcept {
-  ++count;
+  note(n);
   return std::malloc(n == 0 ? 1 : n);
 }
 [[gnu::noinline]] void* operator new(std::size_t n) {
@@ -22,7 +32,7 @@ std::size_t allocations() { return count; }
   throw std::bad_alloc();
 }
 [[gnu::noinline]] void* operator new(std::size_t n, std::align_val_t a) {
-  ++count;
+  note(n);
   const auto unit = static_cast<std::size_t>(a);
   // a multiple of the alignment, as the standard requires
   if (void* p = std::aligned_alloc(unit, (n + unit - 1) / unit * unit)) return p;

@@ -7,5 +7,7 @@ namespace test {
 
 /// The number of calls of operator new in this worker so far.
 std::size_t allocations();
+/// The bytes of the largest one since the last call of this function.
+std::size_t largest_allocation();
 
 }  // namespace test
