@@ -7,6 +7,7 @@
 
 #include "explain/broadcast.hpp"
 #include "explain/linear.hpp"
+#include "explain/pipeline.hpp"
 #include "explain/repartition.hpp"
 #include "explain/sharding.hpp"
 #include "explain/trace.hpp"
@@ -21,6 +22,8 @@ constexpr const char* usage =
        partita-explain sharding    RULE         [--size N]
        partita-explain sharding    RULE SHAPE[@LAYOUT]... [--mesh AXIS=SIZE,...] [--result SHAPE@LAYOUT] [--backward]
                                                 [--forbid-moves]
+       partita-explain pipeline    STAGES MICRO_BATCHES [--groups N] [--order NAME] [--forward MS] [--backward MS]
+                                                [--weights MS] [--moving MS]
        partita-explain trace       FILE         what a run recorded, which PARTITA_TRACE=FILE asked for
        partita-explain --help | --version
 
@@ -50,6 +53,7 @@ int explained(int argc, char** argv) {
   if (subject == "repartition") return tool::explain_repartition(argc, argv);
   if (subject == "linear") return tool::explain_linear(argc, argv);
   if (subject == "sharding") return tool::explain_sharding(argc, argv);
+  if (subject == "pipeline") return tool::explain_pipeline(argc, argv);
   if (subject == "trace") return tool::explain_trace(argc, argv);
   if (subject.empty()) throw tool::usage_error("say what to explain\n\n" + std::string(usage));
   throw tool::usage_error("'" + std::string(subject) + "' is nothing that can be explained\n\n" + usage);

@@ -243,10 +243,12 @@ PARTITA_DEF pipeline_tasks tasks_of(pipeline_order order, const pipeline_shape& 
   if (order != pipeline_order::gpipe)
     return detail::pipeline_chooser(shape, times, order == pipeline_order::zero_bubble).chosen();
   pipeline_tasks all(shape.groups());
-  for (std::uint32_t m = 0; m < shape.micro_batches; ++m)
-    for (std::uint32_t s = 0; s < shape.stages(); ++s) all[shape.group_of[s]].push_back({pipeline_pass::forward, s, m});
-  for (std::uint32_t m = 0; m < shape.micro_batches; ++m)
-    for (std::uint32_t s = shape.stages(); s-- > 0;) all[shape.group_of[s]].push_back({pipeline_pass::backward, s, m});
+  for (std::uint32_t s = 0; s < shape.stages(); ++s)
+    for (std::uint32_t m = 0; m < shape.micro_batches; ++m)
+      all[shape.group_of[s]].push_back({pipeline_pass::forward, s, m});
+  for (std::uint32_t s = shape.stages(); s-- > 0;)
+    for (std::uint32_t m = 0; m < shape.micro_batches; ++m)
+      all[shape.group_of[s]].push_back({pipeline_pass::backward, s, m});
   return all;
 }
 
