@@ -238,13 +238,13 @@ class traced_function {
 
   /// Binds the program to the workers of a world and computes everything that does not depend on values once; see
   /// bound_program. `gradients_of` are the numbers of the arguments whose gradients are wanted; the options say how far
-  /// movements overlap with computing, and how much memory they may take.
-  template <class T>
+  /// movements overlap with computing, and how much memory they may take. Elements are double if T is not given.
+  template <class T = double>
   bound_program<T> bind(const world& everyone, const argument_numbers& gradients_of = {},
                         const schedule_options& options = {}) const {
     return bound_program<T>(*this, everyone, gradients_of.all(), options);
   }
-  template <class T>
+  template <class T = double>
   bound_program<T> bind(const world& everyone, const schedule_options& options) const {
     return bound_program<T>(*this, everyone, {}, options);
   }

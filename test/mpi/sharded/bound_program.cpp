@@ -94,6 +94,8 @@ BOOST_AUTO_TEST_CASE(intermediate_values_keep_to_a_limit_of_memory) {
   BOOST_TEST(
       maximum_over(everyone, program.bind<double>(everyone, all, {.overlap = true, .memory = least}).bytes_held()) ==
       least);
+  const auto plain = program.bind(everyone, {.overlap = true, .memory = 1U << 30U});  // of double, without gradients
+  BOOST_TEST(plain.bytes_held() < ahead.bytes_held());
   const std::size_t enough = maximum_over(everyone, ahead.bytes_held());
   const auto within = program.bind<double>(everyone, all, {.overlap = true, .memory = enough});
   BOOST_TEST(within.bytes_held() == ahead.bytes_held());
