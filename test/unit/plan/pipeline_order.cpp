@@ -82,8 +82,9 @@ BOOST_AUTO_TEST_CASE(several_stages_for_each_group_make_less_idle_time) {
       pipeline_shape shape{{}, m};
       for (std::uint32_t s = 0; s < 2 * p; ++s) shape.group_of.push_back(s % p);
       const pipeline_times half = equal_times(2 * p, 0.5, 1);
-      const double idle = simulate(shape, tasks_of(pipeline_order::interleaved, shape, half), half).idle;
-      BOOST_TEST(idle == static_cast<double>(p - 1) / (2 * m + p - 1), boost::test_tools::tolerance(1e-12));
+      const pipeline_run run = simulate(shape, tasks_of(pipeline_order::interleaved, shape, half), half);
+      BOOST_TEST(run.most_kept == (m == p ? p : 2 * p));
+      BOOST_TEST(run.idle == static_cast<double>(p - 1) / (2 * m + p - 1), boost::test_tools::tolerance(1e-12));
     }
 }
 
@@ -117,7 +118,10 @@ BOOST_AUTO_TEST_CASE(random_orders_run_to_their_end) {
     };
     bool right = run.tasks.size() == (has_weights ? 3U : 2U) * std::size_t{shape.stages()} * shape.micro_batches;
     std::vector<double> free(shape.groups(), 0);
+    double before = 0;
     for (const simulated_task& one : run.tasks) {
+      right = right && one.from >= before;
+      before = one.from;
       const pass p = one.task.pass;
       const std::uint32_t s = one.task.stage, m = one.task.micro_batch;
       const auto needs = [&](pass q, std::uint32_t t) { right = right && at(q, t, m) >= 0 && at(q, t, m) <= one.from; };
@@ -164,6 +168,15 @@ BOOST_AUTO_TEST_CASE(orders_that_wait_for_ever_are_refused_with_the_circle) {
       "with forward of stage 1 for micro-batch 1 for forward of stage 0 for micro-batch 1");
 }
 
+BOOST_AUTO_TEST_CASE(only_movements_between_groups_take_time) {
+  const pipeline_times times{{1, 1}, {2, 2}, {}, 10};
+  for (const std::uint32_t groups : {1U, 2U}) {
+    const pipeline_shape shape{{0, groups - 1}, 1};
+    const pipeline_run run = simulate(shape, tasks_of(pipeline_order::gpipe, shape, times), times);
+    BOOST_TEST(run.seconds == (groups == 1 ? 6 : 26));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(wrong_lists_of_tasks_are_refused) {
   const pipeline_shape shape = one_stage_each(2, 2);
   const pipeline_times times = equal_times(2, 1, 1);
@@ -178,6 +191,10 @@ BOOST_AUTO_TEST_CASE(wrong_lists_of_tasks_are_refused) {
   refused("of the stages of group 0", [](auto& w) { w[0].push_back(w[1][0]); });
   refused("2 groups of workers, got 1", [](auto& w) { w.pop_back(); });
   refused("in ascending order of micro-batches", [](auto& w) { std::swap(w[1][2], w[1][3]); });
+  pipeline_tasks apart = tasks_of(pipeline_order::zero_bubble, shape, equal_times(2, 1, 1, 1));
+  std::swap(apart[1].back(), *std::find(apart[1].begin(), apart[1].end(), pipeline_task{pass::weights, 1, 0}));
+  test::expect_refused<partition_error>([&] { (void)simulate(shape, apart, times); },
+                                        "got weights of stage 1 for micro-batch 1 before that for micro-batch 0");
   test::expect_refused<partition_error>([] { (void)tasks_of(pipeline_order::gpipe, {}, {}); },
                                         "at least one stage and one micro-batch");
 }

@@ -6,6 +6,7 @@
 #include <partita/plan/timetable.hpp>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace partita;
@@ -32,6 +33,40 @@ BOOST_AUTO_TEST_CASE(a_movement_is_pending_while_what_does_not_need_it_is_comput
   BOOST_TEST(times.entries[0].until == 5);
   BOOST_TEST(times.entries[0].held == 8U);
   BOOST_TEST(times.entries[1].held == 24U);
+}
+
+BOOST_AUTO_TEST_CASE(movements_follow_each_other_on_one_link) {
+  // two movements, each with a computation that needs it
+  const std::vector<step_use> program{{.reads = {0}, .sets = 1, .moves = true, .seconds = 5},
+                                      {.reads = {2}, .sets = 3, .moves = true, .seconds = 5},
+                                      {.reads = {1}, .sets = 4, .seconds = 3},
+                                      {.reads = {3}, .sets = 5, .seconds = 1}};
+  const timetable times = timetable_of(program, order_steps(program, 0, 4, {2, 10}));
+  BOOST_TEST(times.entries[0].until == 5);
+  BOOST_TEST(times.entries[1].until == 10);
+  BOOST_TEST(times.entries[2].from == 5);
+  BOOST_TEST(times.seconds() == 11);
+  BOOST_TEST(times.moving() == 10);
+  BOOST_TEST(times.waiting() == 7);
+  // one movement while another one is pending
+  const timetable measured =
+      timetable_of(program, order_steps(program, 0, 4, {2, 10}), {0, 0, 2, 2, 2, 5, 5, 6, 6, 20, 20, 21});
+  BOOST_TEST(measured.entries[0].until == 5);
+  BOOST_TEST(measured.moving() == 20);
+  std::vector<ordered_step> nested = order_steps(program, 0, 4, {2, 10});
+  std::swap(nested[2], nested[4]);  // the second movement is finished first
+  BOOST_TEST(timetable_of(program, nested, {0, 0, 2, 2, 2, 5, 5, 6, 6, 20, 20, 21}).moving() == 20);
+}
+
+BOOST_AUTO_TEST_CASE(what_waits_for_a_movement_goes_on_as_soon_as_it_has_arrived) {
+  // a movement, a sum of what arrived, a movement of the sum; meanwhile four computations
+  std::vector<step_use> program{{.reads = {0}, .sets = 1, .moves = true, .seconds = 5},
+                                {.reads = {1}, .sets = 2, .seconds = 1},
+                                {.reads = {2}, .sets = 3, .moves = true, .seconds = 5}};
+  for (std::uint32_t k = 0; k < 4; ++k) program.push_back({.reads = {10}, .sets = 11 + k, .seconds = 3});
+  const timetable times = timetable_of(program, order_steps(program, 0, program.size(), {2, 10}));
+  BOOST_TEST(times.seconds() == 13);  // 6 when the first has arrived, 7 with the sum, then 6 of computing
+  BOOST_TEST(times.waiting() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(measured_times_take_the_place_of_estimated_ones) {
