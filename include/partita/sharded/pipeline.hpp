@@ -12,6 +12,7 @@
 #include <partita/sharded/detail/pipeline_events.hpp>
 #include <partita/sharded/parts.hpp>
 #include <partita/sharded/traced_function.hpp>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,9 @@ struct pipeline_options {
 ///           in one movement, for which the receivers have made room early. A repeated step plans nothing.
 template <class T>
 class pipeline {
+  static_assert(std::is_floating_point_v<T>,
+                "partita::pipeline<T>: requires elements of float or double, as derivatives are no integers");
+
  public:
   using value_type = T;
   using parameters = std::vector<std::vector<sharded_tensor<T>>>;  ///< for each stage
@@ -61,7 +65,7 @@ class pipeline {
       : on_(detail::bound_mesh::of(everyone, placed_mesh(mesh{axis{"workers", everyone.size()}}))) {
     on_->one_call([&] {
       find_shape(stages, options);
-      trace_stages(stages, options);
+      trace_stages(stages);
       agree_to_make(options);
       on_->ways();
       record(options);
@@ -123,6 +127,10 @@ class pipeline {
           text("partita::pipeline: requires stages, and at least one row for each micro-batch, got ")
           << stages.size() << " stages and " << options.rows << " rows for " << options.micro_batches
           << " micro-batches; give .rows and .micro_batches");
+    for (std::size_t s = 0; s < stages.size() && !wrong.any(); ++s)
+      if (!stages[s].program)
+        wrong = detail::local_error(text("partita::pipeline: requires a function that traces each stage, but stage ")
+                                    << s << " has none; give .program");
     hasher all;
     all.mix(stages.size()).mix(options.rows).mix(options.micro_batches).mix(detail::type_number<T>());
     detail::agree_if_checked(*on_->everyone().state(), all.value(), wrong,
@@ -144,7 +152,7 @@ class pipeline {
     for (std::size_t m = 0; m < options.micro_batches; ++m)
       parts_.push_back(balanced_part(options.rows, options.micro_batches, m));
   }
-  void trace_stages(const std::vector<pipeline_stage>& stages, const pipeline_options&) {
+  void trace_stages(const std::vector<pipeline_stage>& stages) {
     for (std::size_t s = 0; s < stages.size(); ++s)
       for (const interval& part : parts_) {
         const std::size_t rows = part.stop - part.start;
@@ -242,7 +250,7 @@ class pipeline {
         if (s > 0) steps_.begin_task(number.of(numbers::to_next, s - 1, m));
         sharded_tensor<T> input =
             s == 0 ? sharded_tensor<T>()
-                   : reshard(stop_gradient(made.back()), stages_[s].on->where(),
+                   : reshard(detail::detached(made.back()), stages_[s].on->where(),
                              traced_function::laid(program.complete()[program.inputs_[0]]).finished());
         steps_.begin_task(number.of(numbers::forward, s, m));
         if (s == 0) input = part_of(x);
@@ -252,7 +260,7 @@ class pipeline {
         const sharded_tensor<T> y = program.template run<T>(arguments[s]);
         made.push_back(y.layout().is_partial() ? reshard(y, y.layout().finished()) : y);
       }
-      loss = weighted_sum(loss, stop_gradient(made.back()), share);
+      loss = weighted_sum(loss, detail::detached(made.back()), share);
       // 3. Backward, from the share of this micro-batch in the mean.
       sharded_tensor<T> dy;
       for (auto s = static_cast<std::uint32_t>(stages); s-- > 0;) {
@@ -271,7 +279,7 @@ class pipeline {
           if (dy.layout().is_partial()) dy = reshard(dy, dy.layout().finished());
         }
         for (std::size_t k = 0; k < sums[s].size(); ++k) {
-          const auto own = stop_gradient(detail::collected(arguments[s][first_parameter(s) + k]));
+          const auto own = detail::detached(detail::collected(arguments[s][first_parameter(s) + k]));
           const detail::value_in_scope<bool> back(detail::executing.is_backward, true);
           sums[s][k] = m == 0 ? own : detail::added(sums[s][k], own);
         }

@@ -194,6 +194,9 @@ BOOST_AUTO_TEST_CASE(wrong_pipelines_and_calls_are_refused) {
   };
   refused(stages, {.rows = 8}, "the targets as its second argument");
   stages = net.list();
+  stages[1].program = nullptr;
+  refused(stages, {.rows = 8}, "requires a function that traces each stage, but stage 1 has none");
+  stages = net.list();
   stages[0].program = [program = stages[0].program](std::size_t rows) { return program(rows + 1); };
   refused(stages, {.rows = 8}, "requires that a stage takes what the stage before makes");
   stages = net.list();
