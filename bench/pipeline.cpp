@@ -41,7 +41,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   }
   const auto made = [&](std::size_t s, std::size_t salt, const shape_list& extents) {
     const auto element = [&](const auto& i) {
-      return static_cast<float>((i[0] * 7 + i[1] * 5 + salt) % 13 - 6.0) / static_cast<float>(width);
+      return (static_cast<float>((i[0] * 7 + i[1] * 5 + salt) % 13) - 6) / static_cast<float>(width);
     };
     return reshard(shard<float>(everyone, lies, extents, element), list[s].where, lies);
   };

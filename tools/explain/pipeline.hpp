@@ -2,6 +2,7 @@
 #pragma once
 
 #include <partita/explain/pipeline_picture.hpp>
+#include <partita/explain/quantities.hpp>
 #include <partita/plan/pipeline_order.hpp>
 
 #include "arguments.hpp"

@@ -23,8 +23,8 @@ class timeline {
  public:
   using px = drawing::px;
 
-  /// `total` and `peak` are the last time and the most memory of all bars, `wide` the longest `event`.
-  timeline(double total, std::size_t peak, px wide) : total_(total), peak_(peak), words_(wide + 16) {}
+  /// `total` and `peak` are the last time and the most memory of all bars, `longest` the width of the longest `event`.
+  timeline(double total, std::size_t peak, px longest) : total_(total), peak_(peak), words_(longest + 16) {}
 
   static px width_of(const long_text& event) { return drawing::width_of(event, plain()); }
   PARTITA_DECL void title(const long_text& words, const char* beside);
