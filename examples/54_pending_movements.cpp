@@ -1,6 +1,6 @@
 // Trains a transformer block whose weights are gathered while something else is computed, on 4 workers.
 //
-// Usage: overlap [FILE]
+// Usage: pending_movements [FILE]
 //
 // Draws the estimated timetable of a step into FILE, an SVG picture.
 #include <cmath>
