@@ -2,7 +2,7 @@
 """mixtures.py SOURCE_ROOT CXX...: programs of two files that were compiled in different ways (from headers alone or with the
 compiled core, with the headers of another version, with another setting), or that do not link the libpartita of their
 headers. None of them reaches main: the linker rejects it, or it ends at its start with one message. Programs of one way
-run. libpartita has two of its rooms here."""
+run. libpartita has three of its rooms here."""
 import itertools
 import os
 import pathlib
@@ -27,7 +27,7 @@ int second() { return partita::detail::in_seconds(2).size() > 0 ? 0 : 1; }
 int second() { return 0; }
 ''',
     "another convolver": "#include <partita/nn/local_convolution.hpp>\n",
-    "core": "#include <partita/core/src.hpp>\n#include <partita/explain/src.hpp>\n",
+    "core": "#include <partita/core/src.hpp>\n#include <partita/explain/src.hpp>\n#include <partita/plan/src.hpp>\n",
 }
 HEADERS, CORE, ANOTHER, DEBUG = "from headers alone", "with the compiled core", "another version", "_GLIBCXX_DEBUG"
 
