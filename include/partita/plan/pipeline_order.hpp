@@ -44,6 +44,11 @@ struct pipeline_shape {
 
   std::uint32_t stages() const { return static_cast<std::uint32_t>(group_of.size()); }
   PARTITA_DECL std::uint32_t groups() const;
+  /// A number for each pass of each stage and micro-batch, below `numbers()`.
+  std::size_t number(const pipeline_task& one) const {
+    return (static_cast<std::size_t>(one.pass) * stages() + one.stage) * micro_batches + one.micro_batch;
+  }
+  std::size_t numbers() const { return std::size_t{3} * stages() * micro_batches; }
 };
 
 /// Seconds of the passes of each stage for one micro-batch, and of a movement between two stages.
@@ -56,6 +61,8 @@ struct pipeline_times {
 
 /// For each group of workers what it does, in order.
 using pipeline_tasks = std::vector<std::vector<pipeline_task>>;
+/// Whether the gradients of weights have a pass of their own.
+PARTITA_DECL bool has_weights(const pipeline_tasks& tasks);
 
 /// The tasks of a pipeline in one of the usual orders.
 /// Requires: a stage and a micro-batch [partition_error].

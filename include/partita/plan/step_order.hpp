@@ -52,9 +52,17 @@ struct order_limits {
 /// An order of the steps `first` to `end` in which each step comes after those that set what it reads, and after those
 /// that read what it sets. A movement starts as soon as what it reads is there; steps that do not need it are computed
 /// in the meantime, in the order of the program, and it is finished when it has arrived by the estimate or nothing else
-/// is left to do. Movements follow each other on one link. Cost: O(steps² / 64) at worst, O(steps log steps) usually.
+/// is left to do. Movements follow each other on one link. Cost: O(steps times those that could be executed at one
+/// time).
 PARTITA_DECL std::vector<ordered_step> order_steps(const std::vector<step_use>& steps, std::size_t first,
                                                    std::size_t end, const order_limits& limits, double now = 0);
+
+/// For each block, the positions in an order at which it is first set and last needed; `never` if no step sets it.
+struct block_lives {
+  static constexpr std::size_t never = ~std::size_t{0};
+  std::vector<std::size_t> first{}, last{};
+};
+PARTITA_DECL block_lives lives_of(const std::vector<step_use>& steps, const std::vector<ordered_step>& order);
 
 }  // namespace partita
 

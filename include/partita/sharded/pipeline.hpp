@@ -98,10 +98,7 @@ class pipeline {
   /// The run by which the order was made.
   const pipeline_run& simulated() const { return run_; }
   /// The times of this worker's last step; the first call begins to take them.
-  timetable measured() {
-    if (!steps_.is_measured()) steps_.measure();
-    return steps_.measured();
-  }
+  timetable measured() { return steps_.measured(); }
   /// The bytes of storage for the intermediate values of all stages of this worker.
   std::size_t bytes_held() const { return steps_.bytes_held(); }
 
@@ -316,15 +313,8 @@ class pipeline {
     for (auto* list : {&times.forward, &times.backward, &times.weights})
       for (double& one : *list) one = one > 0 ? one : 1e-9;  // every task takes some time
     run_ = simulate(shape_, options.tasks.empty() ? tasks_of(options.order, shape_, times) : options.tasks, times);
-    steps_.settle(*on_, detail::pipeline_events(shape_, run_, steps_.uses(&on_->ways(), {})));
+    steps_.settle(*on_, detail::pipeline_events(shape_, run_, steps_.uses()));
   }
-  static bool has_weights(const pipeline_tasks& tasks) {
-    for (const auto& list : tasks)
-      for (const pipeline_task& one : list)
-        if (one.pass == pipeline_pass::weights) return true;
-    return false;
-  }
-
   /// Agrees that all workers passed tensors that fit, with the same layouts and operation numbers.
   void agree(const sharded_tensor<T>& x, const sharded_tensor<T>& targets, const parameters& weights) {
     hasher all(fingerprint_);
@@ -338,7 +328,7 @@ class pipeline {
         wrong = detail::local_error(text("partita::pipeline(x, targets, parameters): ")
                                     << name << " has extents " << expected.extents << " in the pipeline, got "
                                     << one.extents << "; give that, or make a pipeline for these");
-      else if (one.on != expected.on || one.node)
+      else if (!expected.can_take(given))
         wrong = {
             detail::failure::partition,
             text("partita::pipeline(x, targets, parameters): requires tensors on the mesh of their stage, of which "

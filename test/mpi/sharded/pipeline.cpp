@@ -211,6 +211,11 @@ BOOST_AUTO_TEST_CASE(wrong_pipelines_and_calls_are_refused) {
         step(net.on_stage(0, 1, {9, width}), t, weights);
       },
       "x has extents [8, 4] in the pipeline, got [9, 4]");
+  {
+    std::vector<movement> log;
+    const detail::logging dry(log, true);  // in a dry run tensors have no elements
+    test::expect_refused<partition_error>([&] { step(x, t, weights); }, "x is another");
+  }
   test::expect_refused<error>([&] { step(x, t, {weights[0]}); }, "a list of parameters for each of the 2 stages");
   if (everyone.size() > 1) {
     test::expect_refused<partition_error>(

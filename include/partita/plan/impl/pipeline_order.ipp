@@ -26,15 +26,11 @@ class pipeline_clock {
  public:
   static constexpr double never = -1;
 
-  pipeline_clock(const pipeline_shape& shape, bool has_weights, double moving)
-      : shape_(shape),
-        has_weights_(has_weights),
-        moving_(moving),
-        done_(std::size_t{3} * shape.stages() * shape.micro_batches, never) {}
+  pipeline_clock(const pipeline_shape& shape, double moving)
+      : shape_(shape), moving_(moving), done_(shape.numbers(), never) {}
 
-  double& done(const pipeline_task& one) { return done_[number(one)]; }
-  bool is_done(const pipeline_task& one) const { return done_[number(one)] != never; }
-  bool has_weights() const { return has_weights_; }
+  double& done(const pipeline_task& one) { return done_[shape_.number(one)]; }
+  bool is_done(const pipeline_task& one) const { return done_[shape_.number(one)] != never; }
 
   /// The task that one waits for and that is not done; one itself if it could begin.
   pipeline_task waits_for(const pipeline_task& one) const {
@@ -48,16 +44,13 @@ class pipeline_clock {
   double ready(const pipeline_task& one) const {
     double at = 0;
     for_each_need(one, [&](const pipeline_task& need, double way) {
-      const double then = done_[number(need)] + way;
+      const double then = done_[shape_.number(need)] + way;
       at = then > at ? then : at;
     });
     return at;
   }
 
  private:
-  std::size_t number(const pipeline_task& one) const {
-    return (static_cast<std::size_t>(one.pass) * shape_.stages() + one.stage) * shape_.micro_batches + one.micro_batch;
-  }
   template <class F>
   void for_each_need(const pipeline_task& one, F f) const {
     const auto from_stage = [&](pipeline_pass pass, std::uint32_t stage) {
@@ -78,7 +71,6 @@ class pipeline_clock {
   }
 
   const pipeline_shape& shape_;
-  bool has_weights_;
   double moving_;
   std::vector<double> done_;
 };
@@ -94,7 +86,7 @@ PARTITA_DECL void require_complete(const pipeline_shape& shape, const pipeline_t
   if (tasks.size() != shape.groups())
     throw partition_error(text("partita::pipeline: requires a list of tasks for each of the ")
                           << shape.groups() << " groups of workers, got " << tasks.size() << "; give that many");
-  pipeline_clock seen(shape, has_weights, 0);
+  pipeline_clock seen(shape, 0);
   std::vector<std::uint32_t> next(std::size_t{3} * shape.stages(), 0);
   for (std::size_t g = 0; g < tasks.size(); ++g)
     for (const pipeline_task& one : tasks[g]) {
@@ -147,13 +139,14 @@ class pipeline_chooser {
   pipeline_chooser(const pipeline_shape& shape, const pipeline_times& times, bool has_weights)
       : shape_(shape),
         times_(times),
-        clock_(shape, has_weights, times.moving),
+        has_weights_(has_weights),
+        clock_(shape, times.moving),
         free_(shape.groups(), 0),
         next_(std::size_t{3} * shape.stages(), 0),
         tasks_(shape.groups()) {}
 
   pipeline_tasks chosen() {
-    const std::size_t all = (clock_.has_weights() ? 3U : 2U) * std::size_t{shape_.stages()} * shape_.micro_batches;
+    const std::size_t all = (has_weights_ ? 3U : 2U) * std::size_t{shape_.stages()} * shape_.micro_batches;
     for (std::size_t k = 0; k < all; ++k) {
       // The task that can begin first; of several that could begin then, the one that the rule prefers.
       pipeline_task best;
@@ -178,15 +171,13 @@ class pipeline_chooser {
     return next_[static_cast<std::size_t>(pass) * shape_.stages() + stage];
   }
   bool may_begin(const pipeline_task& one) {
-    if (one.micro_batch == shape_.micro_batches || (one.pass == pipeline_pass::weights && !clock_.has_weights()))
-      return false;
+    if (one.micro_batch == shape_.micro_batches || (one.pass == pipeline_pass::weights && !has_weights_)) return false;
     // A stage keeps at most as many micro-batches as there are stages from it to the last, and twice as many if the
     // gradients of its weights wait.
     if (one.pass == pipeline_pass::forward) {
       const std::uint32_t to_last = shape_.stages() - one.stage;
       if (one.micro_batch - next(pipeline_pass::backward, one.stage) >= to_last) return false;
-      if (clock_.has_weights() && one.micro_batch - next(pipeline_pass::weights, one.stage) >= 2 * to_last)
-        return false;
+      if (has_weights_ && one.micro_batch - next(pipeline_pass::weights, one.stage) >= 2 * to_last) return false;
     }
     return clock_.waits_for(one) == one;
   }
@@ -201,6 +192,7 @@ class pipeline_chooser {
 
   const pipeline_shape& shape_;
   const pipeline_times& times_;
+  bool has_weights_;
   pipeline_clock clock_;
   std::vector<double> free_;
   std::vector<std::uint32_t> next_;
@@ -252,15 +244,21 @@ PARTITA_DEF pipeline_tasks tasks_of(pipeline_order order, const pipeline_shape& 
   return all;
 }
 
+PARTITA_DEF bool has_weights(const pipeline_tasks& tasks) {
+  for (const auto& list : tasks)
+    for (const pipeline_task& one : list)
+      if (one.pass == pipeline_pass::weights) return true;
+  return false;
+}
+
 PARTITA_DEF pipeline_run simulate(const pipeline_shape& shape, const pipeline_tasks& tasks,
                                   const pipeline_times& times) {
   detail::require_pipeline(shape);
-  bool has_weights = false;
+  const bool are_apart = has_weights(tasks);
   std::size_t left = 0;
-  for (const auto& list : tasks)
-    for (const pipeline_task& one : list) has_weights = has_weights || one.pass == pipeline_pass::weights, ++left;
-  detail::require_complete(shape, tasks, has_weights);
-  detail::pipeline_clock clock(shape, has_weights, times.moving);
+  for (const auto& list : tasks) left += list.size();
+  detail::require_complete(shape, tasks, are_apart);
+  detail::pipeline_clock clock(shape, times.moving);
   std::vector<std::size_t> next(tasks.size(), 0);
   std::vector<double> free(tasks.size(), 0);
   std::vector<std::uint32_t> kept(shape.stages(), 0);
@@ -285,7 +283,7 @@ PARTITA_DEF pipeline_run simulate(const pipeline_shape& shape, const pipeline_ta
     busy += until - at;
     run.seconds = until > run.seconds ? until : run.seconds;
     if (one.pass == pipeline_pass::forward && ++kept[one.stage] > run.most_kept) run.most_kept = kept[one.stage];
-    if (one.pass == (has_weights ? pipeline_pass::weights : pipeline_pass::backward)) --kept[one.stage];
+    if (one.pass == (are_apart ? pipeline_pass::weights : pipeline_pass::backward)) --kept[one.stage];
   }
   const double room = run.seconds * static_cast<double>(tasks.size());
   run.idle = room > 0 ? 1 - busy / room : 0;

@@ -143,4 +143,20 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
   return step_walker(steps, first, end, limits, now).order();
 }
 
+PARTITA_DEF block_lives lives_of(const std::vector<step_use>& steps, const std::vector<ordered_step>& order) {
+  block_lives all;
+  const auto need = [&](std::uint32_t block, std::size_t k) {
+    if (block == step_use::nothing) return;
+    if (block >= all.last.size()) all.first.resize(block + 1, block_lives::never), all.last.resize(block + 1, 0);
+    all.last[block] = k;
+  };
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const step_use& one = steps[order[k].step];
+    for (const std::uint32_t x : one.reads) need(x, k);
+    need(one.sets, k);
+    if (one.sets != step_use::nothing && all.first[one.sets] == block_lives::never) all.first[one.sets] = k;
+  }
+  return all;
+}
+
 }  // namespace partita

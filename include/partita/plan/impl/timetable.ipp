@@ -51,26 +51,15 @@ PARTITA_DEF timetable timetable_of(const std::vector<step_use>& steps, const std
                                    const std::vector<double>& measured) {
   timetable all;
   all.is_measured = !measured.empty();
-  // 1. The first and last time at which the order needs each block.
-  std::vector<std::size_t> first, last;
-  const auto needed = [&](std::uint32_t block, std::size_t k, bool is_set) {
-    if (block == step_use::nothing) return;
-    if (block >= last.size()) first.resize(block + 1, order.size()), last.resize(block + 1, 0);
-    if (is_set && first[block] > k) first[block] = k;
-    last[block] = k;
-  };
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    const step_use& one = steps[order[k].step];
-    for (const std::uint32_t x : one.reads) needed(x, k, false);
-    needed(one.sets, k, true);
-  }
-  // 2. The entries. The chain to a block is the longest one of entries of which each needs the one before.
+  // The chain to a block is the longest one of entries of which each needs the one before.
+  const block_lives lives = lives_of(steps, order);
+  const auto& [first, last] = lives;
   std::vector<std::size_t> bytes(last.size(), 0), entry_of(steps.size(), 0);
   std::vector<double> chain(last.size(), 0);
   std::size_t held = 0;
   std::vector<std::vector<std::uint32_t>> released(order.size() + 1);
   for (std::uint32_t b = 0; b < last.size(); ++b)
-    if (first[b] < order.size()) released[last[b] + 1].push_back(b);
+    if (first[b] != block_lives::never) released[last[b] + 1].push_back(b);
   for (std::size_t k = 0; k < order.size(); ++k) {
     const ordered_step& now = order[k];
     const step_use& one = steps[now.step];

@@ -21,7 +21,6 @@ namespace partita::detail {
 /// The steps of a program.
 class bound_steps final : public step_list {
  public:
-  std::size_t size() const { return steps_.size(); }
   /// The number of a block whose memory is passed from outside for each run; to be called before `settle`.
   PARTITA_DECL std::uint32_t held_outside(const step_block& one);
   /// Whether the block is set by a step and not visible from outside.
@@ -37,33 +36,26 @@ class bound_steps final : public step_list {
   PARTITA_DECL void settle(bound_mesh& on, std::vector<ordered_step> order);
   /// From now on steps belong to this task.
   void begin_task(std::uint32_t task) { task_ = task; }
-  /// The steps as their order sees them; `ways` is null if nothing moves.
-  PARTITA_DECL std::vector<step_use> uses(transport* ways, const step_model& model) const;
+  /// The steps as their order sees them, without times before `settle`.
+  const std::vector<step_use>& uses() const { return uses_; }
   void set_memory(std::uint32_t block_number, void* memory) { blocks_[block_number].at = memory; }
 
   /// Executes the forward pass, or the backward pass.
   PARTITA_DECL void run(bool backward) const;
   PARTITA_INLINE void advance() const override;
-  /// The times of the order: estimated, or of the last runs since `measure`.
+  /// The estimated times of the order.
   PARTITA_DECL timetable estimated() const;
-  PARTITA_DECL timetable measured() const;
-  /// From now on the times of all steps are taken.
-  void measure() { times_.assign(2 * order_.size(), 0); }
-  bool is_measured() const { return !times_.empty(); }
+  /// The times of the last runs. They are taken from the first call on; before, they are 0.
+  PARTITA_DECL timetable measured();
   std::size_t bytes_held() const { return bytes_held_; }
   std::size_t bytes_apart() const { return bytes_apart_; }
 
  private:
-  static constexpr std::uint32_t nothing = ~std::uint32_t{0};
-  static constexpr std::size_t none = ~std::size_t{0};
+  static constexpr std::uint32_t nothing = step_use::nothing;
+  /// How a step is executed: it computes, or it moves.
   struct step {
-    std::vector<std::uint32_t> x{};
-    std::uint32_t y = nothing;
     std::unique_ptr<block_step> done{};
     std::shared_ptr<planned_exchange> exchange{};
-    basic_text<48> name{};
-    bool is_backward = false;
-    std::uint32_t task = 0;
   };
   struct block {
     step_block made{};  // kept until all numbers are assigned, so that no other block gets its address
@@ -74,11 +66,13 @@ class bound_steps final : public step_list {
   PARTITA_INLINE void put(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
                           const std::shared_ptr<planned_exchange>& exchange) override;
   PARTITA_DECL std::uint32_t number_of(const step_block& one, bool moved);
+  /// Estimates the times of all steps; `ways` is null if nothing moves.
+  PARTITA_DECL void estimate(transport* ways, const step_model& model);
   /// Orders the steps by what this worker knows.
-  PARTITA_DECL void order_alone(const std::vector<step_use>& uses, const order_limits& limits);
+  PARTITA_DECL void order_alone(const order_limits& limits);
   /// Takes over the order that the first worker of the mesh finds: the estimates differ between workers whose blocks
   /// differ. Collective. Returns false on all workers, without an order, if some worker cannot take it over.
-  PARTITA_DECL bool order_together(bound_mesh& on, const std::vector<step_use>& uses, const order_limits& limits);
+  PARTITA_DECL bool order_together(bound_mesh& on, const order_limits& limits);
   /// Gives each block its place in one of two storages, from the first to the last time that the order needs it.
   /// Returns the bytes.
   PARTITA_DECL std::size_t place_blocks();
@@ -89,16 +83,16 @@ class bound_steps final : public step_list {
   PARTITA_DECL static double seconds_now();
 
   std::vector<step> steps_;
+  std::vector<step_use> uses_;  // what each step reads and sets
   std::vector<ordered_step> order_;
   std::uint32_t task_ = 0;
-  std::size_t forward_ = none;     // the number of steps of the forward pass
-  std::size_t backward_from_ = 0;  // where the backward pass begins in the order
+  std::size_t forward_ = ~std::size_t{0};  // the number of steps of the forward pass
+  std::size_t backward_from_ = 0;          // where the backward pass begins in the order
   std::vector<block> blocks_;
   std::vector<block_lifetime> lives_[2];  // in each storage, and the blocks
   std::vector<std::size_t> whose_[2];
   tensor_block<std::uint64_t> storage_[2];
   std::size_t bytes_held_ = 0, bytes_apart_ = 0;
-  std::vector<step_use> uses_;
   mutable std::vector<const planned_exchange*> pending_;
   mutable std::vector<double> times_;  // of each event, when it begins and ends; empty if they are not taken
 };

@@ -85,6 +85,9 @@ class logging {
   value_in_scope<bool> dry_;
 };
 
+/// operate() allows fewer operands.
+inline constexpr std::size_t most_step_operands = 32;
+
 /// The memory of a block that a step reads or sets, and its size.
 struct step_block {
   std::shared_ptr<void> memory{};
@@ -110,7 +113,7 @@ struct block_step_of final : block_step {
     if constexpr (requires { work.multiply_adds(); }) multiply_adds = work.multiply_adds();
   }
   void operator()(void* const* x, void* y) override {
-    const T* typed[32] = {};  // operate() allows fewer operands
+    const T* typed[most_step_operands] = {};
     for (std::size_t i = 0; i < operands; ++i) typed[i] = static_cast<const T*>(x[i]);
     work(typed, static_cast<U*>(y));
   }

@@ -28,6 +28,10 @@ struct outside_argument {
     number = steps.held_outside(whole);
     return tensor_of(on, layout, extents, std::move(whole));
   }
+  /// Whether a tensor of the same extents can be taken: it is on the same mesh, and has elements but no gradient.
+  bool can_take(const sharded_tensor<T>& x) const {
+    return x.state()->on == on && !x.state()->node && !executing.is_dry;
+  }
   /// Takes a tensor of the same extents on the same mesh for the next call.
   void take(bound_steps& steps, const sharded_tensor<T>& x) {
     block = x.layout().same_layout(layout) ? x.state()->block : reshard(x, layout).state()->block;

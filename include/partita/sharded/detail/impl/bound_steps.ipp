@@ -22,56 +22,46 @@ PARTITA_DEF bool bound_steps::is_made_inside(const step_block& one) {
   return known.is_set && !known.outside;
 }
 
-PARTITA_DEF std::vector<step_use> bound_steps::uses(transport* ways, const step_model& model) const {
+PARTITA_DEF void bound_steps::estimate(transport* ways, const step_model& model) {
   const bool by_message = ways != nullptr && ways->members().is_one_of_many();
   const link_cost link = by_message ? ways->members().link().cost : link_cost{};
-  std::vector<step_use> all;
-  for (const step& one : steps_) {
-    step_use& use = all.emplace_back();
-    use.reads = one.x;
-    use.sets = one.y;
-    use.name = one.name;
-    use.is_backward = one.is_backward;
-    use.task = one.task;
-    use.moves = one.exchange != nullptr;
-    if (one.y != nothing) use.bytes = blocks_[one.y].made.bytes;
-    if (use.moves) {
-      use.received = one.exchange->counts().bytes;
-      const auto most = static_cast<double>(one.exchange->most_taken() * one.exchange->kind().bytes);
+  for (std::size_t k = 0; k < steps_.size(); ++k) {
+    step_use& use = uses_[k];
+    if (const auto& exchange = steps_[k].exchange) {
+      const auto most = static_cast<double>(exchange->most_taken() * exchange->kind().bytes);
       use.seconds = by_message ? link.latency + most * link.byte : most / model.memory_bytes;
     } else {
       auto touched = static_cast<double>(use.bytes);
-      for (const std::uint32_t x : one.x) touched += x == nothing ? 0.0 : static_cast<double>(blocks_[x].made.bytes);
-      use.seconds = std::max(touched / model.memory_bytes, one.done->multiply_adds / model.multiply_adds);
+      for (const std::uint32_t x : use.reads)
+        touched += x == nothing ? 0.0 : static_cast<double>(blocks_[x].made.bytes);
+      use.seconds = std::max(touched / model.memory_bytes, steps_[k].done->multiply_adds / model.multiply_adds);
     }
   }
-  return all;
 }
 
-PARTITA_DEF void bound_steps::order_alone(const std::vector<step_use>& uses, const order_limits& limits) {
-  order_ = order_steps(uses, 0, forward_, limits);
+PARTITA_DEF void bound_steps::order_alone(const order_limits& limits) {
+  order_ = order_steps(uses_, 0, forward_, limits);
   backward_from_ = order_.size();
   const double now = order_.empty() ? 0 : order_.back().until;
-  const std::vector<ordered_step> back = order_steps(uses, forward_, steps_.size(), limits, now);
+  const std::vector<ordered_step> back = order_steps(uses_, forward_, steps_.size(), limits, now);
   order_.insert(order_.end(), back.begin(), back.end());
 }
 
-PARTITA_DEF bool bound_steps::order_together(bound_mesh& on, const std::vector<step_use>& uses,
-                                             const order_limits& limits) {
+PARTITA_DEF bool bound_steps::order_together(bound_mesh& on, const order_limits& limits) {
   const world& everyone = on.everyone();
   const std::size_t first = on.where().worker(0);
   // 1. What decides the order: the movements on all workers, and on the mesh what is computed.
   hasher computed;
   std::vector<std::uint32_t> exchanges, number_of_exchange(steps_.size(), 0);
   std::vector<bool> is_moved(blocks_.size(), false), is_computed(blocks_.size(), false);
-  for (std::size_t k = 0; k < steps_.size(); ++k) {
-    const step& one = steps_[k];
-    computed.mix(one.exchange != nullptr).mix(one.y);
+  for (std::size_t k = 0; k < uses_.size(); ++k) {
+    const step_use& one = uses_[k];
+    computed.mix(one.moves).mix(one.sets);
     number_of_exchange[k] = static_cast<std::uint32_t>(exchanges.size());
-    if (one.exchange) exchanges.push_back(static_cast<std::uint32_t>(k));
-    std::vector<bool>& touched = one.exchange ? is_moved : is_computed;
-    if (one.y != nothing) touched[one.y] = true;
-    for (const std::uint32_t x : one.x) {
+    if (one.moves) exchanges.push_back(static_cast<std::uint32_t>(k));
+    std::vector<bool>& touched = one.moves ? is_moved : is_computed;
+    if (one.sets != nothing) touched[one.sets] = true;
+    for (const std::uint32_t x : one.reads) {
       computed.mix(x);
       if (x != nothing) touched[x] = true;
     }
@@ -80,7 +70,7 @@ PARTITA_DEF bool bound_steps::order_together(bound_mesh& on, const std::vector<s
   constexpr std::size_t header = 3;
   std::vector<std::uint64_t> sent;
   if (everyone.id() == first) {
-    order_alone(uses, limits);
+    order_alone(limits);
     sent = {computed.value(), exchanges.size(), backward_from_};
     for (const ordered_step& one : order_) {
       const std::uint64_t number = one.done == ordered_step::what::compute ? one.step : number_of_exchange[one.step];
@@ -102,7 +92,7 @@ PARTITA_DEF bool bound_steps::order_together(bound_mesh& on, const std::vector<s
   order_.clear();
   const auto compute_ahead = [&](std::size_t k, std::size_t end) {
     for (; !on.active() && k < end; ++k)
-      if (!steps_[k].exchange) order_.push_back({ordered_step::what::compute, static_cast<std::uint32_t>(k)});
+      if (!uses_[k].moves) order_.push_back({ordered_step::what::compute, static_cast<std::uint32_t>(k)});
   };
   const std::size_t events = (got.count(first) - header) / 3;
   for (std::size_t i = 0; i <= events; ++i) {
@@ -125,22 +115,14 @@ PARTITA_DEF bool bound_steps::order_together(bound_mesh& on, const std::vector<s
 }
 
 PARTITA_DEF std::size_t bound_steps::place_blocks() {
-  std::vector<std::size_t> first(blocks_.size(), none), last(blocks_.size(), 0);
-  for (std::size_t k = 0; k < order_.size(); ++k) {
-    const step& one = steps_[order_[k].step];
-    for (const std::uint32_t x : one.x)
-      if (x != nothing) last[x] = k;
-    if (one.y == nothing) continue;
-    if (first[one.y] == none) first[one.y] = k;
-    last[one.y] = k;
-  }
+  const block_lives lives = lives_of(uses_, order_);
   std::size_t bytes = 0;
   for (const std::size_t moved : {0U, 1U}) {
     lives_[moved].clear(), whose_[moved].clear();
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
       const block& one = blocks_[k];
       if (one.outside || !one.is_set || one.moved != (moved == 1)) continue;
-      lives_[moved].push_back({one.made.bytes > 0 ? one.made.bytes : 1, first[k], last[k], 0});
+      lives_[moved].push_back({one.made.bytes > 0 ? one.made.bytes : 1, lives.first[k], lives.last[k], 0});
       whose_[moved].push_back(k);
     }
     bytes += place_in_storage(lives_[moved]);
@@ -170,16 +152,16 @@ PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool apart) {
 }
 
 PARTITA_DEF void bound_steps::settle(bound_mesh& on, const schedule_options& options) {
-  if (forward_ == none) forward_ = steps_.size();
+  forward_ = std::min(forward_, steps_.size());
   bool moves = false;
-  for (const step& one : steps_) moves = moves || one.exchange != nullptr;  // the same on all workers
+  for (const step_use& one : uses_) moves = moves || one.moves;  // the same on all workers
   const bool may_overlap = moves && options.pending > 1;
   const bool overlap = options.overlap.value_or(may_overlap && on.ways().members().is_one_of_many()) && may_overlap;
   // The order that looks ahead furthest within the limit of memory.
-  uses_ = uses(moves ? &on.ways() : nullptr, options.model);
+  estimate(moves ? &on.ways() : nullptr, options.model);
   for (std::size_t ahead = overlap ? steps_.size() : 0;; ahead /= 4) {
-    if (ahead > 0 && !order_together(on, uses_, {options.pending, ahead})) ahead = 0;
-    if (ahead == 0) order_alone(uses_, order_limits::in_program_order());
+    if (ahead > 0 && !order_together(on, {options.pending, ahead})) ahead = 0;
+    if (ahead == 0) order_alone(order_limits::in_program_order());
     bytes_held_ = place_blocks();
     if (options.memory == schedule_options::unlimited) break;
     const std::size_t most = largest<1>(*on.everyone().state(), {bytes_held_})[0];
@@ -194,7 +176,7 @@ PARTITA_DEF void bound_steps::settle(bound_mesh& on, const schedule_options& opt
 }
 
 PARTITA_DEF void bound_steps::settle(bound_mesh& on, std::vector<ordered_step> order) {
-  uses_ = uses(&on.ways(), {});
+  estimate(&on.ways(), {});
   order_ = std::move(order);
   forward_ = steps_.size(), backward_from_ = order_.size();
   bytes_held_ = place_blocks();
@@ -223,28 +205,29 @@ PARTITA_DEF void bound_steps::make_room(bound_mesh& on, bool apart) {
 PARTITA_DEF void bound_steps::run(bool backward) const {
   const value_in_scope<const step_list*> until_the_end(executing.pending, nullptr);
   pending_.clear();
-  void* x[32] = {};  // operate() allows fewer operands
+  void* x[most_step_operands] = {};
   const auto address = [&](std::uint32_t b) { return b == nothing ? nullptr : blocks_[b].at; };
   const std::size_t end = backward ? order_.size() : backward_from_;
   for (std::size_t k = backward ? backward_from_ : 0; k < end; ++k) {
     const ordered_step& now = order_[k];
     const step& one = steps_[now.step];
+    const step_use& use = uses_[now.step];
     if (!times_.empty()) times_[2 * k] = times_[2 * k + 1] = seconds_now();
     if (now.done != ordered_step::what::compute && !one.exchange->has_part()) continue;
     switch (now.done) {
       case ordered_step::what::compute:
-        for (std::size_t i = 0; i < one.x.size(); ++i) x[i] = address(one.x[i]);
-        (*one.done)(x, address(one.y));
+        for (std::size_t i = 0; i < use.reads.size(); ++i) x[i] = address(use.reads[i]);
+        (*one.done)(x, address(use.sets));
         break;
       case ordered_step::what::start:
-        one.exchange->start(address(one.x[0]), address(one.y));
+        one.exchange->start(address(use.reads[0]), address(use.sets));
         pending_.push_back(one.exchange.get());
         break;
       case ordered_step::what::expect:
-        one.exchange->expect(address(one.y));
+        one.exchange->expect(address(use.sets));
         break;
       case ordered_step::what::give:
-        one.exchange->give(address(one.x[0]));
+        one.exchange->give(address(use.reads[0]));
         pending_.push_back(one.exchange.get());
         break;
       case ordered_step::what::finish:
@@ -264,7 +247,8 @@ PARTITA_DEF double bound_steps::seconds_now() {
 
 PARTITA_DEF timetable bound_steps::estimated() const { return timetable_of(uses_, order_); }
 
-PARTITA_DEF timetable bound_steps::measured() const {
+PARTITA_DEF timetable bound_steps::measured() {
+  times_.resize(2 * order_.size(), 0);
   // The time between the two passes does not count.
   std::vector<double> times = times_;
   double begin = 0, earlier = 0;
@@ -282,12 +266,17 @@ void bound_steps::advance() const {
 
 void bound_steps::put(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
                       const std::shared_ptr<planned_exchange>& exchange) {
-  step one{{}, nothing, std::move(done), exchange, {}, executing.is_backward, task_};
-  if (executing.operation != nullptr) one.name << executing.operation;
-  for (const step_block& operand : x) one.x.push_back(number_of(operand, exchange != nullptr));
-  one.y = number_of(y, exchange != nullptr);
-  if (one.y != nothing) blocks_[one.y].is_set = true;
-  steps_.push_back(std::move(one));
+  step_use& use = uses_.emplace_back();
+  for (const step_block& operand : x) use.reads.push_back(number_of(operand, exchange != nullptr));
+  use.sets = number_of(y, exchange != nullptr);
+  use.task = task_;
+  use.moves = exchange != nullptr;
+  use.is_backward = executing.is_backward;
+  if (use.sets != nothing) use.bytes = y.bytes;
+  if (exchange) use.received = exchange->counts().bytes;
+  if (executing.operation != nullptr) use.name << executing.operation;
+  if (use.sets != nothing) blocks_[use.sets].is_set = true;
+  steps_.push_back({std::move(done), exchange});
 }
 
 PARTITA_DEF std::uint32_t bound_steps::number_of(const step_block& one, bool moved) {

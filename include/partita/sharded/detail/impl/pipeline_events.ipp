@@ -15,10 +15,10 @@ class pipeline_writer {
         steps_(steps),
         numbers_{shape.stages(), shape.micro_batches},
         of_task_(numbers_.count()),
-        until_(std::size_t{3} * shape.stages() * shape.micro_batches, 0) {
+        until_(shape.numbers(), 0) {
     for (std::uint32_t k = 0; k < steps.size(); ++k) of_task_[steps[k].task].push_back(k);
     for (const simulated_task& one : run.tasks) {
-      until_[number(one.task)] = one.until;
+      until_[shape_.number(one.task)] = one.until;
       has_weights_ = has_weights_ || one.task.pass == pipeline_pass::weights;
     }
   }
@@ -64,9 +64,6 @@ class pipeline_writer {
     std::uint32_t movement = 0;  ///< its number
   };
 
-  std::size_t number(const pipeline_task& one) const {
-    return (static_cast<std::size_t>(one.pass) * shape_.stages() + one.stage) * shape_.micro_batches + one.micro_batch;
-  }
   /// The movement that a task needs: its number, and the stage that it comes from; false if there is none.
   bool needs(const pipeline_task& one, std::uint32_t& movement, std::uint32_t& from) const {
     if (one.pass == pipeline_pass::weights) return false;
@@ -81,7 +78,7 @@ class pipeline_writer {
     events_.push_back({one.from, kind::task, k, 0});
     std::uint32_t movement = 0, from = 0;
     if (!needs(one.task, movement, from) || shape_.group_of[from] == one.group) return;
-    const double given = until_[number({one.task.pass, from, one.task.micro_batch})];
+    const double given = until_[shape_.number({one.task.pass, from, one.task.micro_batch})];
     double expected = -1;  // before what the receivers do when it is given
     for (const simulated_task& other : run_.tasks)
       if (other.group == one.group && other.from < given) expected = other.from;
