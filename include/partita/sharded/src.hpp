@@ -19,4 +19,5 @@
 #include <partita/sharded/impl/scan_schedule.ipp>
 #include <partita/sharded/impl/sharded_partition.ipp>
 #include <partita/sharded/impl/sharded_tensor.ipp>
+#include <partita/sharded/impl/traced.ipp>
 #include <partita/sharded/impl/traced_function.ipp>

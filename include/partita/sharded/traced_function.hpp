@@ -13,9 +13,8 @@
 #include <partita/plan/complete.hpp>
 #include <partita/sharded/detail/fingerprint_of.hpp>
 #include <partita/sharded/detail/run_backward.hpp>
-#include <partita/sharded/detail/traced_windows.hpp>
-#include <partita/sharded/operations.hpp>
 #include <partita/sharded/schedule_options.hpp>
+#include <partita/sharded/traced.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 #include <utility>
 #include <vector>
@@ -26,7 +25,6 @@ template <class T, class Result = T>
 class bound_program;
 template <class T>
 class pipeline;
-class traced_function;
 template <class Result>
 class traced_function_to;
 
@@ -70,130 +68,7 @@ struct running_values {
                        const sharding& after) = 0;
 };
 
-/// A graph, and for each of its operations the work that is done on blocks.
-struct traced_program {
-  graph operations;
-  std::vector<applied_operation> work;
-  std::vector<std::shared_ptr<const operation_window>> windows{};  ///< those to which the operations refer
-  std::vector<std::uint32_t> stopped;           ///< for each operation, a bit mask of the operands that get no gradient
-  const mixed_execution* mixed = nullptr;       ///< null: all values have one type of elements
-  std::vector<std::uint32_t> complex_inputs{};  ///< for each argument: whether it is complex
-  /// The reshards of the backward pass, found by a dry run. Set by the program that traces, because a dry run needs the
-  /// operations, and their matrix products need a BLAS, which the compiled core does not.
-  std::vector<backward_reshard> (*moves_back)(const traced_function&) = nullptr;
-
-  explicit traced_program(const mesh& m) : operations(m) {}
-};
-
 }  // namespace detail
-
-/// A value of a program that is being traced; it has extents but no elements.
-class traced {
- public:
-  using value_type = double;  ///< a placeholder: a traced program computes with the element type of its arguments
-
-  traced(std::shared_ptr<detail::traced_program> program, value v, bool stopped = false)
-      : program_(std::move(program)), value_(v), stopped_(stopped) {}
-  const shape_list& extents() const { return program_->operations[value_].shape; }
-  value number_in_graph() const { return value_; }
-  /// Whether this value is constant for differentiation where it is read.
-  bool is_stopped() const { return stopped_; }
-  const std::shared_ptr<detail::traced_program>& program() const { return program_; }
-
- private:
-  std::shared_ptr<detail::traced_program> program_;
-  value value_;
-  bool stopped_;
-};
-
-/// Sets the layout of a value: an annotation while a program is traced, a reshard when it is executed, and no effect on
-/// an array.
-PARTITA_DECL traced constrain(const traced& x, const sharding& layout, std::size_t priority = 0);
-template <class T>
-sharded_tensor<T> constrain(const sharded_tensor<T>& x, const sharding& layout) {
-  return reshard(x, layout);
-}
-template <ranked_array X>
-const X& constrain(const X& x, const sharding&) {
-  return x;
-}
-inline traced stop_gradient(const traced& x) { return {x.program(), x.number_in_graph(), true}; }
-
-namespace detail {
-
-/// Adds an operation to the program that is traced. `window` is what it moves if dimensions that it works along are
-/// sharded; null if these must be whole.
-template <class... X>
-traced trace_operation(const applied_operation& work, const std::shared_ptr<const operation_window>& window,
-                       const X&... x);
-
-/// The values of a program that is traced for elements of this kind.
-template <class Element>
-struct traced_for {
-  using type = traced;
-};
-
-template <class Op, class... X>
-auto trace_call(const Op& op, const X&... x) {
-  static_assert(((tensor_kind<X> == 3) && ...),
-                "partita: requires traced values only while a program is traced; give constants as its arguments");
-  const shape_list shapes[] = {x.extents()...};
-  const shape_span span(shapes, sizeof...(X));
-  constexpr std::size_t n = sizeof...(X);
-  constexpr bool windows = may_read_windows<Op, n>;
-  std::shared_ptr<const operation_window> window;
-  applied_operation work;
-  using element = std::common_type_t<typename X::value_type...>;
-  if constexpr (is_complex<element>) {
-    using narrow = std::complex<float>;
-    work = bound_operation<n, narrow, element>(op, span);
-    if constexpr (windows) window = std::make_shared<const traced_window<Op, n, narrow, element>>(op, shapes[0].size());
-  } else if constexpr (requires { requires Op::on_integers; }) {
-    work = bound_operation<n, float, double, int, long, long long>(op, span);
-    if constexpr (windows)
-      window = std::make_shared<const traced_window<Op, n, float, double, int, long, long long>>(op, shapes[0].size());
-  } else {
-    work = bound_operation<n, float, double>(op, span);
-    if constexpr (windows) window = std::make_shared<const traced_window<Op, n, float, double>>(op, shapes[0].size());
-  }
-  return typename traced_for<element>::type(trace_operation(work, window, x...));
-}
-template <class... X>
-traced trace_operation(const applied_operation& work, const std::shared_ptr<const operation_window>& window,
-                       const X&... x) {
-  const std::shared_ptr<traced_program> programs[] = {x.program()...};
-  if (work.labels) throw error("partita::trace: labels are not traced; call the loss with the program's result");
-  traced_program& p = *programs[0];
-  p.work.push_back(work);
-  const bool windows = window != nullptr;
-  const partita::applied y =
-      !windows ? p.operations.apply(work.how, {x.number_in_graph()...}, work.how.name())
-               : p.operations.apply(with_windows(work.how, window->of, window->dimensions), {x.number_in_graph()...},
-                                    work.how.name(), result_shape(work.how, 0), window.get());
-  if (windows) p.windows.push_back(window);
-  std::uint32_t stopped = 0, i = 0;
-  ((stopped |= x.is_stopped() ? std::uint32_t{1} << i : 0U, ++i), ...);
-  p.stopped.push_back(stopped);
-  if (!windows) p.work.back().how = p.operations.operation(p.operations.operations() - 1).how;
-  return {programs[0], y};
-}
-
-}  // namespace detail
-
-/// reshape of a value of a traced program, by the same rule as for tensors; `reshape<S>` also sets the layout of the
-/// result.
-inline traced reshape(const traced& x, const shape_list& extents) {
-  return detail::trace_operation({detail::rule_of_reshape(x.extents(), extents), detail::block_work::reshape}, nullptr,
-                                 x);
-}
-template <std::size_t... E>
-traced reshape(const traced& x, const extents<E...>& all) {
-  return reshape(x, shape_list(all));
-}
-template <sharding S, class = void>
-traced reshape(const traced& x, const shape_list& extents) {
-  return constrain(reshape(x, extents), S);
-}
 
 /// A traced function of tensors. `complete()` finds the layouts of all its values; `program(x...)` executes it with
 /// these layouts, and can be differentiated like any other function of tensors.

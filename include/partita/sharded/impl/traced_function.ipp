@@ -5,11 +5,6 @@
 
 namespace partita {
 
-PARTITA_DEF traced constrain(const traced& x, const sharding& layout, std::size_t priority) {
-  x.program()->operations.constrain(x.number_in_graph(), layout, priority);
-  return x;
-}
-
 PARTITA_DEF traced_function& traced_function::constrain(value v, const sharding& layout, std::size_t priority) {
   program_->operations.constrain(v, layout, priority);
   completed_ = nullptr;
