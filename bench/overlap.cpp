@@ -74,14 +74,16 @@ bool measure(const bench::command_line& line, bench::rows& out) {
     right = right && std::equal(a.data(), a.data() + a.size(), b.data());
   }
   const double in_order = bench::median(all[0].samples);
+  const std::string name =
+      "step of " + std::to_string(batch) + " x " + std::to_string(width) + ", " + line.word("link");
   for (const variant& v : all) {
     const timetable guess = v.step.timetable();
-    out.add_peer("step of six layers", v.name, v.samples,
+    out.add_peer(name, v.name, v.samples,
                  {{"ratio", bench::median(v.samples) / in_order},
-                  {"waited", bench::median(v.waited)},
-                  {"computed", bench::median(v.computed)},
-                  {"estimate", guess.seconds()},
-                  {"estimated waiting", guess.waiting()}});
+                  {"seconds_waiting", bench::median(v.waited)},
+                  {"seconds_computing", bench::median(v.computed)},
+                  {"seconds_estimated", guess.seconds()},
+                  {"seconds_estimated_waiting", guess.waiting()}});
   }
   return right;
 }
@@ -89,9 +91,11 @@ bool measure(const bench::command_line& line, bench::rows& out) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bench::command_line line("overlap", "training steps with and without overlap of movements and computing", {1},
-                                 {{"width", bench::argument::count, "features of each layer", "512", "64"},
-                                  {"batch", bench::argument::count, "rows of a step", "1024", "64"},
-                                  {"steps", bench::argument::count, "steps of each kind", "31", "3"}});
+  const bench::command_line line(
+      "overlap", "training steps with and without overlap of movements and computing", {1},
+      {{"width", bench::argument::count, "features of each layer", "512", "64"},
+       {"batch", bench::argument::count, "rows of a step", "1024", "64"},
+       {"steps", bench::argument::count, "steps of each kind", "31", "3"},
+       {"link", bench::argument::word, "the link of the workers, for the rows", "one node"}});
   return bench::run_on_workers(argc, argv, line, measure);
 }
