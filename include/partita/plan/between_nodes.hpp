@@ -72,21 +72,6 @@ struct block_routes {
     }
   }
 
-  /// Messages of all members together, for a block with more elements than there are members.
-  constexpr std::size_t messages_of_spread() const {
-    return spread() == block_route::in_parts ? pieces() * (members - 1) : members - 1;
-  }
-  constexpr std::size_t messages_of_sum_to_all() const {
-    switch (sum_to_all()) {
-      case block_route::along_tree:
-        return 2 * (members - 1);
-      case block_route::directly:
-        return members * (members - 1) * ((bytes + exchanged_piece - 1) / exchanged_piece);
-      default:
-        return 2 * members * (members - 1);
-    }
-  }
-
   /// What a member sends and receives when a block of n elements is spread.
   constexpr block_traffic traffic_of_spread(std::size_t member, std::size_t n) const {
     if (spread() == block_route::along_tree) return along_tree(member, n, true);

@@ -14,6 +14,7 @@
 #include "../support/allocation_count.hpp"
 #include "../support/message_count.hpp"
 #include "../support/same_bits.hpp"
+#include "block_messages.hpp"
 #include "random_cases.hpp"
 
 namespace {
@@ -254,9 +255,9 @@ BOOST_AUTO_TEST_CASE(a_steady_call_sends_a_message_to_each_node_or_worker_but_th
     std::size_t agreement = test::messages_of_an_agreement(everyone);
     PMPI_Allreduce(MPI_IN_PLACE, &agreement, 1, MPI_UNSIGNED_LONG, MPI_SUM, everyone.communicator());
     const block_routes routes{apart, n * sizeof(float)};
-    BOOST_TEST(messages_in(everyone, [&] { b(source); }) == routes.messages_of_spread() + agreement);
+    BOOST_TEST(messages_in(everyone, [&] { b(source); }) == test::messages_of_spread(routes) + agreement);
     BOOST_TEST(messages_in(everyone, [&] { s(x); }) == apart - 1);
-    BOOST_TEST(messages_in(everyone, [&] { a(x); }) == routes.messages_of_sum_to_all());
+    BOOST_TEST(messages_in(everyone, [&] { a(x); }) == test::messages_of_sum_to_all(routes));
   }
 }
 
