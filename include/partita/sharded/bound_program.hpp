@@ -29,9 +29,13 @@ namespace partita {
 /// Adjoint:  `backward`, once after each call; each gradient has the layout cotangent(layout of its argument).
 ///
 /// Arguments and their gradients have elements of T, the result and its cotangent of Result: a program may lead from
-/// real numbers to complex ones, or back.
+/// real numbers to complex ones, or back. For T = real_and_complex<double> some arguments are real and others complex;
+/// see <partita/sharded/traced_complex.hpp>.
 template <class T, class Result>
 class bound_program {
+  using tensors = detail::tensors_of_program<T>;
+  using tensor = typename tensors::tensor;
+
  public:
   using value_type = T;
 
@@ -48,12 +52,14 @@ class bound_program {
   template <class... X>
     requires(detail::tensor_value<X> && ...)
   const sharded_tensor<Result>& operator()(const X&... x) {
-    static_assert((std::is_same_v<typename X::value_type, T> && ...),
+    static_assert((tensors::template takes<typename X::value_type> && ...),
                   "partita::bound_program: requires tensors of the element type that it was bound for; bind another");
-    const std::array<const sharded_tensor<T>*, sizeof...(X)> given{&detail::as_run_time(x)...};
+    const std::array<detail::given_tensor, sizeof...(X)> given{detail::as_run_time(x)...};
     on_->one_call([&] {
-      agree("partita::bound_program(x...)", given.data(), given.size(), inputs_.data(), inputs_.size(), {});
-      for (std::size_t i = 0; i < given.size(); ++i) inputs_[i].take(steps_, *given[i]);
+      detail::agree_on_arguments(on_->everyone(), fingerprint_, "partita::bound_program(x...)", given.data(),
+                                 given.size(), inputs_.data(), inputs_.size(), {});
+      [[maybe_unused]] std::size_t i = 0;
+      (inputs_[i++].take(steps_, detail::as_run_time(x)), ...);
       detail::renew(steps_, result_, result_number_);
       steps_.run(false);
     });
@@ -63,14 +69,14 @@ class bound_program {
   }
 
   /// The gradients of the selected arguments, from the cotangent of the last call's result.
-  const std::vector<sharded_tensor<T>>& backward(const sharded_tensor<Result>& dy) {
-    const sharded_tensor<Result>* const given[] = {&dy};
+  const std::vector<tensor>& backward(const sharded_tensor<Result>& dy) {
+    const detail::given_tensor given(dy);
     on_->one_call([&] {
-      agree(
-          "partita::bound_program::backward(dy)", given, 1, &seed_, 1,
+      detail::agree_on_arguments(
+          on_->everyone(), fingerprint_, "partita::bound_program::backward(dy)", &given, 1, &seed_, 1,
           is_called_ ? text() : text("requires a call since it was bound, with gradients, or since the last backward"));
       seed_.take(steps_, dy);
-      for (std::size_t k = 0; k < gradients_.size(); ++k) detail::renew(steps_, gradients_[k], gradient_numbers_[k]);
+      for (std::size_t k = 0; k < gradients_.size(); ++k) tensors::renew(steps_, gradients_[k], gradient_numbers_[k]);
       const detail::value_in_scope<bool> back(detail::executing.is_backward, true);
       steps_.run(true);
     });
@@ -118,58 +124,42 @@ class bound_program {
   void write_down(const traced_function& program, const std::vector<std::size_t>& gradients_of) {
     const detail::value_in_scope<detail::step_list*> now(detail::executing.steps, &steps_);
     const completion& done = program.complete();
-    std::vector<sharded_tensor<T>> arguments;
-    for (const value v : program.inputs_) {
-      const sharding layout = traced_function::laid(done[v]);
-      arguments.push_back(inputs_.emplace_back().recorded(steps_, on_, layout, program.operations()[v].shape));
+    std::vector<tensor> arguments;
+    inputs_.resize(program.inputs_.size());
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      const value v = program.inputs_[i];
+      arguments.push_back(tensors::recorded(inputs_[i], program.program_->complex_inputs[i] != 0, steps_, on_,
+                                            traced_function::laid(done[v]), program.operations()[v].shape));
     }
     for (const std::size_t i : gradients_of)
-      if (!arguments[i].state()->node) arguments[i] = detail::parameter_of(arguments[i]);
-    const sharded_tensor<Result> y = program.template run<Result>(arguments);
+      arguments[i] =
+          tensors::mapped(arguments[i], [](const auto& x) { return x.state()->node ? x : detail::parameter_of(x); });
+    const sharded_tensor<Result> y = [&] {
+      if constexpr (std::is_same_v<tensor, sharded_tensor<T>>) return program.template run<Result>(arguments);
+      else return tensors::template run<Result>(program, arguments);
+    }();
     result_ = detail::outside_result(steps_, y, result_number_);
     steps_.begin_backward();
     if (gradients_of.empty()) return;
-    detail::run_backward(y, seed_.recorded(steps_, on_, detail::place_of_cotangent(y.layout()), y.extents()));
-    for (const std::size_t i : gradients_of)
-      gradients_.push_back(
-          detail::outside_result(steps_, detail::collected(arguments[i]), gradient_numbers_.emplace_back()));
-  }
-  /// Agrees that all workers passed tensors that fit the program, with the same layouts and operation numbers.
-  template <class V>
-  void agree(const char* call, const sharded_tensor<V>* const* given, std::size_t n,
-             const detail::outside_argument<V>* expected, std::size_t inputs, const text& error_message) {
-    hasher all(fingerprint_);
-    all.mix(call);
-    detail::local_error wrong;
-    if (!error_message.empty()) wrong = {detail::failure::other, text(call) << ": " << error_message};
-    else if (n != inputs)
-      wrong = detail::local_error(text(call) << ": requires as many arguments as were traced, which are " << inputs
-                                             << ", got " << n << "; give those");
-    for (std::size_t i = 0; i < n && !wrong.any(); ++i) {
-      const auto& x = *given[i]->state();
-      all.mix(detail::fingerprint_of(x.layout)).mix(x.number);
-      if (!(x.extents == expected[i].extents))
-        wrong = detail::local_error(text(call) << ": tensor " << i << " was traced with extents " << expected[i].extents
-                                               << ", got " << x.extents << "; trace the function with these");
-      else if (!expected[i].can_take(*given[i]))
-        wrong = {detail::failure::partition,
-                 text(call) << ": requires tensors on the mesh of the program, of which no gradient is asked, but "
-                               "tensor "
-                            << i << " is another; call the traced program itself"};
+    const sharding place = detail::place_of_cotangent(y.layout());
+    detail::run_backward(y, seed_.template recorded<Result>(steps_, on_, place, y.extents()));
+    for (const std::size_t i : gradients_of) {
+      std::uint32_t& number = gradient_numbers_.emplace_back();
+      gradients_.push_back(tensors::mapped(
+          arguments[i], [&](const auto& x) { return detail::outside_result(steps_, detail::collected(x), number); }));
     }
-    detail::agree_if_checked(*on_->everyone().state(), all.value(), wrong, [&] { return text(call); });
   }
   void let_go() {
-    for (detail::outside_argument<T>& one : inputs_) one.block = {};
-    seed_.block = {};
+    for (detail::outside_argument& one : inputs_) one.memory = {};
+    seed_.memory = {};
   }
 
   std::shared_ptr<detail::bound_mesh> on_;
   detail::bound_steps steps_;
-  std::vector<detail::outside_argument<T>> inputs_;
-  detail::outside_argument<Result> seed_;
+  std::vector<detail::outside_argument> inputs_;
+  detail::outside_argument seed_;
   sharded_tensor<Result> result_;
-  std::vector<sharded_tensor<T>> gradients_;
+  std::vector<tensor> gradients_;
   std::uint32_t result_number_ = 0;
   std::vector<std::uint32_t> gradient_numbers_;
   std::uint64_t fingerprint_ = 0;

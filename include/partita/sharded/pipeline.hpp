@@ -88,9 +88,9 @@ class pipeline {
           detail::renew(steps_, gradients_[s][k], gradient_numbers_[s][k]);
       steps_.run(false);
     });
-    x_.block = targets_.block = {};
+    x_.memory = targets_.memory = {};
     for (auto& of_stage : parameters_)
-      for (auto& one : of_stage) one.block = {};
+      for (auto& one : of_stage) one.memory = {};
     return loss_;
   }
   /// The gradients of the parameters in the last step, each in the cotangent of its parameter's layout.
@@ -216,12 +216,12 @@ class pipeline {
     const numbers number{shape_.stages(), shape_.micro_batches};
     const std::size_t stages = stages_.size();
     // 1. What is passed from outside.
-    const auto argument = [&](std::size_t s, std::size_t k, detail::outside_argument<T>& one, std::size_t rows) {
+    const auto argument = [&](std::size_t s, std::size_t k, detail::outside_argument& one, std::size_t rows) {
       const traced_function& program = stages_[s].programs.front();
       shape_list extents = program.operations()[program.inputs_[k]].shape;
       if (rows > 0) extents[0] = rows;
-      return one.recorded(steps_, stages_[s].on, traced_function::laid(program.complete()[program.inputs_[k]]),
-                          extents);
+      return one.template recorded<T>(steps_, stages_[s].on,
+                                      traced_function::laid(program.complete()[program.inputs_[k]]), extents);
     };
     steps_.begin_task(number.of(numbers::forward, 0, 0));
     const sharded_tensor<T> x = argument(0, 0, x_, options.rows);
@@ -319,8 +319,7 @@ class pipeline {
   void agree(const sharded_tensor<T>& x, const sharded_tensor<T>& targets, const parameters& weights) {
     hasher all(fingerprint_);
     detail::local_error wrong;
-    const auto see = [&](const sharded_tensor<T>& given, const detail::outside_argument<T>& expected,
-                         const text& name) {
+    const auto see = [&](const sharded_tensor<T>& given, const detail::outside_argument& expected, const text& name) {
       const auto& one = *given.state();
       all.mix(detail::fingerprint_of(one.layout)).mix(one.number);
       if (wrong.any()) return;
@@ -356,8 +355,8 @@ class pipeline {
   std::vector<interval> parts_;  // the rows of each micro-batch
   pipeline_run run_;
   detail::bound_steps steps_;
-  detail::outside_argument<T> x_, targets_;
-  std::vector<std::vector<detail::outside_argument<T>>> parameters_;
+  detail::outside_argument x_, targets_;
+  std::vector<std::vector<detail::outside_argument>> parameters_;
   sharded_tensor<T> loss_;
   std::uint32_t loss_number_ = 0;
   parameters gradients_;

@@ -46,7 +46,8 @@ class traced_function_to : public traced_function {
   auto operator()(const typed_sharded<T, Layout>& first, const X&... more) const {
     return (*this)(first.at_run_time(), more...);
   }
-  /// Binds the program for arguments of elements T, all of which are real or all complex.
+  /// Binds the program for arguments of elements T, all of which are real or all complex. For others see
+  /// real_and_complex.
   template <class T>
   auto bind(const world& everyone, const argument_numbers& gradients_of = {},
             const schedule_options& options = {}) const {
@@ -57,6 +58,37 @@ class traced_function_to : public traced_function {
     return bind<T>(everyone, {}, options);
   }
 };
+
+/// A tensor of real or of complex numbers; the other one has no state.
+template <class R>
+struct real_or_complex {
+  sharded_tensor<R> real{};
+  sharded_tensor<std::complex<R>> complex{};
+
+  real_or_complex() = default;
+  explicit real_or_complex(sharded_tensor<R> x) : real(std::move(x)) {}
+  explicit real_or_complex(sharded_tensor<std::complex<R>> x) : complex(std::move(x)) {}
+  bool is_complex() const { return complex.state() != nullptr; }
+  /// The tensor of elements of T, which is R or std::complex<R>.
+  template <class T>
+  const sharded_tensor<T>& of() const {
+    if constexpr (std::is_same_v<T, R>) return real;
+    else return complex;
+  }
+  /// f(x) of the tensor that it is, which returns a tensor of such elements.
+  template <class F>
+  real_or_complex mapped(F f) const {
+    return is_complex() ? real_or_complex(f(complex)) : real_or_complex(f(real));
+  }
+};
+
+/// What a program with real and complex arguments is bound for, with the type of the elements of its result:
+///   bound_program<real_and_complex<double>, std::complex<double>> step(program, everyone, {0, 1});
+///   const auto& y = step(x, z);                              // x is real, z complex, as they were traced
+///   const std::vector<real_or_complex<double>>& gradients = step.backward(dy);
+///   const sharded_tensor<std::complex<double>>& dz = gradients[1].complex;
+template <class R>
+struct real_and_complex {};
 
 namespace detail {
 
@@ -75,28 +107,6 @@ struct program_between<double, std::complex<double>> {
 template <>
 struct program_between<std::complex<double>, double> {
   using type = traced_function_to<double>;
-};
-
-/// A tensor of real or of complex numbers; the other one has no state.
-template <class R>
-struct real_or_complex {
-  sharded_tensor<R> real{};
-  sharded_tensor<std::complex<R>> complex{};
-
-  real_or_complex() = default;
-  explicit real_or_complex(sharded_tensor<R> x) : real(std::move(x)) {}
-  explicit real_or_complex(sharded_tensor<std::complex<R>> x) : complex(std::move(x)) {}
-  bool is_complex() const { return complex.state() != nullptr; }
-  template <class T>
-  const sharded_tensor<T>& of() const {
-    if constexpr (std::is_same_v<T, R>) return real;
-    else return complex;
-  }
-  /// f(x) of the tensor that it is, which returns a tensor of such elements.
-  template <class F>
-  real_or_complex mapped(F f) const {
-    return is_complex() ? real_or_complex(f(complex)) : real_or_complex(f(real));
-  }
 };
 
 /// An operation of a program whose result has another type of elements than its operands.
@@ -201,6 +211,36 @@ struct mixed_access {
   }
 };
 
+template <class R>
+struct tensors_of_program<real_and_complex<R>> {
+  using tensor = real_or_complex<R>;
+  template <class V>
+  static constexpr bool takes = std::is_same_v<V, R> || std::is_same_v<V, std::complex<R>>;
+
+  static tensor recorded(outside_argument& one, bool is_complex, bound_steps& steps,
+                         const std::shared_ptr<bound_mesh>& mesh, const sharding& layout, const shape_list& extents) {
+    if (is_complex) return tensor(one.recorded<std::complex<R>>(steps, mesh, layout, extents));
+    return tensor(one.recorded<R>(steps, mesh, layout, extents));
+  }
+  template <class F>
+  static tensor mapped(const tensor& x, const F& f) {
+    return x.mapped(f);
+  }
+  static void renew(bound_steps& steps, tensor& result, std::uint32_t number) {
+    if (result.is_complex()) detail::renew(steps, result.complex, number);
+    else detail::renew(steps, result.real, number);
+  }
+  template <class Result>
+  static sharded_tensor<Result> run(const traced_function& program, const std::vector<tensor>& arguments) {
+    const tensor y = mixed_access::run(program, arguments);
+    if (y.is_complex() != is_complex<Result>)
+      throw error(text("partita::bound_program: requires the type of the elements of the result, which are ")
+                  << (y.is_complex() ? "complex" : "real") << ", got " << type_name<Result>()
+                  << "; bind the program for that");
+    return y.template of<Result>();
+  }
+};
+
 struct mixed_runs final : mixed_execution {
   tensor_of_some_type run(const traced_function& program, const tensor_of_some_type* arguments) const override {
     if (const auto type = arguments[0].type; type == type_number<float>() || type == type_number<std::complex<float>>())
@@ -218,10 +258,12 @@ struct mixed_runs final : mixed_execution {
     for (std::size_t i = 0; i < mixed_access::arguments(program); ++i) {
       const bool wants_complex = mixed_access::is_complex_input(program, i);
       if (given[i].type != (wants_complex ? type_number<std::complex<R>>() : type_number<R>()))
-        throw error(text("partita::trace: argument ")
-                    << i << " was traced for " << (wants_complex ? "complex" : "real")
-                    << " elements of float or double, got others; give these, or trace the function with "
-                    << (wants_complex ? "spec" : "complex_spec"));
+        throw error(
+            text("partita::trace: argument ")
+            << i << " was traced for " << (wants_complex ? "complex" : "real")
+            << " elements of float or double, got others; give these (bind real and complex ones by bound_program<"
+               "real_and_complex<double>, Result>), or trace the function with "
+            << (wants_complex ? "spec" : "complex_spec"));
       if (wants_complex) arguments.push_back(real_or_complex<R>(given[i].as<std::complex<R>>()));
       else arguments.push_back(real_or_complex<R>(given[i].as<R>()));
     }

@@ -141,6 +141,43 @@ BOOST_AUTO_TEST_CASE(bound_programs_lead_from_real_arguments_to_complex_results_
   expect(size, trace<complex>(size, spec(zs, {4, 4})), z, plain<complex>({4, 4}, 2));
 }
 
+BOOST_AUTO_TEST_CASE(bound_programs_have_real_and_complex_arguments) {
+  world everyone(test::workers());
+  const mesh m = mesh_of(everyone);
+  const auto pending = [](const auto& z, const auto& x) { return matmul(multiply(z, to_complex(x)), conj(z)); };
+  const auto expect = [&]<class Result, class First, class Second>(const auto& f, const auto& program, Result,
+                                                                   const First&, const Second&) {
+    const auto a = detail::parameter_of(plain<First>({4, 4}, 1));
+    const auto b = detail::parameter_of(plain<Second>({4, 4}, 2));
+    const auto y = f(a, b);
+    detail::run_backward(y, plain<Result>({4, 4}, 5));
+    // [bound]
+    bound_program<real_and_complex<double>, Result> step(program, everyone, {1, 0});
+    // [/bound]
+    for (int times = 0; times < 2; ++times) {
+      const auto& z = step(placed<First>(everyone, layout(m, 2, 1), {4, 4}, 1),
+                           placed<Second>(everyone, layout(m, 2, 2), {4, 4}, 2));
+      BOOST_TEST(same(z, y, 1e-9));
+      const auto& back = step.backward(placed<Result>(everyone, layout(m, 2, 0), {4, 4}, 5));
+      BOOST_TEST(same(back[0].template of<Second>(), detail::collected(b), 1e-9));
+      BOOST_TEST(same(back[1].template of<First>(), detail::collected(a), 1e-9));
+      BOOST_TEST((back[0].is_complex() == detail::is_complex<Second> && back[1].is_complex() != back[0].is_complex()));
+    }
+  };
+  expect(turned, trace(turned, spec(layout(m, 2, 0), {4, 4}), complex_spec(layout(m, 2, 1), {4, 4})), double(),
+         double(), complex());
+  expect(pending, trace(pending, complex_spec(layout(m, 2, 0), {4, 4}), spec({4, 4})), complex(), complex(), double());
+  const auto program = trace(turned, spec(layout(m, 2, 0), {4, 3}), complex_spec({4, 3}));
+  bound_program<real_and_complex<double>, double> step(program, everyone);
+  const auto x = placed<double>(everyone, layout(m, 2, 0), {4, 3}, 1);
+  const auto z = placed<complex>(everyone, layout(m, 2, 0), {4, 3}, 2);
+  test::expect_refused<error>([&] { step(x, x); },
+                              "tensor 1 was traced with elements of std::complex<double>, got double");
+  test::expect_refused<error>([&] { bound_program<real_and_complex<double>, complex>(program, everyone); },
+                              "the elements of the result, which are real");
+  BOOST_TEST(same(step(x, z), turned(plain<double>({4, 3}, 1), plain<complex>({4, 3}, 2)), 1e-12));
+}
+
 BOOST_AUTO_TEST_CASE(the_completion_lists_what_moves_back) {
   world everyone(test::workers());
   const mesh m{axis{"a", everyone.size()}};

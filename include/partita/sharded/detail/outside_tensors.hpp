@@ -2,8 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <partita/comm/fingerprint.hpp>
+#include <partita/core/config.hpp>
 #include <partita/sharded/detail/bound_steps.hpp>
 #include <partita/sharded/reshard.hpp>
 #include <partita/sharded/sharded_tensor.hpp>
@@ -11,33 +14,62 @@
 
 namespace partita::detail {
 
+/// A tensor as a call of a program sees it, whatever its elements are.
+struct given_tensor {
+  const bound_mesh* on = nullptr;
+  const sharding* layout = nullptr;
+  const shape_list* extents = nullptr;
+  std::uint64_t number = 0, type = 0;
+  text (*type_name)() = nullptr;
+  bool is_recorded = false;  ///< for a gradient
+
+  given_tensor() = default;
+  template <class T>
+  given_tensor(const sharded_tensor<T>& x)  // NOLINT(google-explicit-constructor): a tensor is passed as what it is
+      : on(x.state()->on.get()),
+        layout(&x.layout()),
+        extents(&x.extents()),
+        number(x.state()->number),
+        type(type_number<T>()),
+        type_name(&detail::type_name<T>),
+        is_recorded(x.state()->node != nullptr) {}
+};
+
 /// A tensor whose memory is passed with each call.
-template <class T>
 struct outside_argument {
   std::shared_ptr<bound_mesh> on{};
   std::uint32_t number = 0;
   sharding layout{};
   shape_list extents{};
-  tensor_block<T> block{};  ///< kept while the program may read it
+  std::uint64_t type = 0;
+  text (*type_name)() = nullptr;
+  std::shared_ptr<void> memory{};  ///< kept while the program may read it
 
   /// The tensor that stands for it while the steps are recorded.
+  template <class T>
   sharded_tensor<T> recorded(bound_steps& steps, const std::shared_ptr<bound_mesh>& mesh, const sharding& lies,
                              const shape_list& shape) {
-    on = mesh, layout = lies, extents = shape;
+    on = mesh, layout = lies, extents = shape, type = type_number<T>(), type_name = &detail::type_name<T>;
     tensor_block<T> whole(shape_of_box(on->box(layout, extents)));
     number = steps.held_outside(whole);
     return tensor_of(on, layout, extents, std::move(whole));
   }
   /// Whether a tensor of the same extents can be taken: it is on the same mesh, and has elements but no gradient.
-  bool can_take(const sharded_tensor<T>& x) const {
-    return x.state()->on == on && !x.state()->node && !executing.is_dry;
-  }
+  bool can_take(const given_tensor& x) const { return x.on == on.get() && !x.is_recorded && !executing.is_dry; }
   /// Takes a tensor of the same extents on the same mesh for the next call.
+  template <class T>
   void take(bound_steps& steps, const sharded_tensor<T>& x) {
-    block = x.layout().same_layout(layout) ? x.state()->block : reshard(x, layout).state()->block;
-    steps.set_memory(number, block.data());
+    memory = x.layout().same_layout(layout) ? x.state()->block.memory : reshard(x, layout).state()->block.memory;
+    steps.set_memory(number, memory.get());
   }
 };
+
+/// Agrees that all workers make this call of a program with this fingerprint, with tensors that fit the arguments, of
+/// the same layouts and operation numbers. Throws on all workers otherwise, or with this error message if it is not
+/// empty.
+PARTITA_DECL void agree_on_arguments(const world& everyone, std::uint64_t fingerprint, const char* call,
+                                     const given_tensor* given, std::size_t n, const outside_argument* expected,
+                                     std::size_t arguments, const text& error_message);
 
 /// A result of a program in its own memory. If it is an argument, another result or a constant, a copy step is added.
 template <class T>
@@ -58,4 +90,28 @@ void renew(bound_steps& steps, sharded_tensor<T>& result, std::uint32_t number) 
   steps.set_memory(number, result.state()->block.data());
 }
 
+/// The tensors that the arguments of a program are, and their gradients, if it is bound for T. All have elements of T;
+/// <partita/sharded/traced_complex.hpp> has programs with real and complex ones.
+template <class T>
+struct tensors_of_program {
+  using tensor = sharded_tensor<T>;
+  template <class V>
+  static constexpr bool takes = std::is_same_v<V, T>;
+
+  static tensor recorded(outside_argument& one, bool, bound_steps& steps, const std::shared_ptr<bound_mesh>& mesh,
+                         const sharding& layout, const shape_list& extents) {
+    return one.recorded<T>(steps, mesh, layout, extents);
+  }
+  /// f(x) of the tensor that x is, a tensor of its elements.
+  template <class F>
+  static tensor mapped(const tensor& x, const F& f) {
+    return f(x);
+  }
+  static void renew(bound_steps& steps, tensor& result, std::uint32_t number) { detail::renew(steps, result, number); }
+};
+
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/sharded/detail/impl/outside_tensors.ipp>
+#endif
