@@ -97,7 +97,6 @@ class bound_program {
   partita::timetable measured() { return steps_.measured(); }
 
  private:
-  template <class = void>
   void agree_to_bind(const traced_function& program, const std::vector<std::size_t>& gradients_of,
                      const schedule_options& options) {
     hasher all(program.fingerprint());

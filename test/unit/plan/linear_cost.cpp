@@ -63,6 +63,51 @@ BOOST_AUTO_TEST_CASE(nobody_has_more_to_do_than_the_first_worker) {
         }
 }
 
+BOOST_AUTO_TEST_CASE(all_workers_together_receive_what_they_send_and_send_no_empty_message) {
+  for (const std::size_t features : {1U, 2U, 7U})
+    for (const std::size_t batch : {0U, 3U})
+      for (std::size_t f_out = 1; f_out <= 4; ++f_out)
+        for (std::size_t f_in = 1; f_in <= 4; ++f_in)
+          for (const linear_algorithm algorithm : {weight_stationary, column_parallel, row_parallel}) {
+            if ((algorithm == column_parallel && f_in != 1) || (algorithm == row_parallel && f_out != 1)) continue;
+            const linear_problem problem{batch, features, 3, 8};
+            std::size_t sent = 0, received = 0, messages = 0;
+            for (std::size_t i = 0; i < f_out; ++i)
+              for (std::size_t j = 0; j < f_in; ++j) {
+                const linear_cost cost = predict(algorithm, problem, {f_out, f_in}, partita::index<2>{i, j});
+                BOOST_TEST((cost.messages == 0) == (cost.sent + cost.received == 0));
+                sent += cost.sent, received += cost.received, messages += cost.messages;
+              }
+            BOOST_TEST(sent == received);
+            BOOST_TEST(messages % 2 == 0U);
+          }
+}
+
+BOOST_AUTO_TEST_CASE(parallel_layers_gather_parts_and_scatter_wholes) {
+  for (const std::size_t features : {1U, 2U, 3U, 8U})
+    for (std::size_t workers = 1; workers <= 5; ++workers)
+      for (std::size_t me = 0; me < workers; ++me) {
+        const std::size_t batch = 3, bytes = 8;
+        std::size_t sent = 0, received = 0, messages = 0;
+        for (std::size_t other = 0; other < workers; ++other) {
+          if (other == me) continue;
+          const std::size_t mine = batch * balanced_part(features, workers, me).size() * bytes;
+          const std::size_t theirs = batch * balanced_part(features, workers, other).size() * bytes;
+          sent += mine + theirs, received += theirs + mine;  // forward, and the parts of the gradient back
+          messages += 2 * ((mine > 0 ? 1U : 0U) + (theirs > 0 ? 1U : 0U));
+        }
+        for (const linear_algorithm algorithm : {column_parallel, row_parallel}) {
+          const bool gathers = algorithm == column_parallel;
+          const linear_problem problem{batch, gathers ? features : 4, gathers ? 4 : features, bytes};
+          const linear_cost cost = gathers ? predict(algorithm, problem, {workers, 1}, partita::index<2>{me, 0})
+                                           : predict(algorithm, problem, {1, workers}, partita::index<2>{0, me});
+          BOOST_TEST(cost.sent == sent);
+          BOOST_TEST(cost.received == received);
+          BOOST_TEST(cost.messages == messages);
+        }
+      }
+}
+
 BOOST_AUTO_TEST_CASE(a_choice_is_told_in_words) {
   BOOST_TEST(words(choose({2, 4, 6}, 2, 2, 2)) ==
              "column_parallel with p_w = 2 x 1; the busiest worker: 144 floating-point operations, 32 bytes sent and "
