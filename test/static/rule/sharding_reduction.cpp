@@ -39,6 +39,16 @@ static_assert(forward(policy::paddle_classic, rules::cross_entropy_with_softmax(
                       {by_axis{m24}({8, 1024, 50304}, {-1, -1, 0}), by_axis{m24}({8, 1024, 1}, {1, -1, -1})},
                       {by_axis{m24}({1, -1, 0}), by_axis{m24}({1, -1, -1}), by_axis{m24}({1, -1, 0}),
                        by_axis{m24}({1, -1, -1})}));
+// labels that are probabilities: the classes are whole, whether or not they may be sharded for class numbers
+static_assert(forward(policy::paddle_classic, rules::cross_entropy_with_softmax(-1, true),
+                      {by_axis{m24}({8, 1024, 50304}, {-1, -1, 0}), by_axis{m24}({8, 1024, 50304}, {1, -1, 0})},
+                      {by_axis{m24}({1, -1, -1}), by_axis{m24}({1, -1, -1}), by_axis{m24}({1, -1, -1}),
+                       by_axis{m24}({1, -1, -1})}));
+// sums may stay pending through what is linear, and not through a softmax
+static_assert(forward(policy{}, rules::cumsum(1), {spec(made_partial(by_axis{m24}({-1, -1, 1}), 0), {64, 32, 48})},
+                      {made_partial(by_axis{m24}({-1, -1, 1}), 0), made_partial(by_axis{m24}({-1, -1, 1}), 0)}));
+static_assert(forward(policy{}, rules::softmax(1), {spec(made_partial(by_axis{m24}({-1, -1, 1}), 0), {64, 32, 48})},
+                      {by_axis{m24}({-1, -1, 1}), by_axis{m24}({-1, -1, 1})}));
 static_assert(forward(policy::paddle_classic, rules::cumsum(1), {by_axis{m24}({64, 32, 48}, {-1, 0, 1})},
                       {by_axis{m24}({-1, -1, 1}), by_axis{m24}({-1, -1, 1})}));
 static_assert(forward(policy::paddle_classic, rules::cumsum(0), {by_axis{m24}({64, 32, 48}, {-1, 0, 1})},
