@@ -22,6 +22,10 @@
 // lines ANGLE: 12
 // expect PARTS: partita::to_complex\(re, im\): requires one or two tensors, or arrays, of float or of double
 // lines PARTS: 12
+// expect BOUND: partita::bound_program: requires tensors of the element type that it was bound for
+// lines BOUND: 12
+// expect BOUND_FOR_BOTH: partita::bound_program: requires tensors of the element type that it was bound for
+// lines BOUND_FOR_BOTH: 12
 #include <partita/sharded/call.hpp>
 #include <partita/sharded/compare.hpp>
 #include <partita/sharded/complex.hpp>
@@ -33,7 +37,8 @@ constexpr mesh m{axis{"a", 2}};
 using complex = std::complex<double>;
 
 void calls(const world& everyone, const xt::xtensor<complex, 2>& z, const xt::xtensor<double, 2>& x,
-           const xt::xtensor<int, 2>& k, const traced_complex& t) {
+           const xt::xtensor<int, 2>& k, const traced_complex& t, bound_program<double>& step,
+           bound_program<real_and_complex<float>, float>& step_of_both) {
   const auto Z = shard(everyone, m.layout("a", ""), z);
   const auto typed = shard<m.layout("a", "")>(everyone, z);
   auto doubled = add(x, x);
@@ -41,6 +46,7 @@ void calls(const world& everyone, const xt::xtensor<complex, 2>& z, const xt::xt
   auto summed = add(sum(typed), sum(typed));
   auto product = multiply(t, to_complex(abs(t)));
   auto accepted = matmul(conj(Z), to_complex(partita::real(Z), abs(Z)));
+  auto gradients = step.backward(step(partita::real(Z)));
 #if defined(MAXIMUM)
   auto refused = maximum(Z, Z);
 #elif defined(LARGEST)
@@ -63,5 +69,9 @@ void calls(const world& everyone, const xt::xtensor<complex, 2>& z, const xt::xt
   auto refused = angle(x);
 #elif defined(PARTS)
   auto refused = to_complex(k);
+#elif defined(BOUND)
+  auto refused = step(Z);
+#elif defined(BOUND_FOR_BOTH)
+  auto refused = step_of_both(Z);
 #endif
 }
