@@ -19,13 +19,16 @@ struct step_use {
   bool moves = false;                  ///< between workers: other steps may be executed while it is pending
   bool is_backward = false;            ///< of the backward pass
   double seconds = 0;
-  std::size_t bytes = 0;     ///< of the block that it sets
-  std::size_t received = 0;  ///< bytes, in a movement
-  basic_text<48> name{};     ///< the operation
+  double once = 0;                ///< of these seconds, what movements that share their messages take only once
+  std::uint32_t joins = nothing;  ///< the first of the movements that share their messages, if it is another one
+  std::size_t bytes = 0;          ///< of the block that it sets
+  std::size_t received = 0;       ///< bytes, in a movement
+  basic_text<48> name{};          ///< the operation
 };
 
 /// What a worker does next: it executes a step, starts a movement, or waits until a movement has finished. A start may
 /// be in two halves: the receivers say early where the elements go, so that the senders need not wait for them.
+/// Movements that share their messages start one after another on one lane, and finish one after another.
 struct ordered_step {
   enum class what : std::uint8_t { compute, start, finish, expect, give };
 
@@ -52,8 +55,9 @@ struct order_limits {
 /// An order of the steps `first` to `end` in which each step comes after those that set what it reads, and after those
 /// that read what it sets. A movement starts as soon as what it reads is there; steps that do not need it are computed
 /// in the meantime, in the order of the program, and it is finished when it has arrived by the estimate or nothing else
-/// is left to do. Movements follow each other on one link. Cost: O(steps times those that could be executed at one
-/// time).
+/// is left to do. Movements follow each other on one link. Movements that share their messages start when all of them
+/// could; if that never happens, because one of them needs another, the order ends there and lacks steps. Cost: O(steps
+/// times those that could be executed at one time).
 PARTITA_DECL std::vector<ordered_step> order_steps(const std::vector<step_use>& steps, std::size_t first,
                                                    std::size_t end, const order_limits& limits, double now = 0);
 

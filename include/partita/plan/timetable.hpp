@@ -20,6 +20,7 @@ struct timetable {
     double waited = 0;         ///< of a movement: the time in which this worker computed nothing because of it
     std::size_t received = 0;  ///< bytes, of a movement
     std::size_t held = 0;      ///< bytes of intermediate values while it is done
+    std::size_t others = 0;    ///< movements that share its messages
   };
 
   std::vector<entry> entries{};

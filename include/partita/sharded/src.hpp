@@ -10,6 +10,8 @@
 #include <partita/sharded/detail/impl/bound_mesh.ipp>
 #include <partita/sharded/detail/impl/bound_steps.ipp>
 #include <partita/sharded/detail/impl/element_access.ipp>
+#include <partita/sharded/detail/impl/joined_exchange.ipp>
+#include <partita/sharded/detail/impl/joined_movements.ipp>
 #include <partita/sharded/detail/impl/outside_tensors.ipp>
 #include <partita/sharded/detail/impl/pipeline_events.ipp>
 #include <partita/sharded/detail/impl/planned_exchange.ipp>

@@ -4,10 +4,12 @@
 
 #include <partita/comm/over_workers.hpp>
 #include <partita/sharded/attention.hpp>
+#include <pretended.hpp>
 #include <refused.hpp>
 #include <string>
 #include <utility>
 #include <vector>
+#include "../support/message_count.hpp"
 
 using namespace partita;
 using test::check_bound, test::made;
@@ -131,6 +133,55 @@ BOOST_AUTO_TEST_CASE(a_timetable_says_what_is_computed_while_what_is_pending) {
   BOOST_TEST(has_product);
   BOOST_TEST(ascends);
   if (everyone.size() > 1) BOOST_TEST(guess.received() > 0U);
+}
+
+BOOST_AUTO_TEST_CASE(small_reshards_share_their_messages) {
+  bool has_shared_memory = true;
+  for (const std::size_t nodes : {1U, 2U}) {
+    const test::pretended there("PARTITA_NODES", nodes == 1 ? "1" : "2");
+    const world everyone(test::workers());
+    const std::size_t p = everyone.size();
+    const mesh m{axis{"a", p}};
+    const sharding rows = m.layout("a", ""), columns = m.layout("", "a");
+    // [many]
+    const auto many = [&](const auto& x) {  // 40 matrices are computed from x, resharded and summed up
+      auto all = constrain(multiply(x, 1.0), columns);
+      for (int k = 2; k <= 40; ++k) all = add(all, constrain(multiply(x, static_cast<double>(k)), columns));
+      return all;
+    };
+    // [/many]
+    const auto program = trace(many, spec(rows, {2 * p, 3 * p}));
+    const auto x = made(everyone, rows, {2 * p, 3 * p}, 1);
+    const auto expected = program(x);
+    std::size_t sent[2] = {};
+    for (const bool overlap : {false, true}) {
+      // with workers that compute so fast that nothing is hidden behind it
+      auto step = program.bind<double>(everyone, {.overlap = overlap, .model = {.memory_bytes = 1e13}});
+      step.measured();
+      BOOST_TEST(test::same_blocks(step(x), expected));
+      const auto before = detail::executing.moved;
+      const std::size_t sent_before = test::messages();
+      BOOST_TEST(test::same_blocks(step(x), expected));
+      sent[overlap] = test::messages() - sent_before;
+      const auto& now = detail::executing.moved;
+      const std::size_t exchanges = p == 1 ? now.exchanges - before.exchanges : overlap ? 1 : 40;
+      BOOST_TEST(now.exchanges - before.exchanges == exchanges);
+      BOOST_TEST(now.messages - before.messages == exchanges * (p - 1));
+      BOOST_TEST(now.bytes - before.bytes == 40 * 2 * 3 * (p - 1) * sizeof(double));
+      for (const timetable& times : {step.timetable(), step.measured()}) {
+        std::size_t entries = 0, movements = 0;
+        for (const auto& one : times.entries)
+          if (one.moves) ++entries, movements += 1 + one.others;
+        BOOST_TEST(entries == exchanges);
+        BOOST_TEST((p == 1 || movements == 40U));
+        BOOST_TEST(times.received() == now.bytes - before.bytes);
+      }
+    }
+    // Instead of 40 messages, each worker that is reached by messages gets one.
+    if (nodes == 1) has_shared_memory = x.state()->on->ways().one_memory();
+    const std::size_t of_node = (p - everyone.id() % nodes + nodes - 1) / nodes;  // workers are dealt to the nodes
+    BOOST_TEST(sent[0] - sent[1] == (p == 1 ? 0 : 39 * (p - (has_shared_memory ? of_node : 1))));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(wrong_calls_of_a_bound_program_are_refused) {

@@ -27,4 +27,14 @@ inline std::vector<step_use> random_program(std::mt19937& random, std::size_t n)
   return all;
 }
 
+/// Whether b must come after a in the program.
+inline bool depends(const step_use& a, const step_use& b) {
+  const auto reads = [](const step_use& one, std::uint32_t block) {
+    bool any = false;
+    for (const std::uint32_t x : one.reads) any = any || (x == block && block != step_use::nothing);
+    return any;
+  };
+  return reads(b, a.sets) || reads(a, b.sets) || (a.sets != step_use::nothing && a.sets == b.sets);
+}
+
 }  // namespace test

@@ -10,20 +10,10 @@
 #include <vector>
 
 using namespace partita;
-using test::random_program;
+using test::depends, test::random_program;
 using what = ordered_step::what;
 
 namespace {
-
-/// Whether b must come after a in the program.
-bool depends(const step_use& a, const step_use& b) {
-  const auto reads = [](const step_use& one, std::uint32_t block) {
-    bool any = false;
-    for (const std::uint32_t x : one.reads) any = any || (x == block && block != step_use::nothing);
-    return any;
-  };
-  return reads(b, a.sets) || reads(a, b.sets) || (a.sets != step_use::nothing && a.sets == b.sets);
-}
 
 /// The position in the order at which a step is begun, and at which it is done.
 struct place {

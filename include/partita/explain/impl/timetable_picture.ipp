@@ -10,8 +10,9 @@ namespace detail {
 
 PARTITA_DECL long_text said_entry(const timetable::entry& one) {
   long_text all(one.moves ? "moves for " : "");
-  all << (one.is_backward ? "gradient of " : "");
-  return one.operation.empty() ? all << "a value" : all << one.operation;
+  all << (one.is_backward ? "gradient of " : "") << (one.operation.empty() ? "a value" : one.operation.c_str());
+  if (one.others > 0) all << " and " << one.others << " more";
+  return all;
 }
 
 PARTITA_DECL long_text said_total(const timetable& times) {

@@ -8,39 +8,40 @@ namespace partita {
 PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& steps, std::size_t first,
                                                   std::size_t end, const order_limits& limits, double now) {
   constexpr std::size_t none = ~std::size_t{0};
-  /// For each step, how many steps it waits for, and which steps wait for it.
+  /// For each step, how many steps it waits for, and which steps wait for it. Movements that share their messages are
+  /// one step, with the number of the first.
   struct step_dependencies {
     std::vector<std::size_t> waits_for;
-    std::vector<std::vector<std::size_t>> needed_by;
+    std::vector<std::vector<std::size_t>> needed_by, joined;
 
     step_dependencies(const std::vector<step_use>& steps, std::size_t first, std::size_t end)
-        : waits_for(end - first, 0), needed_by(end - first) {
+        : waits_for(end - first, 0), needed_by(end - first), joined(end - first) {
       struct block {
         std::size_t set_by = ~std::size_t{0};
         std::vector<std::size_t> read_by{};
       };
-      std::uint32_t blocks = 0;
-      const auto see = [&](std::uint32_t b) {
-        if (b != step_use::nothing && b >= blocks) blocks = b + 1;
+      std::vector<block> all;
+      const auto known = [&](std::uint32_t b) -> block& {
+        if (b >= all.size()) all.resize(b + 1);
+        return all[b];
       };
-      for (std::size_t k = first; k < end; ++k) {
-        see(steps[k].sets);
-        for (const std::uint32_t b : steps[k].reads) see(b);
-      }
-      std::vector<block> all(blocks);
+      const auto number = [&](std::size_t k) {
+        return (steps[k].joins == step_use::nothing ? k : steps[k].joins) - first;
+      };
       for (std::size_t k = first; k < end; ++k) {
         const auto after = [&](std::size_t earlier) {
           if (earlier >= k) return;  // none, or the step itself
-          needed_by[earlier - first].push_back(k - first);
-          ++waits_for[k - first];
+          needed_by[number(earlier)].push_back(number(k));
+          ++waits_for[number(k)];
         };
+        joined[number(k)].push_back(k);
         for (const std::uint32_t b : steps[k].reads)
           if (b != step_use::nothing) {
-            after(all[b].set_by);
+            after(known(b).set_by);
             all[b].read_by.push_back(k);
           }
         if (steps[k].sets == step_use::nothing) continue;
-        block& y = all[steps[k].sets];
+        block& y = known(steps[k].sets);
         after(y.set_by);
         for (const std::size_t reader : y.read_by) after(reader);
         y = {k, {}};
@@ -62,7 +63,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
           now_(now),
           link_free_(now) {
       for (std::size_t k = 0; k < done_.size(); ++k)
-        if (depend_.waits_for[k] == 0) is_ready(k);
+        if (depend_.waits_for[k] == 0 && !depend_.joined[k].empty()) is_ready(k);
     }
 
     std::vector<ordered_step> order() {
@@ -71,7 +72,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         const std::size_t arrived = first_arrival();
         if (arrived != none && (pending_[arrived].until <= now_ || !may_compute())) finish(arrived);
         else if (may_compute()) compute();
-        else break;  // not reached: the earliest step that is not done waits only for earlier ones
+        else break;  // not reached without joined movements: the earliest step that is not done waits for earlier ones
       }
       return std::move(order_);
     }
@@ -84,7 +85,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
       for (std::size_t i = list.size() - 1; i > 0 && list[i - 1] < list[i]; --i) std::swap(list[i - 1], list[i]);
     }
     void is_done(std::size_t k) {
-      done_[k] = true;
+      for (const std::size_t j : depend_.joined[k]) done_[j - first_] = true;
       while (earliest_ < done_.size() && done_[earliest_]) ++earliest_;
       for (const std::size_t next : depend_.needed_by[k])
         if (--depend_.waits_for[next] == 0) is_ready(next);
@@ -96,10 +97,11 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         std::size_t lane = 0;
         while (lanes_[lane]) ++lane;
         lanes_[lane] = true;
-        const double from = now_ < link_free_ ? link_free_ : now_;
-        link_free_ = from + steps_[first_ + k].seconds;
-        order_.push_back({ordered_step::what::start, number(k), static_cast<std::uint32_t>(lane), now_, link_free_});
-        pending_.push_back(order_.back());
+        link_free_ = (now_ < link_free_ ? link_free_ : now_) + steps_[first_ + k].once;
+        for (const std::size_t j : depend_.joined[k]) link_free_ += steps_[j].seconds - steps_[j].once;
+        pending_.push_back({ordered_step::what::start, number(k), static_cast<std::uint32_t>(lane), now_, link_free_});
+        for (const std::size_t j : depend_.joined[k])
+          order_.push_back(pending_.back()), order_.back().step = static_cast<std::uint32_t>(j);
         if (limits_.ahead == 0) return;
       }
     }
@@ -114,8 +116,9 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
       pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(arrived));
       lanes_[one.lane] = false;
       const double until = now_ < one.until ? one.until : now_;
-      order_.push_back({ordered_step::what::finish, one.step, one.lane, now_, until});
-      now_ = until;
+      for (const std::size_t j : depend_.joined[one.step - first_])
+        order_.push_back({ordered_step::what::finish, static_cast<std::uint32_t>(j), one.lane, now_, until}),
+            now_ = until;
       is_done(one.step - first_);
     }
     bool may_compute() const { return !computations_.empty() && is_in_reach(computations_.back()); }

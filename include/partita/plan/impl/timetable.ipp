@@ -52,8 +52,7 @@ PARTITA_DEF timetable timetable_of(const std::vector<step_use>& steps, const std
   timetable all;
   all.is_measured = !measured.empty();
   // The chain to a block is the longest one of entries of which each needs the one before.
-  const block_lives lives = lives_of(steps, order);
-  const auto& [first, last] = lives;
+  const auto [first, last] = lives_of(steps, order);
   std::vector<std::size_t> bytes(last.size(), 0), entry_of(steps.size(), 0);
   std::vector<double> chain(last.size(), 0);
   std::size_t held = 0;
@@ -74,10 +73,13 @@ PARTITA_DEF timetable timetable_of(const std::vector<step_use>& steps, const std
       started.waited += until - from;
       continue;
     }
-    entry_of[now.step] = all.entries.size();
-    const bool starts = now.done != ordered_step::what::compute;
-    all.entries.push_back({one.name, starts, one.is_backward, from, until, starts && all.is_measured ? until - from : 0,
-                           starts ? one.received : 0, held});
+    const bool starts = now.done != ordered_step::what::compute, is_joined = one.joins != step_use::nothing;
+    if (!is_joined)
+      all.entries.push_back(
+          {one.name, starts, one.is_backward, from, until, starts && all.is_measured ? until - from : 0, 0, held});
+    timetable::entry& entry = all.entries.back();  // of a movement that joins others, theirs
+    if (starts) entry.received += one.received, entry.held = held, entry.others += is_joined ? 1U : 0U;
+    entry_of[now.step] = all.entries.size() - 1;
     double before = 0;
     for (const std::uint32_t x : one.reads)
       if (x != step_use::nothing && chain[x] > before) before = chain[x];

@@ -118,7 +118,10 @@ class bound_mesh {
   }
   /// Makes a movement ready for execution. Returns whether this worker has a part in it. All workers of the world make
   /// the call, after an agreement. Movements that are pending at one time need different lanes.
-  PARTITA_DECL bool open(planned_exchange& move, std::size_t lane = 0);
+  template <class Exchange>
+  bool open(Exchange& move, std::size_t lane = 0) {
+    return amid_call([&] { return move.open(ways(lane)); });
+  }
   /// The workers' channels, made with the first movement, by all workers of the world after an agreement.
   PARTITA_DECL transport& ways(std::size_t lane = 0);
   /// Executes a movement from x into y. All workers of the world make the call, after an agreement.

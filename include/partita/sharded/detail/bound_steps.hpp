@@ -10,6 +10,7 @@
 #include <partita/plan/timetable.hpp>
 #include <partita/sharded/detail/bound_mesh.hpp>
 #include <partita/sharded/detail/execution.hpp>
+#include <partita/sharded/detail/joined_exchange.hpp>
 #include <partita/sharded/detail/planned_exchange.hpp>
 #include <partita/sharded/detail/step_storage.hpp>
 #include <partita/sharded/detail/tensor_block.hpp>
@@ -52,10 +53,15 @@ class bound_steps final : public step_list {
 
  private:
   static constexpr std::uint32_t nothing = step_use::nothing;
-  /// How a step is executed: it computes, or it moves.
+  /// How a step is executed: it computes, it moves, or it is the first of several movements that share their messages.
+  /// The others are executed with it.
   struct step {
     std::unique_ptr<block_step> done{};
     std::shared_ptr<planned_exchange> exchange{};
+    std::unique_ptr<joined_exchange> joined{};  // of the first of the movements that share their messages
+    bool has_part = true;                       // whether this worker has something to do
+
+    box_exchange* opened() const { return joined ? joined->opened() : exchange->opened(); }
   };
   struct block {
     step_block made{};  // kept until all numbers are assigned, so that no other block gets its address
@@ -68,11 +74,11 @@ class bound_steps final : public step_list {
   PARTITA_DECL std::uint32_t number_of(const step_block& one, bool moved);
   /// Estimates the times of all steps; `ways` is null if nothing moves.
   PARTITA_DECL void estimate(transport* ways, const step_model& model);
-  /// Orders the steps by what this worker knows.
-  PARTITA_DECL void order_alone(const order_limits& limits);
+  /// Orders the steps by what this worker knows; small movements may share their messages if `join` is true.
+  PARTITA_DECL void order_alone(const order_limits& limits, bool join);
   /// Takes over the order that the first worker of the mesh finds: the estimates differ between workers whose blocks
   /// differ. Collective. Returns false on all workers, without an order, if some worker cannot take it over.
-  PARTITA_DECL bool order_together(bound_mesh& on, const order_limits& limits);
+  PARTITA_DECL bool order_together(bound_mesh& on, const order_limits& limits, bool join);
   /// Gives each block its place in one of two storages, from the first to the last time that the order needs it.
   /// Returns the bytes.
   PARTITA_DECL std::size_t place_blocks();
@@ -93,7 +99,7 @@ class bound_steps final : public step_list {
   std::vector<std::size_t> whose_[2];
   tensor_block<std::uint64_t> storage_[2];
   std::size_t bytes_held_ = 0, bytes_apart_ = 0;
-  mutable std::vector<const planned_exchange*> pending_;
+  mutable std::vector<box_exchange*> pending_;
   mutable std::vector<double> times_;  // of each event, when it begins and ends; empty if they are not taken
 };
 

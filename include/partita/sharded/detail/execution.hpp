@@ -37,7 +37,12 @@ namespace detail {
 struct movement_counts {
   std::size_t exchanges = 0;  ///< rounds of messages
   std::size_t bytes = 0;      ///< received from other workers
-  std::size_t messages = 0;   ///< boxes received from other workers
+  std::size_t messages = 0;   ///< received from other workers: one from each in an exchange
+
+  movement_counts& operator+=(const movement_counts& more) {
+    exchanges += more.exchanges, bytes += more.bytes, messages += more.messages;
+    return *this;
+  }
 };
 
 class planned_exchange;

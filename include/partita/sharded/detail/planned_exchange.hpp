@@ -21,7 +21,7 @@ class planned_exchange {
   /// The largest number of elements that any worker receives from others; 0 if nothing moves.
   std::size_t most_taken() const { return most_taken_; }
   /// What this worker receives from others in one execution.
-  movement_counts counts() const { return {1, plan_.elements_received() * kind_.bytes, plan_.receives.size()}; }
+  movement_counts counts() const { return {1, plan_.elements_received() * kind_.bytes, plan_.messages_received()}; }
 
   /// The same movement, not opened yet.
   PARTITA_DECL std::shared_ptr<planned_exchange> again() const;
@@ -39,8 +39,8 @@ class planned_exchange {
   PARTITA_DECL void expect(void* y) const;
   PARTITA_DECL void give(const void* x) const;
   void finish() const { exchange_->finish(); }
-  /// Advances what can proceed without waiting.
-  void advance() const { exchange_->advance(); }
+  /// The exchange, to advance what can proceed without waiting; null if this worker has no part in it.
+  box_exchange* opened() const { return exchange_.get(); }
 
  private:
   planned_exchange(const exchange_plan<dynamic>& plan, const element_kind& kind, std::size_t most_taken)

@@ -43,10 +43,6 @@ PARTITA_DEF std::uint64_t bound_mesh::note(std::uint64_t operation, const char* 
   return world_.state()->note_local(hasher(fingerprint_).mix(operation).value(), name, extents);
 }
 
-PARTITA_DEF bool bound_mesh::open(planned_exchange& move, std::size_t lane) {
-  return amid_call([&] { return move.open(ways(lane)); });
-}
-
 PARTITA_DEF transport& bound_mesh::ways(std::size_t lane) {
   while (ways_.size() <= lane) ways_.push_back(std::make_shared<transport>(world_.state()->communicator()));
   return *ways_[lane];

@@ -33,8 +33,7 @@ PARTITA_DEF void planned_exchange::start(const void* x, void* y) const {
 PARTITA_DEF void planned_exchange::expect(void* y) const { exchange_->expect(y, y_steps_.data()); }
 
 PARTITA_DEF void planned_exchange::give(const void* x) const {
-  movement_counts& all = executing.moved;
-  all.exchanges += counts_.exchanges, all.bytes += counts_.bytes, all.messages += counts_.messages;
+  executing.moved += counts_;
   exchange_->give(x, x_steps_.data());
 }
 

@@ -1,0 +1,69 @@
+// Defines the functions that sharded/detail/joined_movements.hpp declares.
+#pragma once
+
+#include <algorithm>
+#include <partita/sharded/detail/joined_movements.hpp>
+#include <utility>
+
+namespace partita::detail {
+
+PARTITA_DEF std::vector<alike_movements> find_alike(const std::vector<step_use>& steps, std::size_t first,
+                                                    std::size_t end) {
+  // The level of a block is the number of movements on the longest chain to what sets it, or to what reads it.
+  struct block {
+    std::size_t set = 0, read = 0;
+  };
+  std::vector<block> blocks;
+  const auto known = [&](std::uint32_t b) -> block& {
+    if (b >= blocks.size()) blocks.resize(b + std::size_t{1});
+    return blocks[b];
+  };
+  std::vector<alike_movements> all;
+  for (std::size_t k = first; k < end; ++k) {
+    const step_use& one = steps[k];
+    std::size_t level = one.sets == step_use::nothing ? 0 : std::max(known(one.sets).set, known(one.sets).read);
+    for (const std::uint32_t x : one.reads)
+      if (x != step_use::nothing) level = std::max(level, known(x).set);
+    const std::size_t after = level + (one.moves ? 1 : 0);
+    for (const std::uint32_t x : one.reads)
+      if (x != step_use::nothing) known(x).read = std::max(known(x).read, after);
+    if (one.sets != step_use::nothing) known(one.sets) = {after, 0};
+    if (!one.moves || one.once == 0 || 2 * one.once < one.seconds) continue;
+    auto found =
+        std::find_if(all.begin(), all.end(), [&](const alike_movements& those) { return those.level == level; });
+    if (found == all.end()) found = all.insert(found, {level, {}});
+    found->steps.push_back(static_cast<std::uint32_t>(k));
+  }
+  return all;
+}
+
+PARTITA_DEF std::vector<ordered_step> order_joined(std::vector<step_use>& steps, std::size_t first, std::size_t end,
+                                                   const order_limits& limits, double now) {
+  std::size_t orders_left = 64;  // chosen: binding stays fast, and most programs need fewer
+  for (std::size_t k = first; k < end; ++k) steps[k].joins = step_use::nothing;
+  std::vector<ordered_step> best = order_steps(steps, first, end, limits, now);
+  const auto until = [&](const std::vector<ordered_step>& order) { return order.empty() ? now : order.back().until; };
+  /// Whether n of these movements from one on can share messages: all steps are done, and no later.
+  const auto join = [&](const std::vector<std::uint32_t>& these, std::size_t from, std::size_t n) {
+    if (n < 2 || orders_left == 0) return false;
+    --orders_left;
+    for (std::size_t k = from + 1; k < from + n; ++k) steps[these[k]].joins = these[from];
+    std::vector<ordered_step> order = order_steps(steps, first, end, limits, now);
+    const double rounding = 1e-9 * (until(best) - now);
+    if (order.size() == best.size() && until(order) <= until(best) + rounding) {
+      best = std::move(order);
+      return true;
+    }
+    for (std::size_t k = from + 1; k < from + n; ++k) steps[these[k]].joins = step_use::nothing;
+    return false;
+  };
+  for (const alike_movements& those : find_alike(steps, first, end))
+    for (std::size_t from = 0; from < those.steps.size();) {
+      std::size_t n = those.steps.size() - from;
+      while (n > 1 && !join(those.steps, from, n)) n = (n + 1) / 2 < n ? (n + 1) / 2 : 1;
+      from += n;
+    }
+  return best;
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,66 @@
+// Several small movements that share their messages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/comm/transport.hpp>
+#include <partita/core/config.hpp>
+#include <partita/sharded/detail/planned_exchange.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// This worker's part of several movements. All boxes for another worker are packed one after another into one message,
+/// and the receiver unpacks them. So small boxes are copied once more on both sides, and elements may be of different
+/// types.
+class joined_exchange {
+ public:
+  /// Whether a movement can share messages: some elements move, and they can be copied as bytes.
+  static bool takes(const planned_exchange& one) { return one.most_taken() > 0 && one.kind().in_shared_memory; }
+
+  PARTITA_DECL explicit joined_exchange(const std::vector<std::shared_ptr<planned_exchange>>& all);
+
+  std::size_t parts() const { return parts_.size(); }
+  /// Whether this worker has a part in one of the movements.
+  bool has_part() const { return has_part_; }
+  /// Opens the exchange, if this worker has a part in it. Returns whether it has.
+  PARTITA_DECL bool open(transport& ways);
+  /// The blocks of a movement, until the next finish; null where this worker has none.
+  void set_memory(std::size_t part, void* x, void* y) { parts_[part].x = x, parts_[part].y = y; }
+  PARTITA_DECL void start();
+  PARTITA_DECL void finish();
+  box_exchange* opened() const { return exchange_.get(); }
+
+ private:
+  struct movement_part {
+    element_kind kind{};
+    lowered_plan plan{};
+    short_list<std::ptrdiff_t> x_strides{}, y_strides{};
+    void *x = nullptr, *y = nullptr;
+  };
+  /// A box in the messages: its number in the plan of its part, and where it begins.
+  struct packed_box {
+    std::size_t worker = 0, part = 0, box = 0, at = 0;
+  };
+  using word = std::uint64_t;
+
+  /// Gives each box its place, by workers and then by parts; adds a box for each worker to `messages`. Returns the
+  /// number of words.
+  PARTITA_DECL std::size_t lay_out(box_list lowered_plan::*boxes, std::vector<packed_box>& all,
+                                   box_list& messages) const;
+
+  std::vector<movement_part> parts_;
+  lowered_plan messages_{1};
+  std::vector<packed_box> leaving_, arriving_;
+  std::vector<word> sent_, received_;
+  bool has_part_ = false;
+  movement_counts counts_{1, 0, 0};
+  std::unique_ptr<box_exchange> exchange_{};
+};
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/sharded/detail/impl/joined_exchange.ipp>
+#endif

@@ -1,0 +1,89 @@
+// Which small movements of a program share their messages: laws over random programs.
+#include "../plan/random_steps.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <partita/plan/timetable.hpp>
+#include <partita/sharded/detail/joined_movements.hpp>
+#include <random>
+#include <set>
+#include <vector>
+
+using namespace partita;
+using what = ordered_step::what;
+
+BOOST_AUTO_TEST_CASE(movements_that_do_not_need_each_other_share_their_messages) {
+  // three blocks are moved, and then the first again; block 7 is the sum of what has arrived
+  const auto moved = [](std::uint32_t x, std::uint32_t y) {
+    return step_use{.reads = {x}, .sets = y, .moves = true, .seconds = 5, .once = 4, .received = 8};
+  };
+  std::vector<step_use> program{moved(0, 3), moved(1, 4), moved(3, 5), moved(2, 6)};
+  program.push_back({.reads = {4, 5, 6}, .sets = 7, .seconds = 1});
+  const auto order = detail::order_joined(program, 0, 5, {2, 10});
+  BOOST_TEST(program[1].joins == 0U);
+  BOOST_TEST(program[2].joins == step_use::nothing);
+  BOOST_TEST(program[3].joins == 0U);
+  const timetable times = timetable_of(program, order);
+  BOOST_TEST(times.seconds() == 4 + 3 + 5 + 1);  // 21 one by one
+  BOOST_TEST(times.waiting() == 4 + 3 + 5);
+  BOOST_TEST(times.entries.size() == 3U);
+  BOOST_TEST(times.entries[0].others == 2U);
+  BOOST_TEST(times.entries[0].received == 24U);
+  BOOST_TEST(times.entries[1].others == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(movements_share_messages_only_if_no_time_is_lost) {
+  // The first block is long ahead of the second: it is moved while the second one is computed.
+  std::vector<step_use> program{{.reads = {0}, .sets = 1, .moves = true, .seconds = 5, .once = 3},
+                                {.reads = {2}, .sets = 3, .seconds = 20},
+                                {.reads = {3}, .sets = 4, .moves = true, .seconds = 5, .once = 3}};
+  BOOST_TEST(detail::order_joined(program, 0, 3, {2, 10}).back().until == 25);
+  BOOST_TEST(program[2].joins == step_use::nothing);
+  // Long movements, and those that have no part that is saved, do not.
+  for (step_use& one : program) one.once = 2;
+  program[1].seconds = 0;
+  BOOST_TEST(detail::find_alike(program, 0, 3).empty());
+  for (step_use& one : program) one.seconds = one.once = 0;
+  BOOST_TEST(detail::find_alike(program, 0, 3).empty());
+}
+
+BOOST_AUTO_TEST_CASE(random_programs_take_no_longer_and_lack_no_step) {
+  std::mt19937 random(5);
+  std::size_t joined = 0;
+  for (int round = 0; round < 300; ++round) {
+    std::vector<step_use> program = test::random_program(random, 1 + random() % 40);
+    for (step_use& one : program)
+      if (one.moves) one.once = static_cast<double>(random() % 10) * one.seconds / 10;
+    const order_limits limits{1 + random() % 4, random() % 3 == 0 ? 0 : random() % 40};
+    const auto alone = order_steps(program, 0, program.size(), limits);
+    const auto order = detail::order_joined(program, 0, program.size(), limits);
+    BOOST_TEST(order.size() == alone.size());
+    BOOST_TEST(order.back().until <= alone.back().until * (1 + 1e-9));
+    // Each step begins when what it reads is set, and what it sets is read no more.
+    std::vector<std::size_t> begun(program.size()), done(program.size());
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      if (order[k].done != what::finish) begun[order[k].step] = k;
+      if (order[k].done != what::start) done[order[k].step] = k;
+    }
+    bool right = true;
+    for (std::size_t b = 0; b < program.size(); ++b)
+      for (std::size_t a = 0; a < b; ++a)
+        if (test::depends(program[a], program[b])) right = right && done[a] < begun[b];
+    // Movements that share messages start one after another on one lane; no other movement is pending on it.
+    std::set<std::uint32_t> lanes;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const step_use& one = program[order[k].step];
+      if (one.joins != step_use::nothing && order[k].done == what::start) {
+        ++joined;
+        const std::uint32_t before = order[k - 1].step;
+        right = right && order[k - 1].done == what::start && order[k - 1].lane == order[k].lane &&
+                (before == one.joins || program[before].joins == one.joins) && 2 * one.once >= one.seconds;
+      } else if (order[k].done == what::start) {
+        right = right && lanes.insert(order[k].lane).second;
+      } else if (order[k].done == what::finish && one.joins == step_use::nothing) {
+        right = right && lanes.erase(order[k].lane) == 1;
+      }
+    }
+    BOOST_TEST(right);
+  }
+  BOOST_TEST(joined > 100U);
+}
