@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -44,6 +45,7 @@ class bound_program {
       : on_(detail::bound_mesh::of(everyone, placed_mesh(program.operations().on()))) {
     on_->one_call([&] {
       agree_to_bind(program, gradients_of, options);
+      if (options.wider_windows.value_or(false)) steps_.multiply_adds = options.model.multiply_adds;
       write_down(program, gradients_of);
       steps_.settle(*on_, options);
     });
@@ -102,7 +104,8 @@ class bound_program {
     hasher all(program.fingerprint());
     all.mix(on_->fingerprint()).mix(detail::type_number<T>()).mix(gradients_of);
     all.mix(options.overlap.value_or(false)).mix(options.overlap.value_or(true));
-    all.mix(options.memory).mix(options.pending);
+    all.mix(options.memory).mix(options.pending).mix(options.wider_windows.value_or(false));
+    all.mix(std::bit_cast<std::uint64_t>(options.model.multiply_adds));
     detail::local_error wrong;
     for (const std::size_t i : gradients_of)
       if (i >= program.inputs_.size())

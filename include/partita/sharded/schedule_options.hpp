@@ -59,6 +59,10 @@ struct schedule_options {
   std::size_t memory = unlimited;
   /// The most movements that are pending at one time.
   std::size_t pending = 4;
+  /// Whether operations that read windows of each other's results, such as convolutions and pooling, compute more than
+  /// their blocks, so that only the first of them moves anything: where the estimate says that this takes less time. If
+  /// nothing is said: nowhere, because products by BLAS may round elements of a larger block differently.
+  choice wider_windows{};
   /// By which the time of each step is estimated. Movements between nodes are estimated by the measured link.
   step_model model{};
 };

@@ -18,6 +18,7 @@
 #include <partita/sharded/detail/impl/step_storage.ipp>
 #include <partita/sharded/detail/impl/tape_blocks.ipp>
 #include <partita/sharded/detail/impl/tensor_block.ipp>
+#include <partita/sharded/detail/impl/wider_windows.ipp>
 #include <partita/sharded/impl/gradient_norm.ipp>
 #include <partita/sharded/impl/scan_schedule.ipp>
 #include <partita/sharded/impl/sharded_partition.ipp>

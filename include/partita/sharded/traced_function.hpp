@@ -13,6 +13,7 @@
 #include <partita/plan/complete.hpp>
 #include <partita/sharded/detail/fingerprint_of.hpp>
 #include <partita/sharded/detail/run_backward.hpp>
+#include <partita/sharded/detail/wider_windows.hpp>
 #include <partita/sharded/schedule_options.hpp>
 #include <partita/sharded/traced.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
@@ -60,6 +61,8 @@ struct mixed_execution {
 /// The values of a program that is running; what depends on their types of elements.
 struct running_values {
   virtual ~running_values() = default;
+  /// Before the first operation: the layouts of all of them.
+  virtual void begin(const std::vector<laid_operation>&) {}
   /// Takes an argument as this value, in this layout.
   virtual void take(std::size_t argument, value v, const sharding& layout) = 0;
   /// Executes an operation, which reads its operands and leaves its result in these layouts, and brings the result to
@@ -174,7 +177,8 @@ class traced_function {
   /// Executes one operation, reading its operands and leaving its result in these layouts.
   template <class T>
   sharded_tensor<T> run_one(std::size_t o, const std::vector<sharded_tensor<T>>& operands,
-                            const std::vector<sharding>& needs, const sharding& made) const {
+                            const std::vector<sharding>& needs, const sharding& made,
+                            detail::wider_window<T>* wider = nullptr) const {
     const detail::applied_operation& work = program_->work[o];
     const operation_window* const window = operations().operation(o).window;
     bool along_cuts = window != nullptr && window->is_needed(needs.size(), made);
@@ -182,7 +186,7 @@ class traced_function {
       along_cuts = along_cuts || window->is_needed(i, needs[i]);
     if (!along_cuts) return detail::run_operation<T>(work, operands, {needs.data(), &made});
     if (const auto* const own = dynamic_cast<const detail::runs_in_windows<T>*>(window))
-      return own->run_in_windows(work, operands, needs.data(), made);
+      return own->run_in_windows(work, operands, needs.data(), made, wider);
     throw error(text("partita: requires elements of float or double to run ")
                 << work.how.name() << " in a traced program; cast them");
   }
@@ -192,11 +196,20 @@ class traced_function {
     const traced_function& program;
     const std::vector<sharded_tensor<T>>& arguments;
     std::vector<sharded_tensor<T>> values;
+    std::vector<detail::wider_result> wider;            // of the operations, if windows may be wider
+    std::vector<detail::block_window<T>> wider_values;  // the values of which more than the blocks is computed
 
     values_of(const traced_function& p, const std::vector<sharded_tensor<T>>& x)
         : program(p), arguments(x), values(p.operations().values()) {}
     void take(std::size_t argument, value v, const sharding& layout) override {
       values[v.number] = reshard(arguments[argument], layout);
+    }
+    void begin(const std::vector<detail::laid_operation>& laid) override {
+      const detail::step_list* const steps = detail::executing.steps;
+      if (steps == nullptr || steps->multiply_adds == 0 || arguments.empty()) return;
+      wider =
+          detail::wider_results(program.operations(), laid, *arguments[0].state()->on, sizeof(T), steps->multiply_adds);
+      wider_values.resize(values.size());
     }
     void execute(std::size_t o, const std::vector<sharding>& needs, const sharding& made,
                  const sharding& after) override {
@@ -205,7 +218,12 @@ class traced_function {
         const sharded_tensor<T>& x = values[program.operand(o, i).number];
         operands.push_back(program.is_stopped(o, i) ? detail::detached(x) : x);
       }
-      values[program.operand(o, needs.size()).number] = reshard(program.run_one<T>(o, operands, needs, made), after);
+      const std::size_t result = program.operand(o, needs.size()).number;
+      detail::wider_window<T> window;
+      if (!wider.empty() && wider[o].reads_wider) window.read = &wider_values[program.operand(o, 0).number];
+      if (!wider.empty() && !wider[o].computed.empty()) window.computed = &wider[o].computed;
+      values[result] = reshard(program.run_one<T>(o, operands, needs, made, &window), after);
+      if (window.computed != nullptr) wider_values[result] = window.made;
     }
   };
   /// Operand i of an operation, or behind the operands its result; and whether an operand gets no gradient.

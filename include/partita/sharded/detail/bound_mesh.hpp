@@ -124,6 +124,8 @@ class bound_mesh {
   }
   /// The workers' channels, made with the first movement, by all workers of the world after an agreement.
   PARTITA_DECL transport& ways(std::size_t lane = 0);
+  /// The estimated cost of a movement: of the measured link between nodes, or of the memory of one node.
+  PARTITA_DECL link_cost link_of_movements(double memory_bytes = 1e10);
   /// Executes a movement from x into y. All workers of the world make the call, after an agreement.
   template <class T>
   void move(planned_exchange& made, const T* x, T* y) {

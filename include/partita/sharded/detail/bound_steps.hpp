@@ -10,7 +10,6 @@
 #include <partita/plan/timetable.hpp>
 #include <partita/sharded/detail/bound_mesh.hpp>
 #include <partita/sharded/detail/execution.hpp>
-#include <partita/sharded/detail/joined_exchange.hpp>
 #include <partita/sharded/detail/planned_exchange.hpp>
 #include <partita/sharded/detail/step_storage.hpp>
 #include <partita/sharded/detail/tensor_block.hpp>
@@ -18,6 +17,8 @@
 #include <vector>
 
 namespace partita::detail {
+
+class joined_exchange;
 
 /// The steps of a program.
 class bound_steps final : public step_list {
@@ -58,10 +59,10 @@ class bound_steps final : public step_list {
   struct step {
     std::unique_ptr<block_step> done{};
     std::shared_ptr<planned_exchange> exchange{};
-    std::unique_ptr<joined_exchange> joined{};  // of the first of the movements that share their messages
+    std::shared_ptr<joined_exchange> joined{};  // of the first of the movements that share their messages
     bool has_part = true;                       // whether this worker has something to do
 
-    box_exchange* opened() const { return joined ? joined->opened() : exchange->opened(); }
+    PARTITA_DECL box_exchange* opened() const;
   };
   struct block {
     step_block made{};  // kept until all numbers are assigned, so that no other block gets its address
@@ -72,8 +73,8 @@ class bound_steps final : public step_list {
   PARTITA_INLINE void put(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
                           const std::shared_ptr<planned_exchange>& exchange) override;
   PARTITA_DECL std::uint32_t number_of(const step_block& one, bool moved);
-  /// Estimates the times of all steps; `ways` is null if nothing moves.
-  PARTITA_DECL void estimate(transport* ways, const step_model& model);
+  /// Estimates the times of all steps.
+  PARTITA_DECL void estimate(const link_cost& link, const step_model& model);
   /// Orders the steps by what this worker knows; small movements may share their messages if `join` is true.
   PARTITA_DECL void order_alone(const order_limits& limits, bool join);
   /// Takes over the order that the first worker of the mesh finds: the estimates differ between workers whose blocks

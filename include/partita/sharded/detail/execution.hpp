@@ -133,6 +133,8 @@ struct block_note_of final : block_step {
 /// The steps of a program that is being bound.
 class step_list {
  public:
+  double multiply_adds = 0;  ///< per second: decides where windows are wider; 0 if they are nowhere
+
   virtual ~step_list() = default;
 
   /// Adds a step that computes y from x by `work(const T* const* x, U* y)`.

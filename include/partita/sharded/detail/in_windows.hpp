@@ -3,6 +3,7 @@
 // operands that its block of the anchor reads, and no dimension is gathered.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -112,10 +113,35 @@ constexpr bool is_over_cut_features(const Layout&... lies) {
   }
 }
 
+/// How an operation takes part in a wider window, see wider_windows.hpp.
+template <class T>
+struct wider_window {
+  const block_window<T>* read = nullptr;              ///< this worker's part of operand 0, if it is wider
+  const std::vector<worker_box>* computed = nullptr;  ///< of the result by each worker, if that is wider
+  block_window<T> made{};                             ///< and this worker's part
+};
+/// The elements of a box that lies in a wider one.
+template <class T>
+tensor_block<T> part_of_wider(const block_window<T>& wide, const short_list<interval>& box) {
+  const tensor_block<T> y = new_block<T>(shape_of_box(box));
+  const short_list<std::ptrdiff_t> from = steps_in(wide.block.shape), to = steps_in(y.shape);
+  std::ptrdiff_t first = 0;
+  for (std::size_t d = 0; d < box.size(); ++d)
+    first += static_cast<std::ptrdiff_t>(box[d].start - wide.box[d].start) * from[d];
+  perform<T>({wide.block}, y, [from, to, first, shape = y.shape](const T* const* x, T* all) {
+    for_each_row(shape, std::array{from, to}, [&](const std::ptrdiff_t* at, std::size_t n) {
+      const T* const row = x[0] + first + at[0];
+      std::copy(row, row + n, all + at[1]);
+    });
+  });
+  return y;
+}
+
 /// Executes a bound operation over sharded features. Collective if anything moves.
 template <class T, class Op>
 sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
-                                    const std::vector<sharded_tensor<T>>& x, const layouts_over_features* settled) {
+                                    const std::vector<sharded_tensor<T>>& x, const layouts_over_features* settled,
+                                    wider_window<T>* wider = nullptr) {
   const auto on = common_mesh(work, x);
   const naming_operation name(work.how.name());
   const std::size_t n = x.size();
@@ -131,7 +157,9 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
       settled != nullptr ? *settled : layouts_of_features<Op>(work.how, spec_list(specs.data(), n));
   const shape_list extents = result_shape(work.how, 0);
   const sharding& of_anchor = Op::anchor < n ? lies.operands[Op::anchor] : lies.result;
-  const auto anchors = on->boxes_of(of_anchor, Op::anchor < n ? shapes[Op::anchor] : extents);
+  const bool is_wider = wider != nullptr && wider->computed != nullptr;
+  const auto anchors =
+      is_wider ? *wider->computed : on->boxes_of(of_anchor, Op::anchor < n ? shapes[Op::anchor] : extents);
   // 2. Reshard each operand, then move to each worker the window that its box of the anchor reads.
   std::vector<sharding> needs;
   std::vector<tensor_block<T>> blocks, read;
@@ -142,7 +170,9 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
     require_in_place(work.how, i, s.layout, needs[i], s.extents, sizeof(T));
     blocks.push_back(resharded(*on, s.block, s.layout, needs[i], s.extents));
     block_window<T> window{on->box(needs[i], shapes[i]), blocks[i]};
-    if ((Op::windowed >> i & 1U) != 0) {
+    if (i == 0 && wider != nullptr && wider->read != nullptr) {
+      window = *wider->read;
+    } else if ((Op::windowed >> i & 1U) != 0) {
       auto wanted = on->boxes_of(needs[i], shapes[i]);
       for (std::size_t k = 0; k < wanted.size(); ++k) {
         if (!wanted[k].there) continue;
@@ -155,8 +185,13 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
   }
   // 3. Compute this worker's block of the result.
   const auto box = on->box(lies.result, extents);
+  const auto made = is_wider && on->active() ? anchors[on->worker()].box : box;
   tensor_block<T> block =
-      on->active() ? local_result(work, read, places, {box, extents}) : zero_block<T>(shape_of_box(box));
+      on->active() ? local_result(work, read, places, {made, extents}) : zero_block<T>(shape_of_box(box));
+  if (is_wider) {
+    wider->made = {made, block};
+    if (on->active()) block = part_of_wider(wider->made, box);
+  }
   return recorded_result(work, x, needs, blocks, tensor_of<T>(on, lies.result, extents, std::move(block), number));
 }
 

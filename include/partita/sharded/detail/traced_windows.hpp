@@ -8,6 +8,7 @@
 #include <partita/plan/operation_window.hpp>
 #include <partita/sharded/detail/along_cuts.hpp>
 #include <partita/sharded/detail/in_windows.hpp>
+#include <partita/sharded/detail/wider_windows.hpp>
 #include <vector>
 
 namespace partita::detail {
@@ -22,18 +23,20 @@ template <class T>
 struct runs_in_windows {
   virtual ~runs_in_windows() = default;
   virtual sharded_tensor<T> run_in_windows(const applied_operation& work, const std::vector<sharded_tensor<T>>& x,
-                                           const sharding* operands, const sharding& result) const = 0;
+                                           const sharding* operands, const sharding& result,
+                                           wider_window<T>* wider) const = 0;
 };
 template <class Op, class Window, class T>
 struct window_step : runs_in_windows<T> {
   sharded_tensor<T> run_in_windows(const applied_operation& work, const std::vector<sharded_tensor<T>>& x,
-                                   const sharding* operands, const sharding& result) const override {
+                                   const sharding* operands, const sharding& result,
+                                   wider_window<T>* wider) const override {
     const Op& op = static_cast<const Window&>(*this).op;
     if constexpr (reads_features<Op>) {
       layouts_over_features settled;
       for (std::size_t i = 0; i < x.size(); ++i) settled.operands[i] = operands[i];
       settled.result = result;
-      return run_over_features(op, work, x, &settled);
+      return run_over_features(op, work, x, &settled, wider);
     } else {
       return run_along_cuts(op, x[0], operands);
     }
@@ -42,7 +45,9 @@ struct window_step : runs_in_windows<T> {
 
 /// An operation on `Operands` operands that may work along sharded dimensions, for elements of the types T.
 template <class Op, std::size_t Operands, class... T>
-struct traced_window final : operation_window, window_step<Op, traced_window<Op, Operands, T...>, T>... {
+struct traced_window final : operation_window,
+                             computes_any_box,
+                             window_step<Op, traced_window<Op, Operands, T...>, T>... {
   Op op;
 
   explicit traced_window(const Op& declared, std::size_t rank)
@@ -68,6 +73,16 @@ struct traced_window final : operation_window, window_step<Op, traced_window<Op,
       for (std::size_t d = 0; d < block.size(); ++d) each *= d == along ? 1 : block[d].size();
       return {blocks * each, each == 0 ? 0 : blocks};
     }
+  }
+
+  bool can() const override {
+    if constexpr (reads_features<Op>) return Op::windowed == 1 && Op::anchor == Operands;
+    else return false;
+  }
+  short_list<interval> read_by(const short_list<interval>& result, const short_list<interval>& block,
+                               const shape_list* shapes) const override {
+    if constexpr (reads_features<Op>) return with_window<Op>(block, op.window(0, result, {shapes, Operands}));
+    else return block;
   }
 
  private:

@@ -46,7 +46,8 @@ PARTITA_DEF void traced_function::run_through(detail::running_values& values) co
   const completion& done = complete();
   // 1. Reshard the arguments to their completed layouts.
   for (std::size_t i = 0; i < inputs_.size(); ++i) values.take(i, inputs_[i], laid(done[inputs_[i]]));
-  // 2. Execute the operations in order.
+  // 2. Find the layouts of the operations.
+  std::vector<detail::laid_operation> laid_operations;
   std::size_t next = 0;  // index of the next reshard; reshards are sorted in the order of the program
   for (std::size_t o = 0; o < operations().operations(); ++o) {
     const std::size_t n = operations().operation(o).operands;
@@ -60,8 +61,12 @@ PARTITA_DEF void traced_function::run_through(detail::running_values& values) co
       if (move.tensor < n) needs[move.tensor] = laid(move.to);
       else made = laid(move.from);
     }
-    values.execute(o, needs, made, after);
+    laid_operations.push_back({std::move(needs), made, after});
   }
+  // 3. Execute them in order.
+  values.begin(laid_operations);
+  for (std::size_t o = 0; o < laid_operations.size(); ++o)
+    values.execute(o, laid_operations[o].needs, laid_operations[o].made, laid_operations[o].after);
 }
 
 PARTITA_DEF detail::tensor_of_some_type traced_function::mixed_result(const detail::tensor_of_some_type* arguments,

@@ -7,10 +7,13 @@
 #include <partita/comm/fingerprint.hpp>
 #include <partita/comm/numbers_by_worker.hpp>
 #include <partita/sharded/detail/bound_steps.hpp>
+#include <partita/sharded/detail/joined_exchange.hpp>
 #include <partita/sharded/detail/joined_movements.hpp>
 #include <utility>
 
 namespace partita::detail {
+
+PARTITA_DEF box_exchange* bound_steps::step::opened() const { return joined ? joined->opened() : exchange->opened(); }
 
 PARTITA_DEF std::uint32_t bound_steps::held_outside(const step_block& one) {
   const std::uint32_t k = number_of(one, false);
@@ -23,19 +26,13 @@ PARTITA_DEF bool bound_steps::is_made_inside(const step_block& one) {
   return known.is_set && !known.outside;
 }
 
-/// What a movement on one node takes besides the time for its bytes. Measured on two cores with 40 reshards in one
-/// step: below blocks of about 1 KB they are faster together, above 2 KB one by one, as then nothing is packed.
-inline constexpr double seconds_on_node = 1e-7;
-
-PARTITA_DEF void bound_steps::estimate(transport* ways, const step_model& model) {
-  const bool by_message = ways != nullptr && ways->members().is_one_of_many();
-  const link_cost link = by_message ? ways->members().link().cost : link_cost{};
+PARTITA_DEF void bound_steps::estimate(const link_cost& link, const step_model& model) {
   for (std::size_t k = 0; k < steps_.size(); ++k) {
     step_use& use = uses_[k];
     if (const auto& exchange = steps_[k].exchange) {
       const auto most = static_cast<double>(exchange->most_taken() * exchange->kind().bytes);
-      const double once = most == 0 ? 0 : by_message ? link.latency : seconds_on_node;
-      use.seconds = once + most * (by_message ? link.byte : 1 / model.memory_bytes);
+      const double once = most == 0 ? 0 : link.latency;
+      use.seconds = once + most * link.byte;
       use.once = joined_exchange::takes(*exchange) ? once : 0;
     } else {
       auto touched = static_cast<double>(use.bytes);
@@ -169,7 +166,7 @@ PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool apart) {
     steps_[k].has_part = exchange->has_part() && uses_[k].joins == nothing;
     if (uses_[k].joins != nothing) continue;
     if (parts[k].size() > 1) {
-      steps_[k].joined = std::make_unique<joined_exchange>(parts[k]);
+      steps_[k].joined = std::make_shared<joined_exchange>(parts[k]);
       steps_[k].has_part = on.open(*steps_[k].joined, lanes[k]);
       continue;
     }
@@ -191,7 +188,7 @@ PARTITA_DEF void bound_steps::settle(bound_mesh& on, const schedule_options& opt
   const bool overlap = options.overlap.value_or(may_overlap && on.ways().members().is_one_of_many()) && may_overlap;
   // The order that looks ahead furthest within the limit of memory; last the order of the program, in which movements
   // that can start at one time may share their messages, and then the same without that.
-  estimate(moves ? &on.ways() : nullptr, options.model);
+  estimate(moves ? on.link_of_movements(options.model.memory_bytes) : link_cost{}, options.model);
   bool join = moves;
   for (std::size_t ahead = overlap ? steps_.size() : 0;;) {
     if ((ahead == 0 && !join) || !order_together(on, {ahead > 0 ? options.pending : 1, ahead}, join)) {
@@ -214,7 +211,7 @@ PARTITA_DEF void bound_steps::settle(bound_mesh& on, const schedule_options& opt
 }
 
 PARTITA_DEF void bound_steps::settle(bound_mesh& on, std::vector<ordered_step> order) {
-  estimate(&on.ways(), {});
+  estimate(on.link_of_movements(), {});
   order_ = std::move(order);
   forward_ = steps_.size(), backward_from_ = order_.size();
   bytes_held_ = place_blocks();

@@ -1,0 +1,108 @@
+// Defines the functions that sharded/detail/wider_windows.hpp declares.
+#pragma once
+
+#include <algorithm>
+#include <partita/sharded/detail/tensor_block.hpp>
+#include <partita/sharded/detail/wider_windows.hpp>
+#include <utility>
+
+namespace partita::detail {
+
+/// Finds the operations whose results are wider, from the last to the first.
+class wider_window_finder {
+ public:
+  wider_window_finder(const graph& of, const std::vector<laid_operation>& laid, bound_mesh& on,
+                      std::size_t element_bytes, double multiply_adds)
+      : of_(of),
+        laid_(laid),
+        on_(on),
+        link_(on.link_of_movements()),
+        element_bytes_(static_cast<double>(element_bytes)),
+        multiply_adds_(multiply_adds),
+        all_(of.operations()) {}
+
+  std::vector<wider_result> found() {
+    for (std::size_t o = all_.size(); o-- > 0;) {
+      const std::size_t reader = reader_of(o);
+      if (reader < all_.size()) consider(o, reader);
+    }
+    return std::move(all_);
+  }
+
+ private:
+  const computes_any_box* in_windows(std::size_t o) const {
+    const operation_window* const window = of_.operation(o).window;
+    if (window == nullptr || !window->is_needed(of_.operation(o).operands, laid_[o].made)) return nullptr;
+    const auto* const own = dynamic_cast<const computes_any_box*>(window);
+    return own != nullptr && own->can() ? own : nullptr;
+  }
+  value result(std::size_t o) const { return of_.of(of_.operation(o), of_.operation(o).operands); }
+  const shape_list& shape(std::size_t o) const { return of_[result(o)].shape; }
+  /// The first operation that reads a window of the result of o as it is left; or none.
+  std::size_t reader_of(std::size_t o) const {
+    const sharding& left = laid_[o].after;
+    if (in_windows(o) == nullptr || !laid_[o].made.same_layout(left)) return all_.size();
+    std::size_t c = o + 1;
+    while (c < all_.size() && !(of_.of(of_.operation(c), 0).number == result(o).number && in_windows(c) != nullptr &&
+                                laid_[c].needs[0].same_layout(left)))
+      ++c;
+    return c;
+  }
+  /// What the workers compute of a result.
+  std::vector<worker_box> computed(std::size_t o) const {
+    return all_[o].computed.empty() ? on_.boxes_of(laid_[o].made, shape(o)) : all_[o].computed;
+  }
+  short_list<interval> read(std::size_t o, const short_list<interval>& result,
+                            const short_list<interval>& block) const {
+    std::vector<shape_list> shapes;
+    for (std::size_t t = 0; t <= of_.operation(o).operands; ++t)
+      shapes.push_back(of_[of_.of(of_.operation(o), t)].shape);
+    return in_windows(o)->read_by(result, block, shapes.data());
+  }
+  static double volume(const short_list<interval>& box) { return static_cast<double>(volume_in(shape_of_box(box))); }
+
+  void consider(std::size_t o, std::size_t reader) {
+    const std::vector<worker_box> wanted = computed(reader);
+    const std::vector<worker_box> operand = on_.boxes_of(laid_[o].needs[0], of_[of_.of(of_.operation(o), 0)].shape);
+    std::vector<worker_box> wide = on_.boxes_of(laid_[o].made, shape(o));
+    // The most that a worker receives less, and computes and receives more; and what an element of the result takes.
+    double saved = 0, computed_more = 0, received_more = 0, of_element = 0;
+    for (std::size_t k = 0; k < wide.size(); ++k) {
+      const short_list<interval> own = wide[k].box;
+      if (!wide[k].there || volume(wanted[k].box) == 0 || volume(own) == 0) continue;
+      const short_list<interval> window = read(reader, wanted[k].box, own);
+      if (volume(window) == 0) continue;
+      for (std::size_t d = 0; d < own.size(); ++d)
+        wide[k].box[d] = {std::min(own[d].start, window[d].start), std::max(own[d].stop, window[d].stop)};
+      short_list<interval> one = own;
+      for (std::size_t d = 0; d < one.size(); ++d) one[d].stop = one[d].start + 1;
+      short_list<interval> block = operand[k].box;
+      block[0] = one[0];
+      of_element = std::max(of_element, volume(read(o, one, block)));
+      saved = std::max(saved, volume(window) - volume(own));
+      computed_more = std::max(computed_more, volume(wide[k].box) - volume(own));
+      received_more =
+          std::max(received_more, volume(read(o, wide[k].box, operand[k].box)) - volume(read(o, own, operand[k].box)));
+    }
+    if (computed_more == 0) return;
+    const double before = link_.latency + saved * element_bytes_ * link_.byte;
+    const double after = received_more * element_bytes_ * link_.byte + computed_more * of_element / multiply_adds_;
+    if (after >= before) return;
+    all_[o].computed = std::move(wide);
+    all_[reader].reads_wider = true;
+  }
+
+  const graph& of_;
+  const std::vector<laid_operation>& laid_;
+  bound_mesh& on_;
+  link_cost link_;
+  double element_bytes_, multiply_adds_;
+  std::vector<wider_result> all_;
+};
+
+PARTITA_DEF std::vector<wider_result> wider_results(const graph& of, const std::vector<laid_operation>& laid,
+                                                    bound_mesh& on, std::size_t element_bytes, double multiply_adds) {
+  return wider_window_finder(of, laid, on, element_bytes, multiply_adds).found();
+}
+
+}  // namespace partita::detail
