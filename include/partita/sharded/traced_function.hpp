@@ -190,6 +190,24 @@ class traced_function {
     throw error(text("partita: requires elements of float or double to run ")
                 << work.how.name() << " in a traced program; cast them");
   }
+  /// The wider result of an operation on elements: `y` is its result.
+  template <class T>
+  detail::block_window<T> wider_elements(std::size_t o, const std::vector<sharded_tensor<T>>& x,
+                                         const sharded_tensor<T>& y, const detail::wider_window<T>& window) const {
+    const detail::naming_operation name(program_->work[o].how.name());
+    if (!y.state()->active()) return {y.box(), y.state()->block};
+    const auto box = (*window.computed)[y.state()->on->worker()].box;
+    std::vector<detail::tensor_block<T>> blocks{window.read->block};
+    std::vector<detail::tensor_place> places{{window.read->box, x[0].extents()}};
+    for (std::size_t i = 1; i < x.size(); ++i) {
+      blocks.push_back(x[i].state()->block);
+      places.push_back({x[i].box(), x[i].extents()});
+    }
+    return {box, detail::local_result<T>(program_->work[o], blocks, places, {box, y.extents()})};
+  }
+  /// Whether an operation works on elements along dimensions that are sharded, see detail::laid_operation.
+  PARTITA_DECL bool is_of_elements_along_cuts(std::size_t o, const std::vector<sharding>& needs,
+                                              const sharding& made) const;
   /// The values of a program of one type of elements.
   template <class T>
   struct values_of final : detail::running_values {
@@ -223,7 +241,9 @@ class traced_function {
       if (!wider.empty() && wider[o].reads_wider) window.read = &wider_values[program.operand(o, 0).number];
       if (!wider.empty() && !wider[o].computed.empty()) window.computed = &wider[o].computed;
       values[result] = reshard(program.run_one<T>(o, operands, needs, made, &window), after);
-      if (window.computed != nullptr) wider_values[result] = window.made;
+      if (window.computed == nullptr) return;
+      const bool is_made = window.made.block.memory != nullptr;
+      wider_values[result] = is_made ? window.made : program.wider_elements(o, operands, values[result], window);
     }
   };
   /// Operand i of an operation, or behind the operands its result; and whether an operand gets no gradient.

@@ -202,8 +202,8 @@ BOOST_AUTO_TEST_CASE(a_steady_step_along_sharded_dimensions_allocates_nothing) {
 
 BOOST_AUTO_TEST_CASE(consecutive_windows_become_one_exchange_of_a_wider_window) {
   const world everyone(test::workers());
-  const auto pooled = [](const auto& x, const auto& v, const auto& w) {
-    const auto y = convolve<2>(convolve<2>(x, v, {.padding = {1, 1}}), w, {.padding = {1, 2}});
+  const auto pooled = [](const auto& x, const auto& v, const auto& w, const auto& b) {
+    const auto y = convolve<2>(relu(convolve<2>(x, v, b, {.padding = {1, 1}})), w, {.padding = {1, 2}});
     return max_pool<2>(y, {.kernel = {3, 3}, .stride = 2, .padding = {1, 1}});
   };
   for (const mesh& m : test::meshes(everyone.size()))
@@ -213,16 +213,17 @@ BOOST_AUTO_TEST_CASE(consecutive_windows_become_one_exchange_of_a_wider_window) 
                                         : sharding(m, 4).cut(2, axis_list(0)).cut(3, axis_list(1));
       const std::size_t columns = m.rank() == 1 ? 5 : 7 * m.size(1);
       const auto program = trace(pooled, spec(images, {2, 2, rows, columns}), spec(sharding(m, 4), {3, 2, 3, 3}),
-                                 spec(sharding(m, 4), {2, 3, 3, 5}));
+                                 spec(sharding(m, 4), {2, 3, 3, 5}), spec(sharding(m, 1), {3}));
       // [wider]
-      auto apart = program.bind<double>(everyone, {0, 1, 2});
-      auto wider = program.bind<double>(everyone, {0, 1, 2}, {.wider_windows = true, .model = {.multiply_adds = 1e20}});
+      auto apart = program.bind<double>(everyone, {0, 1, 2, 3});
+      auto wider =
+          program.bind<double>(everyone, {0, 1, 2, 3}, {.wider_windows = true, .model = {.multiply_adds = 1e20}});
       // [/wider]
       const auto x = [&](std::size_t k) { return test::argument(everyone, program, k); };
       std::size_t exchanges[2] = {};
       const auto called = [&](auto& step) {
         const std::size_t before = detail::executing.moved.exchanges;
-        const auto y = step(x(0), x(1), x(2));
+        const auto y = step(x(0), x(1), x(2), x(3));
         exchanges[&step == &wider] = detail::executing.moved.exchanges - before;
         return y;
       };
@@ -234,7 +235,7 @@ BOOST_AUTO_TEST_CASE(consecutive_windows_become_one_exchange_of_a_wider_window) 
       }
       const auto dy = test::made(everyone, layout_of_cotangent(y.layout()), y.extents(), 9);
       const auto expected = apart.backward(dy), gradients = wider.backward(dy);
-      for (std::size_t k = 0; k < 3; ++k) BOOST_TEST(test::same_blocks(expected[k], gradients[k]));
+      for (std::size_t k = 0; k < 4; ++k) BOOST_TEST(test::same_blocks(expected[k], gradients[k]));
     }
 }
 

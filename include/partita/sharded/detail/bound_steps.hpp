@@ -73,6 +73,8 @@ class bound_steps final : public step_list {
   PARTITA_INLINE void put(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
                           const std::shared_ptr<planned_exchange>& exchange) override;
   PARTITA_DECL std::uint32_t number_of(const step_block& one, bool moved);
+  /// Leaves out steps that compute what no step reads.
+  PARTITA_DECL void drop_unread();
   /// Estimates the times of all steps.
   PARTITA_DECL void estimate(const link_cost& link, const step_model& model);
   /// Orders the steps by what this worker knows; small movements may share their messages if `join` is true.

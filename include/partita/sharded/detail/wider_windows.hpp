@@ -24,6 +24,9 @@ struct computes_any_box {
 struct laid_operation {
   std::vector<sharding> needs{};
   sharding made{}, after{};
+  /// Whether each element of the result is computed from that of operand 0 at the same place, and from operands that
+  /// are the same at all places along dimensions of windows; all operands are read as they are.
+  bool is_of_elements = false;
 };
 
 /// What an operation does for wider windows.
@@ -33,8 +36,8 @@ struct wider_result {
 };
 
 /// For each operation, whether its result is wider because the next operation reads a window of it: where the exchange
-/// that is saved takes longer than computing the frame and than moving the wider window of its operand. Collective
-/// over the world; the result is the same on all workers.
+/// that is saved takes longer than computing the frame and than moving the wider window of its operand. Operations on
+/// elements may lie between the two. Collective over the world; the result is the same on all workers.
 PARTITA_DECL std::vector<wider_result> wider_results(const graph& of, const std::vector<laid_operation>& laid,
                                                      bound_mesh& on, std::size_t element_bytes, double multiply_adds);
 

@@ -61,12 +61,28 @@ PARTITA_DEF void traced_function::run_through(detail::running_values& values) co
       if (move.tensor < n) needs[move.tensor] = laid(move.to);
       else made = laid(move.from);
     }
-    laid_operations.push_back({std::move(needs), made, after});
+    const bool is_of_elements = is_of_elements_along_cuts(o, needs, made);
+    laid_operations.push_back({std::move(needs), made, after, is_of_elements});
   }
   // 3. Execute them in order.
   values.begin(laid_operations);
   for (std::size_t o = 0; o < laid_operations.size(); ++o)
     values.execute(o, laid_operations[o].needs, laid_operations[o].made, laid_operations[o].after);
+}
+
+PARTITA_DEF bool traced_function::is_of_elements_along_cuts(std::size_t o, const std::vector<sharding>& needs,
+                                                            const sharding& made) const {
+  const detail::applied_operation& work = program_->work[o];
+  const std::size_t n = needs.size();
+  bool is_so = work.is_of_elements && n > 0 && needs[0].same_layout(made) &&
+               operations()[operand(o, 0)].shape == operations()[operand(o, n)].shape;
+  for (std::size_t i = 0; is_so && i < n; ++i) {
+    is_so = needs[i].same_layout(laid(complete()[operand(o, i)]));
+    for (std::size_t d = 0; i > 0 && d < made.rank(); ++d)  // a cut dimension of the result that this operand has, too
+      for (std::size_t k = 0; !made.cuts[d].empty() && k < work.how.at(n, d).count; ++k)
+        is_so = is_so && (work.how.factors_of(i) >> work.how.terms[work.how.at(n, d).first + k] & 1U) == 0;
+  }
+  return is_so;
 }
 
 PARTITA_DEF detail::tensor_of_some_type traced_function::mixed_result(const detail::tensor_of_some_type* arguments,

@@ -180,8 +180,31 @@ PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool apart) {
   }
 }
 
+PARTITA_DEF void bound_steps::drop_unread() {
+  std::vector<bool> is_read(blocks_.size(), false), is_kept(steps_.size(), true);
+  for (std::size_t k = steps_.size(); k-- > 0;) {
+    const step_use& one = uses_[k];
+    is_kept[k] = one.moves || one.sets == nothing || blocks_[one.sets].outside || is_read[one.sets];
+    if (!is_kept[k]) continue;
+    if (one.sets != nothing) is_read[one.sets] = true;  // steps before may have set other elements of it
+    for (const std::uint32_t x : one.reads)
+      if (x != nothing) is_read[x] = true;
+  }
+  for (std::size_t k = 0; k < steps_.size(); ++k)
+    if (!is_kept[k] && !is_read[uses_[k].sets]) blocks_[uses_[k].sets].is_set = false, blocks_[uses_[k].sets].made = {};
+  std::size_t kept = 0, kept_forward = 0;
+  for (std::size_t k = 0; k < steps_.size(); ++k) {
+    if (!is_kept[k]) continue;
+    if (kept != k) steps_[kept] = std::move(steps_[k]), uses_[kept] = std::move(uses_[k]);
+    ++kept, kept_forward += k < forward_ ? 1U : 0U;
+  }
+  steps_.resize(kept), uses_.resize(kept);
+  forward_ = kept_forward;
+}
+
 PARTITA_DEF void bound_steps::settle(bound_mesh& on, const schedule_options& options) {
   forward_ = std::min(forward_, steps_.size());
+  drop_unread();
   bool moves = false;
   for (const step_use& one : uses_) moves = moves || one.moves;  // the same on all workers
   const bool may_overlap = moves && options.pending > 1;

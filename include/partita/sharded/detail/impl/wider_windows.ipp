@@ -22,10 +22,8 @@ class wider_window_finder {
         all_(of.operations()) {}
 
   std::vector<wider_result> found() {
-    for (std::size_t o = all_.size(); o-- > 0;) {
-      const std::size_t reader = reader_of(o);
-      if (reader < all_.size()) consider(o, reader);
-    }
+    for (std::size_t o = all_.size(); o-- > 0;)
+      if (in_windows(o) != nullptr) consider(o);
     return std::move(all_);
   }
 
@@ -38,13 +36,14 @@ class wider_window_finder {
   }
   value result(std::size_t o) const { return of_.of(of_.operation(o), of_.operation(o).operands); }
   const shape_list& shape(std::size_t o) const { return of_[result(o)].shape; }
-  /// The first operation that reads a window of the result of o as it is left; or none.
+  /// The first operation that reads the result of o as it is left, in windows or by elements; or none.
   std::size_t reader_of(std::size_t o) const {
     const sharding& left = laid_[o].after;
-    if (in_windows(o) == nullptr || !laid_[o].made.same_layout(left)) return all_.size();
+    if (!laid_[o].made.same_layout(left)) return all_.size();
     std::size_t c = o + 1;
-    while (c < all_.size() && !(of_.of(of_.operation(c), 0).number == result(o).number && in_windows(c) != nullptr &&
-                                laid_[c].needs[0].same_layout(left)))
+    while (c < all_.size() &&
+           !(of_.of(of_.operation(c), 0).number == result(o).number &&
+             (in_windows(c) != nullptr || laid_[c].is_of_elements) && laid_[c].needs[0].same_layout(left)))
       ++c;
     return c;
   }
@@ -61,7 +60,11 @@ class wider_window_finder {
   }
   static double volume(const short_list<interval>& box) { return static_cast<double>(volume_in(shape_of_box(box))); }
 
-  void consider(std::size_t o, std::size_t reader) {
+  void consider(std::size_t o) {
+    std::vector<std::size_t> path{o};  // and the operations on elements up to the next window
+    std::size_t reader = reader_of(o);
+    for (; reader < all_.size() && in_windows(reader) == nullptr; reader = reader_of(reader)) path.push_back(reader);
+    if (reader == all_.size()) return;
     const std::vector<worker_box> wanted = computed(reader);
     const std::vector<worker_box> operand = on_.boxes_of(laid_[o].needs[0], of_[of_.of(of_.operation(o), 0)].shape);
     std::vector<worker_box> wide = on_.boxes_of(laid_[o].made, shape(o));
@@ -88,7 +91,8 @@ class wider_window_finder {
     const double before = link_.latency + saved * element_bytes_ * link_.byte;
     const double after = received_more * element_bytes_ * link_.byte + computed_more * of_element / multiply_adds_;
     if (after >= before) return;
-    all_[o].computed = std::move(wide);
+    for (const std::size_t one : path)
+      all_[one].computed = wide, all_[one].reads_wider = all_[one].reads_wider || one != o;
     all_[reader].reads_wider = true;
   }
 
