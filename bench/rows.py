@@ -245,18 +245,21 @@ def sharded():
 
 
 def search_order():
+    """The rank correlations of each network; then its best layouts, each estimated slower than the one before."""
     of = [r for r in rows if r["bench"] == "search_order"]
-    for r in (r for r in of if "without_ties" in r):
-        print(f'| annotations of the ten {r["which"]} | estimated, ms | measured, ms |')
+    print("| network | layouts estimated | parts measured | in | rank correlation over all, of | among the best, of |")
+    print("|---|---|---|---|---|---|")
+    ranks = {(r["network"], r["which"]): r for r in of if r["case"] == "rank correlation"}
+    networks = unique(network for network, _ in ranks)
+    for network in networks:
+        r, best = ranks[network, "spread"], ranks[network, "best"]
+        print(f'| {network} | {r["candidates"]} | {r["parts"]} | {r["seconds_to_measure"]:.2f} s '
+              f'| {r["value"]:.2f}, {r["of"]} | {best["value"]:.2f}, {best["of"]} |')
+    for network in networks:
+        print(f"\n| best layouts of the {network} | estimated, ms | measured, ms |")
         print("|---|---|---|")
-        for one in (one for one in of if "seconds_estimated" in one and one["which"] == r["which"]):
-            print(f'| {one["case"]} | {one["seconds_estimated"] * 1e3:.2f} | {one["seconds_median"] * 1e3:.2f} |')
-        print(f'\nThe rank correlation is {r["value"]:.2f} if values that differ by less than 2 % count as ties, '
-              f'and {r["without_ties"]:.2f} without ties.\n')
-    for r in (r for r in of if "candidates" in r):
-        print(f'{r["candidates"]} candidates have different estimates. The numbers of the model, measured on all workers at once: '
-              f'{r["multiply_adds"]:.2g} multiply-adds and {r["memory_bytes"]:.2g} bytes a second; a movement takes '
-              f'{r["latency"] * 1e6:.0f} us and {r["byte"] * 1e9:.2f} ns for each byte.')
+        for r in (r for r in of if r.get("peer") == "best" and r["network"] == network):
+            print(f'| {r["case"]} | {r["seconds_estimated"] * 1e3:.2f} | {r["seconds_median"] * 1e3:.2f} |')
 
 
 def any_other(kind):

@@ -13,9 +13,10 @@ namespace detail {
 inline long_text said_cost(const step_cost& cost) {
   long_text all;
   all << in_seconds(cost.seconds()) << ": computing " << in_seconds(cost.computing) << ", moving "
-      << in_seconds(cost.moving) << " (" << in_seconds(cost.starting) << " of it to start messages); "
-      << in_bytes(cost.received) << " received in " << cost.movements << " movements, at most " << in_bytes(cost.peak)
-      << " held";
+      << in_seconds(cost.moving) << " (" << in_seconds(cost.starting) << " of it to start messages";
+  if (cost.hidden > 0) all << ", " << in_seconds(cost.hidden) << " while something is computed";
+  all << "); " << in_bytes(cost.received) << " received in " << cost.movements << " movements, at most "
+      << in_bytes(cost.peak) << " held";
   return all;
 }
 /// An event: the operation, or the steps of a reshard and the value.

@@ -70,9 +70,8 @@ struct completion_of {
   reshard_plan plan(const graph_reshard& move, const mesh_links& over = {}) const {
     return plan_reshard(program->on(), move.from, move.to, (*program)[value{move.of}].shape, over);
   }
-  /// The sharding in which operation o reads tensor t, or makes it (operands first).
-  const sharding& used(std::size_t o, std::size_t t) const {
-    const auto& n = program->operation(o);
+  /// The move of tensor t of operation o (operands first), or null.
+  const graph_reshard* move_of(std::size_t o, std::size_t t) const {
     std::size_t first = 0, end = reshards.size();  // they are in the order of the program
     while (first < end) {
       const std::size_t middle = first + (end - first) / 2;
@@ -80,8 +79,14 @@ struct completion_of {
       else end = middle;
     }
     for (; first < reshards.size() && reshards[first].operation == o; ++first)
-      if (reshards[first].tensor == t) return t < n.operands ? reshards[first].to : reshards[first].from;
-    return (*this)[program->of(n, t)];
+      if (reshards[first].tensor == t) return &reshards[first];
+    return nullptr;
+  }
+  /// The sharding in which operation o reads tensor t, or makes it.
+  const sharding& used(std::size_t o, std::size_t t) const {
+    const graph_reshard* move = move_of(o, t);
+    const auto& n = program->operation(o);
+    return move == nullptr ? (*this)[program->of(n, t)] : t < n.operands ? move->to : move->from;
   }
   /// What operation o moves itself, because a dimension that it works along is sharded; zero if it moves nothing.
   exchange_figures window(std::size_t o, const mesh_links& over = {}, std::size_t element_bytes = 4) const {

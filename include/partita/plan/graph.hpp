@@ -78,14 +78,13 @@ class basic_graph {
     return v;
   }
   /// Adds an input whose gradient is wanted: a program with parameters has a backward pass.
-  value parameter(const shape_list& shape, const char* name = "") {
-    const value v = input(shape, name);
-    tensors_[v.number].is_parameter = true;
-    return v;
-  }
+  value parameter(const shape_list& shape, const char* name = "") { return differentiate_by(input(shape, name)); }
   value parameter(const shape_list& shape, const sharding& layout, const char* name = "") {
-    const value v = input(shape, layout, name);
-    tensors_[v.number].is_parameter = true;
+    return differentiate_by(input(shape, layout, name));
+  }
+  /// Makes an input a parameter: a traced program has only inputs.
+  value differentiate_by(value v) {
+    tensors_[known(v).number].is_parameter = true;
     return v;
   }
   /// Applies a rule, or an operation that makes its rule from the shapes of its operands. Requires shapes that fit

@@ -34,6 +34,8 @@ struct search_options {
   step_model model{};       ///< its links are replaced by those of the call
   std::size_t most = 4096;  ///< the most candidates that are evaluated
   policy by{};
+  /// Not null: by which candidates are compared where its peak is within the limit of memory; see overlapped_cost.
+  schedule_cost schedule = nullptr;
 };
 
 /// The result of a search. Refers to its program, which must outlive it.
@@ -70,7 +72,7 @@ template <class Graph>
 class searcher {
  public:
   searcher(const Graph& g, std::size_t memory, const search_options& how)
-      : g_(g), memory_(memory), how_(how), space_(g), judge_(g, how.model, how.by, memory) {
+      : g_(g), memory_(memory), how_(how), space_(g), judge_(g, how.model, how.by, memory, how.schedule) {
     units_ = space_.groups;
     for (const auto& group : space_.groups)
       for (std::size_t k = 0; group.size() > 1 && k < group.size(); ++k) units_.push_back({group[k]});
@@ -116,11 +118,6 @@ class searcher {
     for (const choice c : at) n += c != 0;
     return n;
   }
-  static std::uint64_t hash_of(const std::vector<choice>& at) {
-    std::uint64_t h = 0x9e3779b97f4a7c15U;
-    for (const choice c : at) h = (h ^ c) * 0x100000001b3U, h ^= h >> 29;
-    return h;
-  }
 
   /// Evaluates a candidate, once; the result is cached.
   const known& try_candidate(const std::vector<choice>& at) {
@@ -128,18 +125,21 @@ class searcher {
     std::uint32_t& slot = slot_of(at);
     if (slot != 0) return known_[slot - 1];
     ++judged_;
-    said_.clear();
-    for (std::size_t k = 0; k < at.size(); ++k)
-      if (at[k] != 0) said_.push_back({space_.choices[k].of, &space_.choices[k].options[at[k] - 1U]});
+    say(at);
     known_.push_back({at, judge_(said_), true});
     slot = static_cast<std::uint32_t>(known_.size());
     const known& now = known_.back();
     if (better(now, best_)) best_ = now;
-    if (!fastest_.is_there || now.what.plain_seconds < fastest_.what.plain_seconds) fastest_ = now;
+    if (!fastest_.is_there || now.what.plain.seconds() < fastest_.what.plain.seconds()) fastest_ = now;
     return now;
   }
+  void say(const std::vector<choice>& at) {
+    said_.clear();
+    for (std::size_t k = 0; k < at.size(); ++k)
+      if (at[k] != 0) said_.push_back({space_.choices[k].of, &space_.choices[k].options[at[k] - 1U]});
+  }
   std::uint32_t& slot_of(const std::vector<choice>& at) {
-    std::size_t k = hash_of(at) % table_.size();
+    std::size_t k = hasher().mix(at).value() % table_.size();
     while (table_[k] != 0 && known_[table_[k] - 1].at != at) k = (k + 1) % table_.size();
     return table_[k];
   }
@@ -216,14 +216,9 @@ class searcher {
   search_candidate candidate(const known& one, bool with_states) {
     search_candidate c;
     if (!one.is_there) return c;
-    said_.clear();
-    for (std::size_t k = 0; k < one.at.size(); ++k)
-      if (one.at[k] != 0) {
-        const search_choice& of = space_.choices[k];
-        said_.push_back({of.of, &of.options[one.at[k] - 1U]});
-        c.annotations.push_back({of.of, of.options[one.at[k] - 1U]});
-      }
-    c.cost = with_states ? one.what.cost : judge_.plain(said_);
+    say(one.at);
+    for (const said_layout& here : said_) c.annotations.push_back({here.of, *here.layout});
+    c.cost = with_states ? one.what.cost : one.what.plain;
     c.is_there = true;
     if (with_states && one.what.cuts_states)
       for (const auto& [v, layout] : judge_.cut_states(said_)) c.states.push_back({v, layout});
@@ -247,7 +242,7 @@ class searcher {
     for (const known& one : known_)
       if (one.what.over == 0 && !(one.what.layouts == best_.what.layouts) && better(one, second)) second = one;
     out.runner_up = candidate(second, true);
-    if (fastest_.what.plain_seconds < best_.what.cost.seconds() * (1 - 1e-12))
+    if (fastest_.what.plain.seconds() < best_.what.cost.seconds() * (1 - 1e-12))
       out.without_limit = candidate(fastest_, false);
     return out;
   }

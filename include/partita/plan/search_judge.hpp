@@ -6,11 +6,16 @@
 #include <cstdint>
 #include <partita/core/config.hpp>
 #include <partita/core/hash.hpp>
-#include <partita/plan/step_walk.hpp>
+#include <partita/plan/step_plan.hpp>
 #include <utility>
 #include <vector>
 
-namespace partita::detail {
+namespace partita {
+
+/// The cost of a plan whose events are not executed one after another.
+using schedule_cost = step_cost (*)(const step_plan&);
+
+namespace detail {
 
 /// The costs of moves, each planned only once. A hash identifies a move.
 class move_prices {
@@ -40,8 +45,7 @@ struct said_layout {
 
 /// The evaluation of a candidate. `over` is the number of bytes beyond the memory limit.
 struct judgement {
-  step_cost cost{};
-  double plain_seconds = 0;  ///< before the optimiser's states are sharded to fit
+  step_cost cost{}, plain{};  ///< `plain`: before the optimiser's states are sharded to fit
   std::size_t over = 0;
   std::uint64_t layouts = 0;  ///< a fingerprint of the shardings of the inputs
   bool cuts_states = false;
@@ -50,14 +54,20 @@ struct judgement {
 template <class Graph>
 class search_judge {
  public:
-  search_judge(const Graph& g, const step_model& model, const policy& by, std::size_t memory)
-      : g_(g), with_(g), model_(model), by_(by), memory_(memory), facts_(g), prices_(g.on(), model) {}
+  search_judge(const Graph& g, const step_model& model, const policy& by, std::size_t memory, schedule_cost schedule)
+      : g_(g),
+        with_(g),
+        model_(model),
+        by_(by),
+        memory_(memory),
+        schedule_(schedule),
+        facts_(g),
+        prices_(g.on(), model) {}
 
   judgement operator()(const std::vector<said_layout>& said) {
     const completion_of<Graph> done = completed(said);
     judgement out;
-    out.cost = walked(done, {});
-    out.plain_seconds = out.cost.seconds();
+    out.cost = out.plain = walked(done, {});
     out.layouts = number_of(done);
     if (out.cost.peak > memory_ && facts_.has_parameters) {
       const step_cost cut = walked(done, states_cut(done));
@@ -66,7 +76,6 @@ class search_judge {
     out.over = out.cost.peak > memory_ ? out.cost.peak - memory_ : 0;
     return out;
   }
-  step_cost plain(const std::vector<said_layout>& said) { return walked(completed(said), {}); }
   /// The parameters whose optimiser states are sharded further to fit, with these shardings.
   std::vector<std::pair<value, sharding>> cut_states(const std::vector<said_layout>& said) {
     const completion_of<Graph> done = completed(said);
@@ -86,6 +95,9 @@ class search_judge {
     return done;
   }
   step_cost walked(const completion_of<Graph>& done, const std::vector<sharding>& states) {
+    if constexpr (requires(const step_plan_of<Graph>& plan) { schedule_(plan); })
+      if (schedule_ != nullptr)
+        if (const step_cost cost = schedule_(plan_step(done, model_, states)); cost.peak <= memory_) return cost;
     const auto nothing = [](const step_event&) {};
     return step_walk(done, facts_, model_, states, prices_, nothing).run();
   }
@@ -110,13 +122,11 @@ class search_judge {
     return all;
   }
   std::uint64_t number_of(const completion_of<Graph>& done) const {
-    std::uint64_t h = 0x9e3779b97f4a7c15U;
-    for (std::uint32_t v = 0; v < g_.values(); ++v) {
-      if (g_[value{v}].producer != Graph::none) continue;
-      for (std::size_t d = 0; d < done[value{v}].rank(); ++d)
-        h = (h ^ done[value{v}].cuts[d].packed) * 0x100000001b3U, h ^= h >> 29;
-    }
-    return h;
+    hasher all;
+    for (std::uint32_t v = 0; v < g_.values(); ++v)
+      for (std::size_t d = 0; g_[value{v}].producer == Graph::none && d < done[value{v}].rank(); ++d)
+        all.mix(done[value{v}].cuts[d].packed);
+    return all.value();
   }
 
   const Graph& g_;
@@ -124,11 +134,13 @@ class search_judge {
   const step_model& model_;
   policy by_;
   std::size_t memory_;
+  schedule_cost schedule_;
   step_estimate<Graph> facts_;
   move_prices prices_;
 };
 
-}  // namespace partita::detail
+}  // namespace detail
+}  // namespace partita
 
 #ifndef PARTITA_CORE
 #include <partita/plan/impl/search_judge.ipp>

@@ -4,8 +4,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/plan/reshard_plan.hpp>
+#include <partita/rule/sharding/rule.hpp>
+#include <vector>
 
 namespace partita {
+
+/// The times of a program's operations and moves as they were measured; see sharded/measured_times.hpp.
+struct step_times {
+  virtual ~step_times() = default;
+  /// The seconds of operation o of the program, or of its gradients with respect to some operands, with all its tensors
+  /// (operands first) in these shardings; with what it moves itself.
+  virtual double seconds(std::size_t o, const std::vector<sharding>& used, tensor_set gradients) = 0;
+  virtual double seconds(const sharding& from, const sharding& to, const shape_list& shape) = 0;
+  virtual double of_update(std::size_t elements) = 0;
+};
 
 /// The assumptions of an estimate: the links of the mesh, the speed of a worker's arithmetic and memory, and the
 /// optimiser's states.
@@ -15,6 +27,7 @@ struct step_model {
   double memory_bytes = 1e10;   ///< read or written per second, by one worker
   std::size_t element_bytes = 4;
   std::size_t states = 0;  ///< tensors of the optimiser for each parameter, of its size: 1 for momentum, 2 for Adam
+  step_times* times = nullptr;  ///< not null: in place of the links and the two speeds
 };
 
 /// The cost of a step for one worker: the busiest one if the shards are uneven.
@@ -22,10 +35,11 @@ struct step_cost {
   double computing = 0;       ///< seconds
   double moving = 0;          ///< seconds
   double starting = 0;        ///< part of `moving`: the latencies of messages
+  double hidden = 0;          ///< part of `moving`: something is computed in this time
   std::size_t received = 0;   ///< bytes
   std::size_t movements = 0;  ///< reshards, each of one step or more
   std::size_t peak = 0;       ///< the most bytes that a worker holds at any time
-  constexpr double seconds() const { return computing + moving; }
+  constexpr double seconds() const { return computing + moving - hidden; }
   friend constexpr bool operator==(const step_cost&, const step_cost&) = default;
 };
 

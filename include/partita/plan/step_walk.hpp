@@ -40,10 +40,6 @@ class step_walk {
         hold(bytes_of(one, done_[one]));
         if (g_[one].is_parameter) hold(model_.states * bytes_of(one, state_of(v)));
       }
-    first_move_.assign(g_.operations() + 1, done_.reshards.size());
-    for (std::size_t k = done_.reshards.size(); k-- > 0;) first_move_[done_.reshards[k].operation] = k;
-    for (std::size_t o = g_.operations(); o-- > 0;)
-      if (first_move_[o] > first_move_[o + 1]) first_move_[o] = first_move_[o + 1];
     for (std::uint32_t o = 0; o < g_.operations(); ++o) forward(o);
     if (!facts_.has_parameters) return cost_;
     pending_.assign(g_.values(), {});
@@ -64,17 +60,8 @@ class step_walk {
 
   // --- shardings ---
 
-  const graph_reshard* move_of(std::size_t o, std::size_t t) const {
-    for (std::size_t k = first_move_[o]; k < first_move_[o + 1]; ++k)
-      if (done_.reshards[k].tensor == t) return &done_.reshards[k];
-    return nullptr;
-  }
   /// The sharding in which operand t is read, or result t is made.
-  const sharding& used(std::size_t o, std::size_t t) const {
-    const graph_reshard* move = move_of(o, t);
-    const node& n = g_.operation(o);
-    return move == nullptr ? done_[g_.of(n, t)] : t < n.operands ? move->to : move->from;
-  }
+  const sharding& used(std::size_t o, std::size_t t) const { return done_.used(o, t); }
   const sharding& state_of(std::uint32_t v) const { return states_.empty() ? done_[value{v}] : states_[v]; }
   /// The sharding of the cotangent; pending reductions other than sums are completed before differentiation.
   static sharding cotangent_of(sharding s) {
@@ -99,50 +86,59 @@ class step_walk {
   void release(std::size_t bytes) { held_ -= bytes; }
   void note(step_event::what done, bool backward, std::uint32_t o, std::uint32_t of, double seconds) {
     cost_.computing += seconds;
-    step_event e;
-    e.done = done, e.backward = backward, e.operation = o, e.of = of, e.seconds = seconds, e.held = held_;
-    note_(e);
+    note_({done, backward, o, of, false, {}, {}, 0, seconds, held_});
   }
   void move(bool backward, std::uint32_t o, std::uint32_t of, bool is_cotangent, const sharding& from,
             const sharding& to) {
     if (from.same_layout(to)) return;
-    const move_price price = prices_(from, to, g_[value{of}].shape);
+    move_price price = prices_(from, to, g_[value{of}].shape);
+    if (model_.times != nullptr) price.seconds = model_.times->seconds(from, to, g_[value{of}].shape);
+    if (price.starting > price.seconds) price.starting = price.seconds;
     cost_.moving += price.seconds;
     cost_.starting += price.starting;
     cost_.received += price.bytes;
     cost_.movements += 1;
-    step_event e;
-    e.done = step_event::what::move, e.backward = backward, e.operation = o, e.of = of, e.is_cotangent = is_cotangent;
-    e.from = from, e.to = to, e.bytes = price.bytes, e.seconds = price.seconds, e.held = held_;
-    note_(e);
+    note_({step_event::what::move, backward, o, of, is_cotangent, from, to, price.bytes, price.seconds, held_});
   }
   /// What an operation moves itself, along sharded dimensions.
   void exchange_window(bool backward, std::uint32_t o) {
     if (g_.operation(o).window == nullptr) return;
-    const exchange_figures figures = done_.window(o, model_.links, model_.element_bytes);
+    exchange_figures figures = done_.window(o, model_.links, model_.element_bytes);
     if (figures.elements == 0) return;
+    if (model_.times != nullptr) figures.seconds = figures.starting = 0;  // part of the operation
     const std::size_t bytes = figures.elements * model_.element_bytes;
     hold(bytes);
     cost_.moving += figures.seconds;
     cost_.starting += figures.starting;
     cost_.received += bytes;
     cost_.movements += 1;
-    step_event e;
-    e.done = step_event::what::window, e.backward = backward, e.operation = o, e.of = g_.operation(o).first_result;
-    e.bytes = bytes, e.seconds = figures.seconds, e.held = held_;
-    note_(e);
+    note_({step_event::what::window,
+           backward,
+           o,
+           g_.operation(o).first_result,
+           false,
+           {},
+           {},
+           bytes,
+           figures.seconds,
+           held_});
     release(bytes);
   }
-  /// The time of one operation: the multiply-adds of its loops, and the bytes of its blocks.
-  double seconds_of(std::size_t o) const {
+  /// The time of one operation, or of some gradients: the multiply-adds of its loops, and the bytes of its blocks.
+  double seconds_of(std::size_t o, std::size_t times = 1, tensor_set gradients = 0) {
     const node& n = g_.operation(o);
+    if (model_.times != nullptr) {
+      std::vector<sharding> now;
+      for (std::size_t t = 0; t < n.how.tensor_count(); ++t) now.push_back(used(o, t));
+      return model_.times->seconds(o, now, gradients);
+    }
     double loops = facts_.operations[o].loops == 0 ? 0 : 1, bytes = 0;
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t)
       if (t < n.operands || is_made(o, t - n.operands)) bytes += static_cast<double>(bytes_of(g_.of(n, t), used(o, t)));
     for (std::size_t f = 0; f < n.how.factor_count; ++f)
       if ((facts_.operations[o].loops >> f & 1U) != 0 && n.how.factors[f].size != dynamic)
         loops *= static_cast<double>(block_of_factor(o, f));
-    return loops / model_.multiply_adds + bytes / model_.memory_bytes;
+    return static_cast<double>(times) * (loops / model_.multiply_adds + bytes / model_.memory_bytes);
   }
   std::size_t block_of_factor(std::size_t o, std::size_t f) const {
     const node& n = g_.operation(o);
@@ -163,7 +159,7 @@ class step_walk {
     const node& n = g_.operation(o);
     std::size_t copies = 0;
     for (std::size_t i = 0; i < n.operands; ++i)
-      if (const graph_reshard* m = move_of(o, i)) {
+      if (const graph_reshard* m = done_.move_of(o, i)) {
         copies += bytes_of(value{m->of}, m->to);
         hold(bytes_of(value{m->of}, m->to));
         move(false, o, m->of, false, m->from, m->to);
@@ -173,7 +169,7 @@ class step_walk {
     exchange_window(false, o);
     note(step_event::what::compute, false, o, n.first_result, seconds_of(o));
     for (std::size_t j = 0; j < n.results; ++j)
-      if (const graph_reshard* m = move_of(o, n.operands + j); m != nullptr && is_made(o, j)) {
+      if (const graph_reshard* m = done_.move_of(o, n.operands + j); m != nullptr && is_made(o, j)) {
         hold(bytes_of(value{m->of}, m->to));
         move(false, o, m->of, false, m->from, m->to);
         release(bytes_of(value{m->of}, m->from));
@@ -221,7 +217,7 @@ class step_walk {
     for (std::size_t j = 0; j < n.results; ++j) arrived = arrived || pending_[n.first_result + j].is_there;
     if (facts.wanted != 0 && arrived) differentiate(o);
     for (std::size_t i = 0; i < n.operands; ++i)
-      if (const graph_reshard* m = move_of(o, i)) release(bytes_of(value{m->of}, m->to));
+      if (const graph_reshard* m = done_.move_of(o, i)) release(bytes_of(value{m->of}, m->to));
     for (std::size_t j = 0; j < n.results; ++j) {
       const value v = g_.of(n, n.operands + j);
       if (is_made(o, j)) release(bytes_of(v, done_[v]));
@@ -263,7 +259,7 @@ class step_walk {
       ++gradients;
     }
     for (std::size_t k = 0; k < gradients; ++k) exchange_window(true, o);
-    note(step_event::what::compute, true, o, n.first_result, static_cast<double>(gradients) * seconds_of(o));
+    note(step_event::what::compute, true, o, n.first_result, seconds_of(o, gradients, facts.wanted));
   }
   void update(std::uint32_t v) {
     if (!pending_[v].is_there) return;
@@ -273,7 +269,9 @@ class step_walk {
     plain.reduced_over = 0;
     move(true, step_event::none, v, true, pending_[v].layout, state);
     const double touched = static_cast<double>((3 + 2 * model_.states) * bytes_of(one, state));
-    note(step_event::what::update, true, step_event::none, v, touched / model_.memory_bytes);
+    note(step_event::what::update, true, step_event::none, v,
+         model_.times != nullptr ? model_.times->of_update(bytes_of(one, state) / model_.element_bytes)
+                                 : touched / model_.memory_bytes);
     move(true, step_event::none, v, false, state, plain);
   }
 
@@ -286,7 +284,6 @@ class step_walk {
   Note& note_;
   step_cost cost_{};
   std::size_t held_ = 0;
-  std::vector<std::size_t> first_move_{};
   std::vector<cotangent_so_far> pending_{};
   std::vector<spec> specs_{};
   std::vector<std::uint32_t> numbers_{};

@@ -23,5 +23,6 @@
 #include <partita/sharded/impl/scan_schedule.ipp>
 #include <partita/sharded/impl/sharded_partition.ipp>
 #include <partita/sharded/impl/sharded_tensor.ipp>
+#include <partita/sharded/impl/step_schedule.ipp>
 #include <partita/sharded/impl/traced.ipp>
 #include <partita/sharded/impl/traced_function.ipp>

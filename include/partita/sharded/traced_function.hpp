@@ -26,6 +26,8 @@ template <class T, class Result = T>
 class bound_program;
 template <class T>
 class pipeline;
+template <class T>
+class measured_times;
 template <class Result>
 class traced_function_to;
 
@@ -132,6 +134,8 @@ class traced_function {
   friend class bound_program;
   template <class>
   friend class pipeline;
+  template <class>
+  friend class measured_times;
   friend struct detail::mixed_access;
   template <class>
   friend class traced_function_to;

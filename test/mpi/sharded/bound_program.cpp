@@ -3,7 +3,9 @@
 #include "check_bound.hpp"
 
 #include <partita/comm/over_workers.hpp>
+#include <partita/plan/search.hpp>
 #include <partita/sharded/attention.hpp>
+#include <partita/sharded/measured_times.hpp>
 #include <pretended.hpp>
 #include <refused.hpp>
 #include <string>
@@ -226,4 +228,38 @@ BOOST_AUTO_TEST_CASE(no_gradient_goes_back_through_what_is_stopped) {
   const auto x = made(everyone, m.layout("a"), {5}, 1);
   const auto there = value_and_gradient([&](const auto& p) { return sum(program(p)); }, x);
   BOOST_TEST(test::same_blocks(std::get<0>(there.gradients), x));
+}
+
+BOOST_AUTO_TEST_CASE(a_search_by_measured_times_finds_the_same_layouts_on_all_workers) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const auto program = trace(mlp, spec(sharding(m, 2), {12, 8}), spec({8, 12}), spec({12}), spec({12, 4}));
+  // [measured]
+  graph g = program.operations();
+  g.release(program.input(0));  // the search chooses its layout, too
+  for (std::size_t i = 1; i < 4; ++i) g.differentiate_by(program.input(i));
+  measured_times<double> times(program, everyone, adamw_options{});
+  search_options how;
+  how.model.element_bytes = sizeof(double), how.model.states = 2;
+  how.model.times = &times;
+  // [/measured]
+  how.most = 6;
+  const search_answer found = search(g, {}, ~std::size_t{0}, how);
+  const double seconds = found.best.cost.seconds();
+  BOOST_TEST(seconds > 0);
+  BOOST_TEST(minimum_over(everyone, seconds) == maximum_over(everyone, seconds));
+  hasher layouts;
+  for (const found_annotation& one : found.annotations())
+    layouts.mix(one.of.number).mix(detail::fingerprint_of(one.layout));
+  const auto number = static_cast<double>(layouts.value() >> 12U);
+  BOOST_TEST(minimum_over(everyone, number) == maximum_over(everyone, number));
+  // What is known is not measured again, and only becomes less.
+  const std::size_t parts = times.size();
+  BOOST_TEST(parts > 0u);
+  const graph with = found.annotated();
+  const completion done = complete(with);
+  BOOST_TEST(plan_step(done, found.model).seconds() == seconds);
+  BOOST_TEST(times.size() == parts);
+  times.measure_again();
+  BOOST_TEST(plan_step(done, found.model).seconds() <= seconds);
 }

@@ -6,6 +6,7 @@
 #include <complex>
 #include <partita/sharded/arithmetic.hpp>
 #include <partita/sharded/complex.hpp>
+#include <partita/sharded/measured_times.hpp>
 #include <partita/sharded/movements.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <tuple>
@@ -208,6 +209,7 @@ BOOST_AUTO_TEST_CASE(wrong_types_of_elements_are_an_error_on_all_workers) {
   const auto real =
       trace([](const auto& a, const auto& b) { return multiply(a, b); }, spec(m.layout("a"), {5}), spec({5}));
   test::expect_refused<error>([&] { real(x, z); }, "requires arguments of one type of elements");
+  test::expect_refused<error>([&] { measured_times<double>(program, everyone); }, "elements of one type");
   test::expect_refused<error>([&] { program.bind<double>(everyone); }, "argument 1 was traced for complex elements");
   const auto waves = trace([](const auto& a) { return to_complex(a); }, spec(m.layout("a"), {5}));
   const traced_function without_type = waves;

@@ -2,6 +2,7 @@
 #include <partita/plan/search.hpp>
 #include <partita/plan/step_plan.hpp>
 #include <partita/rule/sharding/rules.hpp>
+#include <partita/sharded/step_schedule.hpp>
 
 #include <algorithm>
 #include <array>
@@ -240,6 +241,78 @@ BOOST_AUTO_TEST_CASE(a_limit_gives_the_fastest_of_those_that_fit) {
     BOOST_TEST(found.best.cost.peak <= memory);
     BOOST_TEST(found.best.cost.seconds() <= least * (1 + 1e-9));
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_schedule_takes_no_less_than_computing_or_moving_and_no_more_than_both) {
+  std::mt19937_64 random(15);
+  const std::vector<sharding> layouts = all_layouts(two_by_two, 64);
+  std::size_t hidden = 0;
+  for (std::size_t k = 0; k < test::random_cases(300); ++k) {
+    graph g = random_program(random, 64, 3, 1 + random() % 6, random() % 4 != 0);
+    for (std::uint32_t v = 0; v < 3; ++v)
+      if (random() % 3 != 0) g.constrain(value{v}, layouts[random() % layouts.size()]);
+    const completion done = complete(g);
+    const step_plan plan = plan_step(done, random_model(random));
+    const double most = plan.seconds(), least = std::max(plan.cost.computing, plan.cost.moving);
+    const timetable in_order = schedule_of(plan, order_limits::in_program_order());
+    BOOST_TEST(close(in_order.seconds(), most));
+    const step_cost cost = overlapped_cost(plan);
+    BOOST_TEST(cost.seconds() <= most * (1 + 1e-9));
+    BOOST_TEST(cost.seconds() >= least * (1 - 1e-9));
+    BOOST_TEST(cost.seconds() >= schedule_of(plan).longest_chain * (1 - 1e-9));
+    BOOST_TEST(cost.peak >= plan.peak());
+    hidden += cost.seconds() < most * (1 - 1e-9);
+  }
+  BOOST_TEST(hidden > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(overlap_is_part_of_the_search_and_keeps_to_the_limit_of_memory) {
+  std::mt19937_64 random(16);
+  std::size_t faster = 0;
+  for (std::size_t k = 0; k < 1 + test::random_cases(4); ++k) {
+    const graph g = random_program(random, 64, 2, 2 + random() % 5);
+    search_options how;
+    how.model = random_model(random);
+    const search_answer plain = search(g, how.model.links, ~std::size_t{0}, how);
+    how.schedule = overlapped_cost;
+    const search_answer free = search(g, how.model.links, ~std::size_t{0}, how);
+    BOOST_TEST(free.best.cost.seconds() <= plain.best.cost.seconds() * (1 + 1e-9));
+    faster += free.best.cost.seconds() < plain.best.cost.seconds() * (1 - 1e-9);
+    const search_answer tight = search(g, how.model.links, plain.best.cost.peak, how);
+    BOOST_TEST(tight.best.cost.peak <= plain.best.cost.peak);
+    BOOST_TEST(tight.best.cost.seconds() <= plain.best.cost.seconds() * (1 + 1e-9));
+  }
+  BOOST_TEST(faster > 0u);
+}
+
+namespace {
+
+/// Every part takes a second.
+struct one_second_each final : step_times {
+  std::size_t asked = 0;
+  double seconds(std::size_t, const std::vector<sharding>&, tensor_set) override { return ++asked, 1; }
+  double seconds(const sharding&, const sharding&, const shape_list&) override { return ++asked, 1; }
+  double of_update(std::size_t) override { return ++asked, 1; }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(measured_times_replace_the_speeds_of_the_model) {
+  const two_layers p(two_by_two);
+  one_second_each times;
+  step_model model;
+  model.times = &times;
+  const completion done = complete(p.g);
+  const step_plan plan = plan_step(done, model);
+  BOOST_TEST(times.asked == plan.events.size());
+  BOOST_TEST(plan.seconds() == static_cast<double>(plan.events.size()));
+  for (const step_event& one : plan.events) BOOST_TEST(one.seconds == 1.0);
+  search_options how;
+  how.model.times = &times;
+  const search_answer found = search(p.g, {}, ~std::size_t{0}, how);
+  const graph with = found.annotated();
+  const completion best = complete(with);
+  BOOST_TEST(found.best.cost.seconds() == plan_step(best, found.model).seconds());
 }
 
 BOOST_AUTO_TEST_CASE(a_transformer_is_laid_out_no_slower_than_columns_then_rows) {

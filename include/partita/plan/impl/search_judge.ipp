@@ -10,16 +10,16 @@ PARTITA_DEF const move_price& move_prices::operator()(const sharding& from, cons
   hasher number;
   for (std::size_t d = 0; d < shape.size(); ++d) number.mix(shape[d]).mix(from.cuts[d].packed).mix(to.cuts[d].packed);
   for (std::size_t a = 0; a < m_.rank(); ++a) number.mix(from.pending[a]).mix(to.pending[a]);
-  entry* one = &slot_of(number.value());
-  if (one->number != 0) return one->price;
-  if (2 * ++used_ > table_.size()) {
+  if (2 * (used_ + 1) > table_.size()) {
     std::vector<entry> all(4 * table_.size());
     all.swap(table_);
     for (const entry& old : all)
       if (old.number != 0) slot_of(old.number) = old;
-    one = &slot_of(number.value());
   }
-  return (*one = {number.value(), plan_reshard(m_, from, to, shape, model_.links, model_.element_bytes)}).price;
+  entry& one = slot_of(number.value());
+  if (one.number != 0) return one.price;
+  ++used_;
+  return (one = {number.value(), plan_reshard(m_, from, to, shape, model_.links, model_.element_bytes)}).price;
 }
 
 PARTITA_DEF move_prices::entry& move_prices::slot_of(std::uint64_t number) {

@@ -38,7 +38,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         for (const std::uint32_t b : steps[k].reads)
           if (b != step_use::nothing) {
             after(known(b).set_by);
-            all[b].read_by.push_back(k);
+            known(b).read_by.push_back(k);
           }
         if (steps[k].sets == step_use::nothing) continue;
         block& y = known(steps[k].sets);

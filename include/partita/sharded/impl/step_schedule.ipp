@@ -1,0 +1,155 @@
+// Defines the functions that sharded/step_schedule.hpp declares.
+#pragma once
+
+#include <cstdint>
+#include <partita/sharded/step_schedule.hpp>
+#include <utility>
+
+namespace partita {
+
+PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
+  /// Follows the values and cotangents of a program from event to event.
+  class walker {
+   public:
+    explicit walker(const step_plan& plan)
+        : plan_(plan),
+          g_(*plan.done->program),
+          cotangents_(g_.values()),
+          blocks_(static_cast<std::uint32_t>(g_.values())) {
+      for (std::uint32_t v = 0; v < g_.values(); ++v) home_.push_back(v);
+      copies_.resize(g_.operations());
+    }
+
+    std::vector<step_use> steps() {
+      for (const step_event& e : plan_.events) {
+        step_use& one = steps_.emplace_back();
+        one.is_backward = e.backward, one.seconds = e.seconds;
+        one.moves = e.done == step_event::what::move || e.done == step_event::what::window;
+        one.name << (e.operation == step_event::none ? "update" : g_.operation(e.operation).how.name());
+        if (one.moves) one.received = e.bytes;
+        switch (e.done) {
+          case step_event::what::move:
+            move(e, one);
+            break;
+          case step_event::what::window:
+            window(e, one);
+            break;
+          case step_event::what::compute:
+            e.backward ? differentiate(e, one) : compute(e, one);
+            break;
+          case step_event::what::update:
+            update(e, one);
+            break;
+        }
+      }
+      return std::move(steps_);
+    }
+
+   private:
+    struct copy {
+      std::uint32_t of, block;
+    };
+
+    std::uint32_t new_block() { return blocks_++; }
+    std::size_t bytes_of(std::uint32_t v, const sharding& s) const {
+      return detail::block_bytes(s, g_[value{v}].shape, plan_.model.element_bytes);
+    }
+    /// The block in which an operation reads a value: its last copy that was moved for it, or the value itself.
+    std::uint32_t read_by(std::uint32_t o, std::uint32_t v) const {
+      std::uint32_t block = home_[v];
+      for (const copy& one : copies_[o])
+        if (one.of == v) block = one.block;
+      return block;
+    }
+    /// The contributions to a cotangent. Before the first it is made of the result.
+    std::vector<std::uint32_t> cotangent(std::uint32_t v) const {
+      return cotangents_[v].empty() ? std::vector<std::uint32_t>{home_[v]} : cotangents_[v];
+    }
+    void move(const step_event& e, step_use& one) {
+      one.sets = new_block(), one.bytes = bytes_of(e.of, e.to);
+      if (e.is_cotangent) {
+        one.reads = cotangent(e.of);
+        cotangents_[e.of] = {one.sets};
+        return;
+      }
+      one.reads = {home_[e.of]};
+      const bool is_operand = e.operation != step_event::none && g_[value{e.of}].producer != e.operation;
+      if (is_operand) copies_[e.operation].push_back({e.of, one.sets});
+      else home_[e.of] = one.sets;  // a result, or an updated parameter
+    }
+    void window(const step_event& e, step_use& one) {
+      const auto& node = g_.operation(e.operation);
+      one.sets = new_block(), one.bytes = e.bytes;
+      one.reads =
+          e.backward ? cotangent(e.of) : std::vector<std::uint32_t>{read_by(e.operation, g_.of(node, 0).number)};
+      windows_.push_back(one.sets);
+    }
+    void read_operands(const step_event& e, step_use& one) {
+      const auto& node = g_.operation(e.operation);
+      for (std::size_t i = 0; i < node.operands; ++i) one.reads.push_back(read_by(e.operation, g_.of(node, i).number));
+      one.reads.insert(one.reads.end(), windows_.begin(), windows_.end());
+      windows_.clear();
+    }
+    void compute(const step_event& e, step_use& one) {
+      read_operands(e, one);
+      const auto& node = g_.operation(e.operation);
+      one.sets = home_[node.first_result];
+      for (std::uint32_t j = 0; j < node.results; ++j) {  // several results are in one block
+        home_[node.first_result + j] = one.sets;
+        one.bytes += bytes_of(node.first_result + j, plan_.done->used(e.operation, node.operands + j));
+      }
+    }
+    void differentiate(const step_event& e, step_use& one) {
+      read_operands(e, one);
+      const auto& node = g_.operation(e.operation);
+      for (std::uint32_t j = 0; j < node.results; ++j) {
+        const auto all = cotangent(node.first_result + j);
+        one.reads.insert(one.reads.end(), all.begin(), all.end());
+      }
+      one.sets = new_block();
+      for (std::size_t i = 0; i < node.operands; ++i) {
+        const value v = g_.of(node, i);
+        one.bytes += bytes_of(v.number, plan_.done->used(e.operation, i));
+        cotangents_[v.number].push_back(one.sets);
+      }
+    }
+    void update(const step_event& e, step_use& one) {
+      one.reads = cotangent(e.of);
+      one.sets = new_block();
+      home_[e.of] = one.sets;
+    }
+
+    const step_plan& plan_;
+    const graph& g_;
+    std::vector<std::uint32_t> home_{}, windows_{};
+    std::vector<std::vector<std::uint32_t>> cotangents_;
+    std::vector<std::vector<copy>> copies_{};  ///< for each operation
+    std::uint32_t blocks_;
+    std::vector<step_use> steps_{};
+  };
+  return walker(plan).steps();
+}
+
+PARTITA_DEF timetable schedule_of(const step_plan& plan, const order_limits& limits) {
+  const std::vector<step_use> steps = steps_of(plan);
+  std::size_t forward = 0;
+  while (forward < steps.size() && !steps[forward].is_backward) ++forward;
+  std::vector<ordered_step> order = order_steps(steps, 0, forward, limits);
+  double now = 0;
+  for (const ordered_step& one : order) now = one.until > now ? one.until : now;
+  const std::vector<ordered_step> back = order_steps(steps, forward, steps.size(), limits, now);
+  order.insert(order.end(), back.begin(), back.end());
+  return timetable_of(steps, order);
+}
+
+PARTITA_DEF step_cost overlapped_cost(const step_plan& plan) {
+  const timetable times = schedule_of(plan), in_order = schedule_of(plan, order_limits::in_program_order());
+  step_cost cost = plan.cost;
+  const double hidden = cost.computing + cost.moving - times.seconds();
+  cost.hidden = hidden > 0 ? hidden : 0;
+  // What is held beside the results of steps is the same in every order.
+  if (times.peak() > in_order.peak()) cost.peak += times.peak() - in_order.peak();
+  return cost;
+}
+
+}  // namespace partita

@@ -1,0 +1,202 @@
+// The times of a traced program's operations and moves, measured on its workers: what an estimate needs to know of a
+// machine.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <partita/comm/facts.hpp>
+#include <partita/core/hash.hpp>
+#include <partita/nn/update_rule.hpp>
+#include <partita/plan/step_cost.hpp>
+#include <partita/sharded/detail/bound_steps.hpp>
+#include <partita/sharded/detail/outside_tensors.hpp>
+#include <partita/sharded/traced_function.hpp>
+#include <partita/sharded/value_and_gradient.hpp>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// The times of the parts of a program's step. An operation, a move or an update is executed alone, by all workers at
+/// one time, on blocks of the size in question, when its time is first asked for; the least of some runs counts, on the
+/// slowest worker.
+///   measured_times<float> times(program, everyone, adamw_options{});
+///   options.model.times = &times;
+/// Shapes:   those that were traced.
+/// Requires: a program without complex values [error]. All workers of the world ask for the same times in the same
+///           order, as they do where all of them search for the same program.
+/// Cost:     ten executions for each operation and size of its blocks; later the time that is known. Blocks of one
+///           operation are allocated at a time.
+/// Adjoint:  gradients are measured in the same way, together for all operands whose gradients are wanted.
+template <class T>
+class measured_times final : public step_times {
+ public:
+  /// With the options of the optimiser whose updates are measured.
+  template <class Options = sgd_options>
+  measured_times(const traced_function& program, const world& everyone, const Options& optimiser = {})
+      : program_(program),
+        on_(detail::bound_mesh::of(everyone, placed_mesh(program.operations().on()))),
+        update_([optimiser](std::size_t n) { return update_time(optimiser, n); }) {
+    if (program.program_->mixed != nullptr)
+      throw error(
+          "partita::measured_times: requires a program whose values have elements of one type; measure its parts");
+  }
+
+  double seconds(std::size_t o, const std::vector<sharding>& used, tensor_set gradients) override {
+    const graph& g = program_.operations();
+    const graph::node& node = g.operation(o);
+    hasher number(o);
+    number.mix(gradients);
+    for (std::size_t t = 0; t < used.size(); ++t) {
+      number.mix(block_of(g[g.of(node, t)].shape, used[t]));
+      if (node.window != nullptr) number.mix(detail::fingerprint_of(used[t]));
+    }
+    return known_time({number.value(), o, gradients, used, {}});
+  }
+  double seconds(const sharding& from, const sharding& to, const shape_list& shape) override {
+    const hasher number = hasher(~std::uint64_t{0}).mix(detail::fingerprint_of(from)).mix(detail::fingerprint_of(to));
+    return known_time({hasher(number).mix(shape).value(), move, 0, {from, to}, shape});
+  }
+  double of_update(std::size_t elements) override {
+    return known_time({hasher(update).mix(elements).value(), update, 0, {}, {elements}});
+  }
+  /// Measures again everything that is known; the lesser time counts. For machines that do other work, too.
+  void measure_again() {
+    for (known& one : all_) one.seconds = std::min(one.seconds, measured(one));
+  }
+  /// How many operations and moves, on blocks of different sizes, are known.
+  std::size_t size() const { return all_.size(); }
+
+ private:
+  using tensor = sharded_tensor<T>;
+  static constexpr std::size_t move = ~std::size_t{0}, update = move - 1;
+  static constexpr std::size_t runs = 9;  ///< chosen: one of them is undisturbed
+  struct known {
+    std::uint64_t number;
+    std::size_t operation;  ///< or a move, or an update
+    tensor_set gradients;
+    std::vector<sharding> used;
+    shape_list shape;  ///< of a move or an update
+    double seconds = 0;
+  };
+
+  /// The extents of the largest block.
+  static shape_list block_of(const shape_list& shape, const sharding& s) {
+    shape_list block = shape;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      const std::size_t parts = s.on.size(s.cuts[d]);
+      block[d] = (shape[d] + parts - 1) / parts;
+    }
+    return block;
+  }
+  double known_time(known one) {
+    const auto [place, is_new] = places_.try_emplace(one.number, all_.size());
+    if (is_new) {
+      one.seconds = measured(one);
+      all_.push_back(std::move(one));
+    }
+    return all_[place->second].seconds;
+  }
+  double measured(const known& one) {
+    return on_->one_call([&] {
+      double least = 0;
+      if (one.operation == update) least = least_of([&] { return update_(one.shape[0]); }, 0);
+      else {
+        // 1. The operation alone, recorded as a program, with its gradients if these are asked.
+        detail::bound_steps steps;
+        std::vector<tensor> held;
+        std::vector<std::uint32_t> numbers;
+        record(one, steps, [&](const sharding& s, const shape_list& shape) {
+          detail::outside_argument<T> room;
+          const tensor x = room.recorded(steps, on_, traced_function::laid(s), shape);
+          fill(x);
+          held.push_back(x), numbers.push_back(room.number);
+          return x;
+        });
+        steps.settle(*on_, schedule_options{.overlap = false});
+        for (std::size_t k = 0; k < held.size(); ++k) steps.set_memory(numbers[k], held[k].state()->block.data());
+        // 2. Some runs.
+        steps.measured();
+        const bool back = one.gradients != 0;
+        const bool moves = one.operation == move || program_.operations().operation(one.operation).window != nullptr;
+        least = least_of(
+            [&] {
+              if (one.operation == move) fill(held[0]);  // as after an operation, when one worker waits for the others
+              steps.run(false);
+              if (back) steps.run(true);
+              double took = 0;
+              for (const timetable::entry& e : steps.measured().entries)
+                if (e.is_backward == back && (moves || !e.moves)) took += e.moves ? e.waited : e.until - e.from;
+              return took;
+            },
+            one.operation == move ? runs / 2 : 0);
+      }
+      const auto bits = std::bit_cast<std::uint64_t>(least);  // in the order of the numbers, which are not negative
+      return std::bit_cast<double>(detail::largest<1>(*on_->everyone().state(), {bits})[0]);
+    });
+  }
+  /// The k-th least time of some runs; the first, which fetches memory, does not count.
+  template <class Run>
+  static double least_of(const Run& run, std::size_t k) {
+    run();
+    std::vector<double> all;
+    while (all.size() < runs) all.push_back(run());
+    std::sort(all.begin(), all.end());
+    return all[k];
+  }
+  template <class Options>
+  static double update_time(const Options& optimiser, std::size_t n) {
+    constexpr std::size_t states = detail::states_of<Options>;
+    std::vector<T> room((2 + states) * n, T(0.5));
+    detail::flat_parameter<T, states> flat{n, room.data(), room.data() + n, {}, T(1)};
+    for (std::size_t s = 0; s < detail::states_used(optimiser); ++s) flat.state[s] = room.data() + (2 + s) * n;
+    const double from = seconds_now();
+    detail::update(optimiser, 1, flat);
+    return seconds_now() - from;
+  }
+  static double seconds_now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+  template <class Outside>
+  void record(const known& one, detail::bound_steps& steps, const Outside& outside) {
+    const detail::value_in_scope<detail::step_list*> now(detail::executing.steps, &steps);
+    if (one.operation == move) {
+      reshard(outside(one.used[0], one.shape), traced_function::laid(one.used[1]));
+      steps.begin_backward();
+      return;
+    }
+    const graph& g = program_.operations();
+    const graph::node& node = g.operation(one.operation);
+    std::vector<sharding> needs;
+    std::vector<tensor> operands;
+    for (std::size_t i = 0; i < node.operands; ++i) {
+      needs.push_back(traced_function::laid(one.used[i]));
+      const tensor x = outside(needs[i], g[g.of(node, i)].shape);
+      operands.push_back(contains(one.gradients, i) ? detail::parameter_of(x) : x);
+    }
+    const tensor y =
+        program_.run_one<T>(one.operation, operands, needs, traced_function::laid(one.used[node.operands]));
+    steps.begin_backward();
+    if (one.gradients != 0 && y.state()->node)
+      detail::run_backward(y, outside(detail::place_of_cotangent(y.layout()), y.extents()));
+  }
+  /// Numbers between 0 and 1 that repeat, so that no operation meets an exceptional case.
+  static void fill(const tensor& x) {
+    T* const at = x.state()->block.data();
+    for (std::size_t k = 0; k < x.state()->block.size(); ++k) at[k] = static_cast<T>(k % 13 + 1) / T(16);
+  }
+
+  traced_function program_;
+  std::shared_ptr<detail::bound_mesh> on_;
+  std::function<double(std::size_t)> update_;
+  std::unordered_map<std::uint64_t, std::size_t> places_;
+  std::vector<known> all_;
+};
+
+}  // namespace partita
