@@ -212,7 +212,9 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   const mesh m = everyone.size() == 4 ? mesh{axis{"a", 2}, axis{"b", 2}} : mesh{axis{"a", 2}};
   constexpr double apart = 0.01;  // chosen: medians of one candidate differ that much from run to run
   bool right = true;
-  for (const network& net : networks(m)) {
+  std::vector<network> all_networks = networks(m);
+  if (line.quick()) all_networks.resize(1, all_networks[0]);
+  for (const network& net : all_networks) {
     measured_times<real> times(net.program, everyone, adamw_options{});
     search_options how;
     how.model.element_bytes = sizeof(real), how.model.states = 2, how.model.times = &times;
