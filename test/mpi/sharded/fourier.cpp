@@ -234,6 +234,26 @@ BOOST_AUTO_TEST_CASE(types_and_programs_have_the_same_transforms, *test::at_leas
   BOOST_TEST(distance(dz, std::get<0>(gradients)) < 1e-9);
 }
 
+BOOST_AUTO_TEST_CASE(a_transform_that_one_worker_makes_otherwise_is_refused, *test::at_least(2)) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const auto Z = shard(everyone, m.layout("a", ""), numbers(4, 4));
+  const auto X = partita::real(Z);
+  const bool odd = everyone.id() == 0;
+  const auto refused = [&](const auto& call) {  // at the next agreement at the latest
+    test::expect_refused<error>([&] { (void)reshard(call(), m.layout("", "a")); });
+  };
+  const fourier_norm norm = odd ? fourier_norm::ortho : fourier_norm::backward;
+  refused([&] { return fft(Z, dimensions<1>, norm); });
+  refused([&] { return odd ? fft(Z, dimensions<1>) : ifft(Z, dimensions<1>); });
+  refused([&] { return odd ? fft(Z, dimensions<1>) : fft(Z, dimensions<0>); });
+  refused([&] { return rfft(X, dimensions<1>, norm); });
+  refused([&] { return irfft(Z, dimensions<1>, 6, norm); });
+  refused([&] { return irfft(Z, dimensions<1>, odd ? 6 : 7); });
+  refused([&] { return dct(X, dimensions<1>, odd ? 2 : 3); });
+  refused([&] { return odd ? dct(X, dimensions<1>) : dst(X, dimensions<1>); });
+}
+
 BOOST_AUTO_TEST_CASE(a_dimension_that_a_tensor_does_not_have_is_refused) {
   world everyone(test::workers());
   constexpr mesh m{axis{"a", 1}};

@@ -63,7 +63,10 @@ template <class U, class T>
 sharded_tensor<U> transformed_in_place(const char* name, const sharded_tensor<T>& x, const shape_list& extents,
                                        const std::vector<line_transform>& lines, std::size_t n) {
   hasher all;
-  for (const line_transform& line : lines) all.mix(line.dimension).mix(line.backward).mix(line.factor);
+  for (const line_transform& line : lines) {
+    all.mix(line.dimension).mix(line.kind).mix(line.real).mix(line.backward).mix(line.factor);
+    for (const end_factors& ends : {line.before, line.after}) all.mix(ends.first).mix(ends.last);
+  }
   std::vector<line_transform> back;
   for (const line_transform& line : lines) back.push_back(adjoint_of(line, n));
   return between_elements<U, T>(
