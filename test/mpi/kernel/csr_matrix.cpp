@@ -204,6 +204,10 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   test::expect_refused<shape_error>([&] { a.values_adjoint(good, me == last ? bad : good); }, "and as many vectors");
   test::expect_refused<shape_error>([&] { a.values_adjoint(good, me == last ? bad : ghosts, good); },
                                     "ghosts are those that with_ghosts(x) returns");
+  const csr_matrix<double> wide_ones(everyone, mine, {3 * me, 3 * me + 3}, {{2 * me, 0, 1.0}});
+  test::expect_refused<shape_error>([&] { wide_ones.values_adjoint(bad, me == last ? bad : good); },
+                                    "a row for each column and for each row that their worker owns, 3 and 2, and as "
+                                    "many vectors, got [3] and [");
   csr_matrix<double> b(everyone, mine, mine, {{2 * me, 0, 1.0}});
   test::expect_refused<shape_error>([&] { b.set_values(me == last ? bad : xt::xtensor<double, 1>{2.0}); },
                                     "requires a number for each entry");

@@ -261,7 +261,9 @@ BOOST_AUTO_TEST_CASE(wrong_indices_are_an_error_on_all_before_anything_moves) {
     index_exchange(everyone, me == 0 ? interval{0, 2} : owned, {});
     if (P == 1) index_exchange(everyone, indices{0, 1, 3}, {});
   });
-  expect_refused<shape_error>(everyone, "index 1 is owned by worker", [&] {
+  text owners;
+  owners << "index 1 is owned by worker 0 and by worker " << last << "; leave it out of one list";
+  expect_refused<shape_error>(everyone, owners.c_str(), [&] {
     indices own{3 * me, 3 * me + 1, 3 * me + 2};
     if (me == last) own.push_back(1);
     index_exchange(everyone, own, {});
@@ -274,6 +276,19 @@ BOOST_AUTO_TEST_CASE(wrong_indices_are_an_error_on_all_before_anything_moves) {
   BOOST_TEST(exchange(numbers(3, 3.0 * static_cast<double>(me)))(0) == 0.0);
 }
 
+BOOST_AUTO_TEST_CASE(any_index_without_an_owner_is_named) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id(), n = 2 * P + 1;
+  for (std::size_t missing = 0; missing + 1 < n; ++missing) {  // wherever it is in the parts of the directory
+    indices own;                                               // no range on any worker that has two
+    for (std::size_t i = me; i < n; i += P)
+      if (i != missing) own.insert(own.begin(), i);
+    text wanted;
+    wanted << "no worker owns index " << missing << "; give it an owner";
+    expect_refused<shape_error>(everyone, wanted.c_str(), [&] { index_exchange(everyone, own, {}); });
+  }
+}
+
 BOOST_AUTO_TEST_CASE(wrong_blocks_are_an_error_on_all_before_anything_moves) {
   const world everyone(test::workers());
   const std::size_t me = everyone.id(), last = everyone.size() - 1;
@@ -281,8 +296,10 @@ BOOST_AUTO_TEST_CASE(wrong_blocks_are_an_error_on_all_before_anything_moves) {
   const auto x = numbers(3, 3.0 * static_cast<double>(me));
   xt::xtensor<double, 1> view = xt::zeros<double>({2}), narrow = xt::zeros<double>({1}), whole = numbers(5, 0);
   for (int call = 0; call < 2; ++call) {
-    const char* const rows = "requires a block with a row for each index that its worker owns";
-    expect_refused<shape_error>(everyone, rows, [&] { exchange(numbers(me == last ? 4 : 3, 0)); });
+    text rows;
+    rows << "requires a block with a row for each index that its worker owns, worker " << last
+         << " has 3 and got a block of [4]";
+    expect_refused<shape_error>(everyone, rows.c_str(), [&] { exchange(numbers(me == last ? 4 : 3, 0)); });
     expect_refused<shape_error>(everyone, "that its worker wants",
                                 [&] { exchange.adjoint(numbers(me == last ? 3 : 2, 0)); });
     expect_refused<shape_error>(everyone, "owns and wants", [&] { exchange.refresh(me == 0 ? view : whole); });
@@ -305,10 +322,13 @@ BOOST_AUTO_TEST_CASE(wrong_blocks_are_an_error_on_all_before_anything_moves) {
     if (me == last) exchange(xt::xtensor<float, 1>(xt::ones<float>({3})));
     else exchange(x);
   });
-  expect_refused<disagreement_error>(everyone, "shape [3, 3, 2] of int", [&] {  // rows of as many elements
-    if (me == last) exchange(xt::xtensor<int, 3>(xt::ones<int>({3, 3, 2})));
-    else exchange(xt::xtensor<int, 3>(xt::ones<int>({3, 2, 3})));
-  });
+  using rows_of_rows = xt::xtensor<int, 3>;
+  const std::vector<rows_of_rows::shape_type> shapes{{3, 3, 2}, {3, 2, 3}, {3, 1, 6}, {3, 6, 1}, {3, 2, 2}};
+  for (const auto& one : shapes)  // most have rows of as many elements; some differ along one dimension only
+    for (const auto& other : shapes)
+      if (one != other)
+        expect_refused<disagreement_error>(everyone, "of int",
+                                           [&] { exchange(rows_of_rows(xt::ones<int>(me == last ? one : other))); });
   expect_refused<disagreement_error>(everyone, ".adjoint(dy)", [&] {
     if (me == 0) exchange.adjoint(numbers(2, 0));
     else exchange(x);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <functional>
 #include <limits>
 #include <partita/comm/over_workers.hpp>
 #include <partita/kernel/segments.hpp>
@@ -198,7 +199,18 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
                                     ".maximum_adjoint(x, y, dy): requires y of shape [1], got [2]");
   test::expect_refused<shape_error>([&] { s.maximum_adjoint(x, y, me == last ? bad : y); }, "requires dy of shape");
   if (P > 1) {
-    test::expect_refused<disagreement_error>([&] { me == last ? s.sum(x) : s.mean(x); });
+    // any two functions: on the last worker another one
+    const std::vector<std::function<void()>> calls{[&] { (void)s.rows(y); },
+                                                   [&] { (void)s.sum(x); },
+                                                   [&] { (void)s.mean(x); },
+                                                   [&] { (void)s.maximum(x); },
+                                                   [&] { (void)s.softmax(x); },
+                                                   [&] { (void)s.mean_adjoint(y); },
+                                                   [&] { (void)s.softmax_adjoint(x, x); },
+                                                   [&] { (void)s.maximum_adjoint(x, y, y); }};
+    for (const auto& one : calls)
+      for (const auto& other : calls)
+        if (&one != &other) test::expect_refused<disagreement_error>([&] { (me == last ? one : other)(); });
     test::expect_refused<disagreement_error>([&] {
       if (me == last) s.maximum(xt::xtensor<float, 1>(xt::ones<float>({3})));
       else s.maximum(x);

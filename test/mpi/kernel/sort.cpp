@@ -161,6 +161,11 @@ BOOST_AUTO_TEST_CASE(quantiles_are_those_of_all_numbers) {
       BOOST_TEST(got(k) == a + (at - static_cast<double>(low)) * (c - a), boost::test_tools::tolerance(1e-12));
     }
   }
+  // Beside infinities a number is its own quantile, and no share of a difference.
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  const xt::xtensor<double, 1> none, some{-infinite, 1, infinite};
+  const auto exact = quantile(everyone, everyone.id() == 0 ? some : none, {0.0, 0.5, 1.0});
+  BOOST_TEST((exact == some));
   xt::xtensor<double, 1> x = xt::ones<double>({2});
   if (everyone.id() == 0) x(1) = std::numeric_limits<double>::quiet_NaN();
   BOOST_TEST(std::isnan(quantile(everyone, x, {0.0})(0)));

@@ -109,6 +109,13 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   test::expect_refused<shape_error>([&] { searchsorted(everyone, me == last ? down : up, up); }, "requires sorted");
   if (P > 1) {
     test::expect_refused<shape_error>([&] { searchsorted(everyone, up, up); }, "requires sorted numbers");
+    // the last worker begins below the first one, and those between have no numbers
+    const xt::xtensor<int, 1> none, more{3, 4};
+    test::expect_refused<shape_error>(
+        [&] {
+          searchsorted(everyone, me == 0 ? more : me == last ? up : none, up);
+        },
+        "or begin below those of a worker before it");
     test::expect_refused<disagreement_error>([&] { top_k(everyone, up, me == last ? 1 : 2); });
     test::expect_refused<disagreement_error>([&] { searchsorted(everyone, up - up, up, {me == last}); });
   }

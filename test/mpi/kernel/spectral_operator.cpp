@@ -125,6 +125,17 @@ BOOST_AUTO_TEST_CASE(their_adjoints_are_their_transposes) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_wave_without_a_direction_has_no_odd_derivative) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(dynamic_extents<3>(std::array<std::size_t, 3>{everyone.size(), 1, 1}));
+  // the highest wave along x, in a field that varies along the others: 6 waves on 12 points
+  const field u = block(
+      p, [](double x, double y, double z) { return std::cos(6 * x) * (1 + std::cos(of_y * y) + std::sin(of_z * z)); });
+  for (const unsigned order : {1U, 3U})
+    BOOST_TEST(largest_difference(spectral_derivative(p, cell, 0, order)(u), field(0.0 * u)) < 1e-10);
+  BOOST_TEST(largest_difference(spectral_derivative(p, cell, 0, 2)(u), field(-36.0 * u)) < 1e-10);
+}
+
 BOOST_AUTO_TEST_CASE(wrong_calls_are_one_error_on_all_workers) {
   const world everyone(test::workers());
   const auto p = everyone.partition(dynamic_extents<3>(std::array<std::size_t, 3>{everyone.size(), 1, 1}));
@@ -136,6 +147,10 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_one_error_on_all_workers) {
   refused(test::refused<shape_error>([&] { helmholtz_solver(p, cell, 0); }), "requires a positive shift, got 0.0");
   const auto k = poisson_solver(p, cell);
   const field x = noise(p, 1), narrow(std::array<std::size_t, 3>{x.shape()[0], 9, 9});
+  const std::size_t first = balanced_part(cell.points[0], everyone.size(), 0).size();
+  text shapes;
+  shapes << "which is [" << first << ", 9, 10] on worker 0, got [" << first << ", 9, 9]";
+  refused(test::refused<shape_error>([&] { k(everyone.id() == 0 ? narrow : x); }), shapes.c_str());
   refused(test::refused<shape_error>([&] { k(everyone.id() == 0 ? narrow : x); }), "requires the balanced block");
   refused(test::refused<shape_error>([&] { k.adjoint(narrow); }), "requires the balanced block");
   BOOST_TEST(largest_difference(k(x), k.adjoint(x)) < 1e-13);  // what follows works: it is symmetric

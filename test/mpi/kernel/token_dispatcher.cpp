@@ -158,6 +158,7 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   test::expect_refused<shape_error>([&] { to.combine_adjoint(y, weights, one(bad, x)); }, "a row of x for each token");
   if (P > 1) {
     test::expect_refused<disagreement_error>([&] { token_dispatcher(everyone, me == last ? 4 : 3, {0}); });
+    test::expect_refused<disagreement_error>([&] { token_dispatcher(everyone, 3, {0, 1}, me == last ? 1 : 2); });
     test::expect_refused<disagreement_error>([&] { me == last ? to.combine(y) : to.combine(y, weights); });
   }
   BOOST_TEST((to.combine(to.dispatch(x)) == 2 * x));

@@ -107,6 +107,14 @@ BOOST_AUTO_TEST_CASE(a_movement_back_counts_its_messages, *test::at_least(2)) {
   const auto y = bound.take(x);
   BOOST_TEST(counted([&] { bound.take(x); }) == (me == 0 ? 0 : 1));
   BOOST_TEST(counted([&] { bound.scatter_add(x, y); }) == (me == 0 ? P - 1 : 0));
+  const auto bytes = [](auto call) {
+    const std::size_t before = detail::executing.moved.bytes;
+    call();
+    return detail::executing.moved.bytes - before;
+  };
+  constexpr std::size_t row = 2 * sizeof(double);
+  BOOST_TEST(bytes([&] { bound.take(x); }) == (me == 0 ? 0 : row));
+  BOOST_TEST(bytes([&] { bound.scatter_add(x, y); }) == (me == 0 ? (P - 1) * row : 0));
 }
 
 BOOST_AUTO_TEST_CASE(the_layout_is_part_of_the_type_if_those_of_the_operands_are, *test::at_least(2)) {
@@ -153,6 +161,11 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   test::expect_refused<partition_error>([&] { bound.take(shard(everyone, other.layout("b", ""), numbers(4, 2, 1))); },
                                         "on the mesh of the indices");
   if (everyone.size() > 1) {
+    const auto longer = shard(everyone, m.layout("a", ""), numbers(5, 2, 1));
+    const auto two = at({0, 1}), three = at({0, 1, 2});
+    const bool odd = everyone.id() == 0;
+    test::expect_refused<disagreement_error>([&] { bind_indices(odd ? longer : x, three); });
+    test::expect_refused<disagreement_error>([&] { bind_indices(x, odd ? two : three); });
     const no_implicit_reshard written_down;
     test::expect_refused<partition_error>([&] { bound.take(reshard(x, m.layout("", "a"))); },
                                           "requires operands that need not be moved");

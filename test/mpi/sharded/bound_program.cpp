@@ -74,6 +74,25 @@ BOOST_AUTO_TEST_CASE(results_are_values_and_arguments_may_lie_elsewhere) {
   BOOST_TEST(test::same_blocks(same_again.backward(y)[0], y));
 }
 
+BOOST_AUTO_TEST_CASE(each_gradient_is_a_block_of_its_own_and_arguments_are_let_go) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const sharding rows = m.layout("a", "");
+  const auto program = trace([](const auto& x, const auto& y) { return multiply(add(x, y), 2); }, spec(rows, {7, 3}),
+                             spec(rows, {7, 3}));
+  auto step = program.bind<double>(everyone, {0, 1, 0});
+  auto forward = program.bind<double>(everyone);
+  const auto x = made(everyone, rows, {7, 3}, 1), y = made(everyone, rows, {7, 3}, 2),
+             dy = made(everyone, rows, {7, 3}, 3);
+  const auto alone = [](const auto& one) { return !one.state()->active() || one.state()->block.alone(); };
+  for (int round = 0; round < 2; ++round) {
+    step(x, y);
+    for (const auto& one : step.backward(dy)) BOOST_TEST(test::same_blocks(one, multiply(dy, 2)));
+    forward(x, y);
+    BOOST_TEST((alone(x) && alone(y) && alone(dy)));  // a program holds nothing that it does not need
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_program_on_some_workers_overlaps_as_in_order) {
   world everyone(test::workers());
   const std::size_t n = everyone.size() > 1 ? everyone.size() - 1 : 1;

@@ -91,6 +91,8 @@ BOOST_AUTO_TEST_CASE(products_are_those_of_the_whole) {
     check("equal_to", {{a, b}, {a, b}}, [](const v& x) { return multiply(equal_to(x[0], x[1]), x[1]); });
     test::check_elements<complex>(everyone, "abs", random, {{a, b}}, [](const v& x) { return abs(x[0]); },
                                   {.tolerance = 1e-13});
+    test::check_elements<complex>(everyone, "abs of pending sums", random, {{a, b}, {b, c}},
+                                  [](const v& x) { return abs(matmul(x[0], x[1])); }, {.tolerance = 1e-13});
     test::check_elements<complex>(everyone, "angle", random, {{a, b}}, [](const v& x) { return angle(x[0]); },
                                   {.tolerance = 1e-13});
     test::check_elements<complex>(everyone, "divide", random, {{a, b}, {a, b}},

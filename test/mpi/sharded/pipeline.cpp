@@ -233,6 +233,21 @@ BOOST_AUTO_TEST_CASE(wrong_pipelines_and_calls_are_refused) {
                         .micro_batches = 2,
                         .order = everyone.id() == 0 ? pipeline_order::gpipe : pipeline_order::zero_bubble});
     });
+    // each list of times, the time of a movement, and an order of one's own that differs in one task
+    const bool odd = everyone.id() == 0;
+    const double one = odd ? 2 : 1;
+    const auto disagrees = [&](const pipeline_times& times, const pipeline_tasks& tasks) {
+      test::expect_refused<disagreement_error>([&] {
+        pipeline<double>(everyone, net.list(), {.rows = 8, .micro_batches = 2, .tasks = tasks, .times = times});
+      });
+    };
+    disagrees({{1, one}, {}, {}}, {});
+    disagrees({{}, {one, 1}, {}}, {});
+    disagrees({{}, {}, {1, one}}, {});
+    disagrees({{}, {}, {}, one}, {});
+    pipeline_tasks tasks = tasks_of(pipeline_order::gpipe, {{0, 1}, 2}, {});
+    if (odd) std::swap(tasks[0][0], tasks[0][1]);
+    disagrees({}, tasks);
   }
   BOOST_TEST((everywhere(everyone, step(x, t, weights)).size() == 1U));
 }

@@ -116,6 +116,11 @@ BOOST_AUTO_TEST_CASE(gradients_pass_between_real_and_complex_values_in_all_layou
     const std::tuple parts{placed<double>(everyone, xs, {4, 4}, 1), placed<complex>(everyone, zs, {4, 4}, 2)};
     const auto both = std::make_index_sequence<2>();
     expect_equal(turned, trace(turned, spec(xs, {4, 4}), complex_spec(zs, {4, 4})), whole, parts, both);
+    const auto stopped = [](const auto& one, const auto& z) {  // no gradient goes through the other factor
+      const auto both = multiply(to_complex(one), z);
+      return add(multiply(abs(both), stop_gradient(partita::real(z))), partita::imag(multiply(stop_gradient(both), z)));
+    };
+    expect_equal(stopped, trace(stopped, spec(xs, {4, 4}), complex_spec(zs, {4, 4})), whole, parts, both);
     if (k > 0) continue;
     expect_equal(pending, trace(pending, spec(xs, {4, 4}), complex_spec({4, 4})), whole, parts, both);
   }
@@ -214,6 +219,9 @@ BOOST_AUTO_TEST_CASE(wrong_types_of_elements_are_an_error_on_all_workers) {
   const auto waves = trace([](const auto& a) { return to_complex(a); }, spec(m.layout("a"), {5}));
   const traced_function without_type = waves;
   test::expect_refused<error>([&] { without_type(x); }, "requires a call for elements of the type of the result");
+  const auto longer =
+      trace([](const auto& a) { return multiply(to_complex(sin(a)), to_complex(cos(a))); }, spec(m.layout("a"), {64}));
+  test::expect_refused<error>([&] { longer.bind<double>(everyone, {.memory = 1}); }, "got 1; give that much");
   BOOST_TEST(same(waves(x), to_complex(plain<double>({5}, 1))));  // after these errors as before
   test::expect_refused<shape_error>([&] { program(placed<double>(everyone, m.layout("a"), {4}, 1), z); },
                                     "argument 0 was traced with extents");

@@ -2,10 +2,13 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
+#include <iterator>
 #include <partita/plan/pipeline_order.hpp>
+#include <partita/sharded/detail/pipeline_events.hpp>
 #include <random>
 #include <refused.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace partita;
@@ -85,7 +88,101 @@ BOOST_AUTO_TEST_CASE(several_stages_for_each_group_make_less_idle_time) {
       const pipeline_run run = simulate(shape, tasks_of(pipeline_order::interleaved, shape, half), half);
       BOOST_TEST(run.most_kept == (m == p ? p : 2 * p));
       BOOST_TEST(run.idle == static_cast<double>(p - 1) / (2 * m + p - 1), boost::test_tools::tolerance(1e-12));
+      // Megatron-LM's forward passes of group g before its first backward pass
+      const pipeline_tasks tasks = tasks_of(pipeline_order::interleaved, shape, half);
+      for (std::uint32_t g = 0; g < p; ++g) {
+        const auto is_backward = [](const pipeline_task& one) { return one.pass == pass::backward; };
+        const auto first = std::find_if(tasks[g].begin(), tasks[g].end(), is_backward);
+        BOOST_TEST(std::distance(tasks[g].begin(), first) == (m == p ? 2 * p : 2 * (p - g - 1) + p + 1));
+      }
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_group_with_all_stages_finishes_what_it_has_begun) {
+  const pipeline_shape shape{{0, 0}, 2};
+  const auto tasks = tasks_of(pipeline_order::one_forward_one_backward, shape, equal_times(2, 1, 2));
+  const std::vector<pipeline_task> expected{{pass::forward, 0, 0},  {pass::forward, 1, 0}, {pass::backward, 1, 0},
+                                            {pass::backward, 0, 0}, {pass::forward, 0, 1}, {pass::forward, 1, 1},
+                                            {pass::backward, 1, 1}, {pass::backward, 0, 1}};
+  BOOST_TEST_REQUIRE(tasks.size() == 1U);
+  BOOST_TEST((tasks[0] == expected));
+  BOOST_TEST(simulate(shape, tasks, equal_times(2, 1, 2)).most_kept == 1U);
+  // values are kept until the gradients of the weights are there
+  const std::vector<pipeline_task> apart{{pass::forward, 0, 0},  {pass::backward, 0, 0}, {pass::forward, 0, 1},
+                                         {pass::backward, 0, 1}, {pass::weights, 0, 0},  {pass::weights, 0, 1}};
+  BOOST_TEST(simulate({{0}, 2}, pipeline_tasks(1, apart), equal_times(1, 1, 1, 1)).most_kept == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(events_do_each_step_once_and_movements_that_are_pending_have_lanes_of_their_own) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    const pipeline_shape shape = random_shape(random);
+    const bool has_weights = random() % 2 == 0;
+    pipeline_times times = equal_times(shape.stages(), 1, 2, 1);
+    times.moving = static_cast<double>(random() % 3);
+    // A step for each forward pass, two for each backward pass, of which the stage before needs the first, and one for
+    // each movement between groups.
+    const detail::pipeline_numbers numbers{shape.stages(), shape.micro_batches};
+    std::vector<step_use> steps;
+    const auto add = [&](std::uint32_t task, bool moves, std::vector<std::uint32_t> reads, std::uint32_t sets) {
+      steps.push_back({std::move(reads), sets, task, moves});
+    };
+    const auto block = [&](std::uint32_t kind, std::uint32_t s, std::uint32_t m) {
+      return (kind * shape.micro_batches + m) * (shape.stages() + 1) + s;
+    };
+    enum : std::uint32_t { made, arrived, cotangent, returned, gradient, input };
+    for (std::uint32_t m = 0; m < shape.micro_batches; ++m) {
+      std::uint32_t x = block(input, 0, m);
+      for (std::uint32_t s = 0; s < shape.stages(); ++s) {
+        add(numbers.of(numbers.forward, s, m), false, {x}, block(made, s, m));
+        x = block(made, s, m);
+        if (s + 1 == shape.stages() || shape.group_of[s] == shape.group_of[s + 1]) continue;
+        add(numbers.of(numbers.to_next, s, m), true, {x}, block(arrived, s, m));
+        x = block(arrived, s, m);
+      }
+      x = block(input, 1, m);
+      for (std::uint32_t s = shape.stages(); s-- > 0;) {
+        add(numbers.of(numbers.backward, s, m), false, {x, block(made, s, m)}, block(cotangent, s, m));
+        add(numbers.of(numbers.backward, s, m), false, {x, block(made, s, m)}, block(gradient, s, m));
+        x = block(cotangent, s, m);
+        if (s == 0 || shape.group_of[s] == shape.group_of[s - 1]) continue;
+        add(numbers.of(numbers.to_last, s, m), true, {x}, block(returned, s, m));
+        x = block(returned, s, m);
+      }
+    }
+    const auto order =
+        detail::pipeline_events(shape, simulate(shape, random_tasks(shape, has_weights, random), times), steps);
+    using what = ordered_step::what;
+    std::vector<int> done(steps.size(), 0);  // 1 expected, 2 given, 3 done
+    std::vector<bool> is_made(block(input, 2, 0) + 6 * shape.micro_batches * (shape.stages() + 1), false);
+    std::vector<std::uint32_t> pending;
+    std::size_t most = 0, lanes = 0;
+    bool right = true;
+    for (const ordered_step& one : order) {
+      const step_use& step = steps[one.step];
+      int& now = done[one.step];
+      for (const std::uint32_t x : step.reads)  // what is not set in the pipeline comes from outside
+        right = right && (one.done == what::expect || x >= block(input, 0, 0) || is_made[x]);
+      const auto lane = std::find(pending.begin(), pending.end(), one.lane);
+      if (one.done == what::compute) right = right && now == 0 && !step.moves;
+      if (one.done == what::expect) {
+        right = right && now == 0 && step.moves && lane == pending.end() && one.lane > 0U;
+        pending.push_back(one.lane);
+        most = std::max(most, pending.size());
+        lanes = std::max<std::size_t>(lanes, one.lane);
+      }
+      if (one.done == what::give) right = right && now == 1 && lane != pending.end();
+      if (one.done == what::finish) {
+        right = right && now == 2 && lane != pending.end();
+        if (lane != pending.end()) pending.erase(lane);
+      }
+      now = one.done == what::expect ? 1 : one.done == what::give ? 2 : 3;
+      if (now == 3) is_made[step.sets] = true;
+    }
+    right = right && std::count(done.begin(), done.end(), 3) == static_cast<std::ptrdiff_t>(steps.size());
+    BOOST_TEST(right);
+    BOOST_TEST(lanes == most);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(usual_orders_run_for_uneven_stages_and_slow_movements) {

@@ -1,6 +1,7 @@
 // Orders of steps in which movements are pending while other steps are computed: laws over random programs.
 #include "random_steps.hpp"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
 #include <partita/plan/step_order.hpp>
@@ -77,5 +78,27 @@ BOOST_AUTO_TEST_CASE(the_order_of_the_program_is_kept_if_nothing_may_be_done_ahe
       BOOST_TEST(order[k++].until == now);
     }
     BOOST_TEST(k == order.size());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_block_lives_while_a_step_that_needs_it_is_pending) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 200; ++round) {
+    const std::vector<step_use> program = random_program(random, 1 + random() % 40);
+    const auto order = order_steps(program, 0, program.size(), {1 + random() % 5, random() % 20});
+    const auto at = places_of(order, program.size());
+    const block_lives lives = lives_of(program, order);
+    // by a loop over all blocks and steps
+    for (std::uint32_t block = 0; block < lives.last.size(); ++block) {
+      std::size_t first = block_lives::never, last = 0;
+      for (std::size_t s = 0; s < program.size(); ++s) {
+        bool needs = program[s].sets == block;
+        if (needs) first = std::min(first, at[s].begun);
+        for (const std::uint32_t x : program[s].reads) needs = needs || x == block;
+        if (needs) last = std::max(last, at[s].done);
+      }
+      BOOST_TEST(lives.first[block] == first);
+      BOOST_TEST(lives.last[block] == last);
+    }
   }
 }
