@@ -1,15 +1,18 @@
-// Training steps of a perceptron, or of a transformer, whose weights are cut over the data axis, bound with and without
-// overlap of movements and computing: times of both, alternating in one run, and the time in which a worker waits for
-// movements.
+// Training steps of a perceptron or a transformer whose weights are cut over the data axis, bound with and without
+// overlap of movements and computing, alternating in one run, and the time in which a worker waits for movements; or
+// two convolutions and pooling, with an exchange each and with one for all.
 #include "machine.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <partita/partita.hpp>
 #include <partita/sharded/attention.hpp>
 #include <partita/sharded/bound_program.hpp>
+#include <partita/sharded/convolve.hpp>
 #include <partita/sharded/element_functions.hpp>
 #include <partita/sharded/norms.hpp>
 #include <partita/sharded/operations.hpp>
+#include <partita/sharded/pool.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <string>
 #include <utility>
@@ -39,10 +42,18 @@ const auto block = [](const auto& x, const auto& g, const auto& b, const auto& q
   return add(y, einsum<"btf,fc->btc">(gelu(einsum<"btc,cf->btf">(normalise(y, g, b), up)), down));
 };
 
-/// Compares steps of a program in order and overlapped. The first argument is the batch, the others are weights.
+/// A way to bind a program.
+struct way {
+  const char* name;
+  schedule_options options;
+};
+
+/// Compares steps of a program that is bound in two ways. The first argument is the batch, the others are weights. The
+/// results of a training step, which are its gradients, have the same bits.
 template <std::size_t... I>
 bool compare(const world& everyone, const bench::command_line& line, const std::string& name,
-             const traced_function& program, std::index_sequence<I...>, bench::rows& out) {
+             const traced_function& program, std::index_sequence<I...>, const way (&ways)[2], bool trains,
+             bench::rows& out) {
   const std::size_t width = line.count("width");
   const auto made = [&](std::size_t k) {
     const value v = program.input(k);
@@ -53,42 +64,42 @@ bool compare(const world& everyone, const bench::command_line& line, const std::
     });
   };
   const tensor arguments[] = {made(I)...};
-  const tensor dy = reshard(arguments[0], layout_of_cotangent(program.complete()[program.result()]));
   struct variant {
-    const char* name;
     bound_program<float> step;
     std::vector<double> samples{}, waited{}, computed{};
     std::vector<tensor> found{};
   };
   std::vector<std::size_t> gradients;
-  for (std::size_t k = 1; k < sizeof...(I); ++k) gradients.push_back(k);
-  variant all[] = {{"in order", program.bind<float>(everyone, gradients, {.overlap = false})},
-                   {"overlapped", program.bind<float>(everyone, gradients, {.overlap = true})}};
+  for (std::size_t k = 1; trains && k < sizeof...(I); ++k) gradients.push_back(k);
+  variant all[] = {{program.bind<float>(everyone, gradients, ways[0].options)},
+                   {program.bind<float>(everyone, gradients, ways[1].options)}};
+  tensor dy;
+  if (trains) dy = reshard(arguments[0], layout_of_cotangent(program.complete()[program.result()]));
   for (variant& v : all) v.step.measured();
   for (int round = -1; round < line.rounds("steps"); ++round)
     for (variant& v : all) {
       const double took = bench::timed([&] {
-        v.step(arguments[I]...);
-        v.step.backward(dy);
+        const tensor& y = v.step(arguments[I]...);
+        v.found = trains ? v.step.backward(dy) : std::vector<tensor>{y};
       });
       if (round < 0) continue;
       const timetable last = v.step.measured();
       v.samples.push_back(took), v.waited.push_back(last.waiting()), v.computed.push_back(last.computing());
     }
-  for (variant& v : all) {
-    v.step(arguments[I]...);
-    v.found = v.step.backward(dy);
-  }
   bool right = true;
-  for (std::size_t k = 0; k < gradients.size(); ++k) {
+  for (std::size_t k = 0; k < all[0].found.size(); ++k) {
     const tensor &a = all[0].found[k], &b = all[1].found[k];
-    right = right && std::equal(a.data(), a.data() + a.size(), b.data());
+    // a product of a larger block may be rounded differently
+    right = right && std::equal(a.data(), a.data() + a.size(), b.data(), [&](float u, float v) {
+              return trains ? u == v : std::abs(u - v) <= 1e-4F * (1 + std::abs(u));
+            });
   }
-  const double in_order = bench::median(all[0].samples);
-  for (const variant& v : all) {
+  const double first = bench::median(all[0].samples);
+  for (std::size_t k = 0; k < 2; ++k) {
+    const variant& v = all[k];
     const timetable guess = v.step.timetable();
-    out.add_peer(name, v.name, v.samples,
-                 {{"ratio", bench::median(v.samples) / in_order},
+    out.add_peer(name, ways[k].name, v.samples,
+                 {{"ratio", bench::median(v.samples) / first},
                   {"seconds_waiting", bench::median(v.waited)},
                   {"seconds_computing", bench::median(v.computed)},
                   {"seconds_estimated", guess.seconds()},
@@ -97,12 +108,31 @@ bool compare(const world& everyone, const bench::command_line& line, const std::
   return right;
 }
 
+/// Two convolutions and pooling of an image of 64 rows and columns for each worker, cut along its rows.
+bool measure_windows(const world& everyone, const bench::command_line& line, bench::rows& out) {
+  const std::size_t n = everyone.size(), channels = line.count("channels");
+  const mesh m{axis{"rows", n}};
+  const auto network = [](const auto& x, const auto& a, const auto& b) {
+    const auto y = convolve<2>(convolve<2>(x, a, {.padding = {1, 1}}), b, {.padding = {1, 1}});
+    return max_pool<2>(y, {.kernel = {3, 3}, .stride = 2, .padding = {1, 1}});
+  };
+  const spec kernel(m.layout("", "", "", ""), {channels, channels, 3, 3});
+  const way ways[] = {{"three exchanges", {.wider_windows = false}}, {"wider windows", {.wider_windows = true}}};
+  return compare(
+      everyone, line,
+      "convolution, convolution, pooling of 64 x 64, " + std::to_string(channels) + " channels, " + line.word("link"),
+      trace(network, spec(m.layout("", "", "rows", ""), {1, channels, 64 * n, 64}), kernel, kernel),
+      std::make_index_sequence<3>(), ways, false, out);
+}
+
 bool measure(const bench::command_line& line, bench::rows& out) {
   const world everyone;
+  const std::string network_name = line.word("network");
+  if (network_name == "windows") return measure_windows(everyone, line, out);
   const std::size_t n = everyone.size(), width = line.count("width"), batch = line.count("batch");
-  const bool is_transformer = line.word("network") == "transformer";
-  if (!is_transformer && line.word("network") != "perceptron")
-    throw bench::usage_error("requires --network perceptron or --network transformer");
+  const bool is_transformer = network_name == "transformer";
+  if (!is_transformer && network_name != "perceptron")
+    throw bench::usage_error("requires --network perceptron, transformer or windows");
   constexpr std::size_t heads = 8, positions = 32;
   const std::size_t sequences = batch / positions;
   if (width % n != 0 || (is_transformer ? sequences : batch) % n != 0)
@@ -113,13 +143,14 @@ bool measure(const bench::command_line& line, bench::rows& out) {
     throw bench::usage_error("requires 8 heads that the number of workers divides, and whole sequences of 32 rows");
   const mesh m{axis{"data", n}};
   // Each weight is gathered where it is used, and its gradient is reduce-scattered.
-  const spec rows(m.layout("data", ""), {width, width});
+  const way ways[] = {{"in order", {.overlap = false}}, {"overlapped", {.overlap = true}}};
   const std::string size = std::to_string(batch) + " x " + std::to_string(width) + ", " + line.word("link");
   if (!is_transformer) {
     const auto network = [](const auto& x, const auto&... w) { return layers(x, w...); };
+    const spec rows(m.layout("data", ""), {width, width});
     return compare(everyone, line, "step of " + size,
                    trace(network, spec(m.layout("data", ""), {batch, width}), rows, rows, rows, rows, rows, rows),
-                   std::make_index_sequence<7>(), out);
+                   std::make_index_sequence<7>(), ways, true, out);
   }
   const spec g({width}), project(m.layout("data", "", ""), {width, heads, width / heads}),
       merge(m.layout("data", "", ""), {heads, width / heads, width}), up(m.layout("data", ""), {width, 4 * width}),
@@ -132,7 +163,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   return compare(everyone, line, "transformer step of " + size,
                  trace(network, spec(m.layout("data", "", ""), {sequences, positions, width}), g, g, project, project,
                        project, merge, up, down, project, project, project, merge, up, down),
-                 std::make_index_sequence<15>(), out);
+                 std::make_index_sequence<15>(), ways, true, out);
 }
 
 }  // namespace
@@ -140,9 +171,10 @@ bool measure(const bench::command_line& line, bench::rows& out) {
 int main(int argc, char** argv) {
   const bench::command_line line(
       "overlap", "training steps with and without overlap of movements and computing", {1},
-      {{"network", bench::argument::word, "perceptron of six layers, or transformer of two", "perceptron"},
+      {{"network", bench::argument::word, "perceptron of six layers, transformer of two, or windows", "perceptron"},
        {"width", bench::argument::count, "features of each layer", "512", "64"},
        {"batch", bench::argument::count, "rows of a step", "1024", "64"},
+       {"channels", bench::argument::count, "channels of the images of --network windows", "4", "1"},
        {"steps", bench::argument::count, "steps of each kind", "31", "3"},
        {"link", bench::argument::word, "the link of the workers, for the rows", "one node"}});
   return bench::run_on_workers(argc, argv, line, measure);

@@ -12,11 +12,7 @@ namespace partita {
 /// right is the memory of a worker at that time. The legend and the axis of time are part of the drawing.
 template <class Graph>
 long_text to_svg(const step_plan_of<Graph>& plan) {
-  drawing::px wide = 0;
-  for (const step_event& one : plan.events)
-    if (const drawing::px own = detail::timeline::width_of(detail::said_event(plan, one)); own > wide) wide = own;
-  detail::timeline on(plan.seconds(), plan.peak(), wide);
-  on.title(long_text("a step takes ") << detail::said_cost(plan.cost), "time, bytes");
+  detail::timeline on{long_text("a step takes ") << detail::said_cost(plan.cost), "time, bytes"};
   on.key(2, "computes");
   on.key(4, "communicates");
   on.key(0, "updates");
@@ -25,7 +21,7 @@ long_text to_svg(const step_plan_of<Graph>& plan) {
     const std::size_t colour = one.done == step_event::what::compute ? 2 : one.done == step_event::what::update ? 0 : 4;
     long_text beside = detail::in_seconds(one.seconds);
     if (one.bytes > 0) beside << ", " << detail::in_bytes(one.bytes);
-    on.bar({detail::said_event(plan, one), beside, now, now + one.seconds, colour, one.held, one.backward});
+    on.bars.push_back({detail::said_event(plan, one), beside, now, now + one.seconds, colour, one.held, one.backward});
     now += one.seconds;
   }
   return on.svg();

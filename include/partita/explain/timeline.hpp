@@ -5,8 +5,14 @@
 #include <partita/core/config.hpp>
 #include <partita/explain/long_text.hpp>
 #include <partita/explain/svg.hpp>
+#include <vector>
 
 namespace partita::detail {
+
+/// Adds an entry of a legend at x. Returns where the next one begins.
+PARTITA_DECL drawing::px add_key(drawing& on, drawing::px x, std::size_t colour, const char* name);
+/// Adds an axis of time at the height y, with so many seconds between its ends.
+PARTITA_DECL void add_time_axis(drawing& on, drawing::px from, drawing::px to, drawing::px y, double seconds);
 
 /// One line of the drawing.
 struct timeline_bar {
@@ -19,32 +25,17 @@ struct timeline_bar {
 };
 
 /// The drawing: events from top to bottom, time from left to right; on the right is the memory of a worker.
-class timeline {
- public:
-  using px = drawing::px;
+struct timeline {
+  long_text title{};
+  const char* beside = "";  ///< the title of what stands to the right of the bars
+  drawing on{};
+  drawing::px at_key = 0;
+  std::vector<timeline_bar> bars{};
 
-  /// `total` and `peak` are the last time and the most memory of all bars, `longest` the width of the longest `event`.
-  timeline(double total, std::size_t peak, px longest) : total_(total), peak_(peak), words_(longest + 16) {}
-
-  static px width_of(const long_text& event) { return drawing::width_of(event, plain()); }
-  PARTITA_DECL void title(const long_text& words, const char* beside);
   /// The next entry of the legend.
-  PARTITA_DECL void key(std::size_t colour, const char* name);
-  PARTITA_DECL void bar(const timeline_bar& one);
-  /// Adds the axis of time below the bars.
+  void key(std::size_t colour, const char* name) { at_key = add_key(on, at_key, colour, name); }
+  /// Adds the bars and the axis of time.
   PARTITA_DECL long_text svg();
-
- private:
-  static constexpr px row = 22, wide = 480, memory = 190, full = 60;  // the column of memory, and its longest bar
-
-  static drawing::style plain() { return {13, drawing::anchor::start, dark.ink, false, false}; }
-  px column() const { return words_ + wide + 24; }
-
-  double total_;
-  std::size_t peak_;
-  px words_, at_key_ = 0, y_ = 2 * row + 4;
-  bool is_backward_ = false;
-  drawing on_;
 };
 
 }  // namespace partita::detail

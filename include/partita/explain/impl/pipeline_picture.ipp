@@ -4,6 +4,7 @@
 #include <partita/explain/pipeline_picture.hpp>
 #include <partita/explain/quantities.hpp>
 #include <partita/explain/svg.hpp>
+#include <partita/explain/timeline.hpp>
 
 namespace partita {
 
@@ -26,39 +27,26 @@ PARTITA_DEF long_text to_svg(const pipeline_run& run) {
   }
   const double scale = shortest > 0 ? 24 / shortest : 0;
   const auto at = [&](double seconds) { return names + static_cast<px>(seconds * scale + 0.5); };
-  const auto colour = [](pipeline_pass pass) {
-    return colour_of(pass == pipeline_pass::forward ? 0 : pass == pipeline_pass::backward ? 2 : 4);
+  const auto colour = [](pipeline_pass pass) -> std::size_t {
+    return pass == pipeline_pass::forward ? 0 : pass == pipeline_pass::backward ? 2 : 4;
   };
   drawing on;
   on.words(0, 16,
            long_text("idle ") << detail::in_percent(run.idle) << " of the time; at most " << run.most_kept
                               << " micro-batches are kept by one stage",
            bold);
-  px key = 0;
-  const auto legend = [&](pipeline_pass pass, const char* name) {
-    on.rectangle(key, 28, 14, 12, colour(pass));
-    on.words(key + 20, 39, name, plain);
-    key += 20 + drawing::width_of(name, plain) + 16;
-  };
-  legend(pipeline_pass::forward, "forward");
-  legend(pipeline_pass::backward, "backward");
-  if (has_weights) legend(pipeline_pass::weights, "gradients of weights");
+  px key = detail::add_key(on, 0, colour(pipeline_pass::forward), "forward");
+  key = detail::add_key(on, key, colour(pipeline_pass::backward), "backward");
+  if (has_weights) detail::add_key(on, key, colour(pipeline_pass::weights), "gradients of weights");
   constexpr px top = 52;
   for (std::uint32_t g = 0; g < groups; ++g) on.words(0, top + row * px(g) + 19, long_text("group ") << g, plain);
   for (const simulated_task& one : run.tasks) {
     const px from = at(one.from), until = at(one.until), y = top + row * px(one.group);
     if (until == from) continue;
-    on.rectangle(from, y + 2, until - from, row - 4, colour(one.task.pass));
+    on.rectangle(from, y + 2, until - from, row - 4, colour_of(colour(one.task.pass)));
     on.words((from + until) / 2, y + 19, long_text() << one.task.micro_batch, middle);
   }
-  const px y = top + row * px(groups) + 4, end = at(run.seconds);
-  on.line(names, y, end, y, detail::dark.ink);
-  constexpr int ticks = 4;
-  for (int k = 0; k <= ticks; ++k) {
-    const px x = names + (end - names) * k / ticks;
-    on.line(x, y, x, y + 5, detail::dark.ink);
-    on.words(x, y + 20, detail::in_seconds(run.seconds * k / ticks), middle);
-  }
+  detail::add_time_axis(on, names, at(run.seconds), top + row * px(groups) + 4, run.seconds);
   return on.svg();
 }
 

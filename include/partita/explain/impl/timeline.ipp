@@ -6,45 +6,61 @@
 
 namespace partita::detail {
 
-PARTITA_DEF void timeline::title(const long_text& words, const char* beside) {
-  drawing::style bold = plain();
-  bold.bold = true;
-  on_.words(0, row - 6, words, bold);
-  on_.words(column(), row + row - 5, beside, bold);
-  on_.words(column() + memory, row + row - 5, long_text("memory, at most ") << in_bytes(peak_), bold);
+PARTITA_DEF drawing::px add_key(drawing& on, drawing::px x, std::size_t colour, const char* name) {
+  const drawing::style plain{13, drawing::anchor::start, dark.ink, false, false};
+  on.rectangle(x, 28, 14, 12, colour_of(colour));
+  on.words(x + 20, 39, name, plain);
+  return x + 20 + drawing::width_of(name, plain) + 16;
 }
 
-PARTITA_DEF void timeline::key(std::size_t colour, const char* name) {
-  on_.rectangle(at_key_, row + 6, 14, row - 10, colour_of(colour));
-  on_.words(at_key_ + 20, row + row - 5, name, plain());
-  at_key_ += 20 + width_of(name) + 16;
-}
-
-PARTITA_DEF void timeline::bar(const timeline_bar& one) {
-  const auto across = [&](double seconds) {
-    return total_ > 0 ? static_cast<px>(seconds / total_ * static_cast<double>(wide) + 0.5) : 0;
-  };
-  if (one.backward && !is_backward_) on_.line(0, y_, column() + memory + full, y_, pale.ink);
-  is_backward_ = one.backward;
-  const px from = across(one.from), to = across(one.until);
-  on_.words(0, y_ + row - 7, one.event, plain());
-  on_.rectangle(words_ + from, y_ + 4, to > from ? to - from : 1, row - 8, colour_of(one.colour));
-  on_.words(column(), y_ + row - 7, one.beside, plain());
-  const double share = peak_ > 0 ? static_cast<double>(one.held) / static_cast<double>(peak_) : 0;
-  on_.rectangle(column() + memory, y_ + 6, static_cast<px>(static_cast<double>(full) * share), row - 12,
-                {"#c3cad2", pale.ink}, 0);
-  y_ += row;
+PARTITA_DEF void add_time_axis(drawing& on, drawing::px from, drawing::px to, drawing::px y, double seconds) {
+  constexpr int ticks = 4;
+  on.line(from, y, to, y, dark.ink);
+  for (int k = 0; k <= ticks; ++k) {
+    const drawing::px x = from + (to - from) * k / ticks;
+    on.line(x, y, x, y + 5, dark.ink);
+    on.words(x, y + 20, in_seconds(seconds * k / ticks), {.size = 12, .at = drawing::anchor::middle});
+  }
 }
 
 PARTITA_DEF long_text timeline::svg() {
-  constexpr int ticks = 4;
-  on_.line(words_, y_ + 4, words_ + wide, y_ + 4, dark.ink);
-  for (int k = 0; k <= ticks; ++k) {
-    const px x = words_ + k * wide / ticks;
-    on_.line(x, y_ + 4, x, y_ + 9, dark.ink);
-    on_.words(x, y_ + 24, in_seconds(total_ * k / ticks), {.size = 12, .at = drawing::anchor::middle});
+  using px = drawing::px;
+  constexpr px row = 22, wide = 480, memory = 190, full = 60;  // the column of memory, and its longest bar
+  const drawing::style plain{13, drawing::anchor::start, dark.ink, false, false};
+  drawing::style bold = plain;
+  bold.bold = true;
+  double total = 0;
+  std::size_t peak = 0;
+  px words = 0;
+  for (const timeline_bar& one : bars) {
+    total = one.until > total ? one.until : total;
+    peak = one.held > peak ? one.held : peak;
+    if (const px own = drawing::width_of(one.event, plain); own > words) words = own;
   }
-  return on_.svg();
+  words += 16;
+  const px column = words + wide + 24;
+  on.words(0, row - 6, title, bold);
+  on.words(column, row + row - 5, beside, bold);
+  on.words(column + memory, row + row - 5, long_text("memory, at most ") << in_bytes(peak), bold);
+  const auto across = [&](double seconds) {
+    return total > 0 ? static_cast<px>(seconds / total * static_cast<double>(wide) + 0.5) : 0;
+  };
+  px y = 2 * row + 4;
+  bool is_backward = false;
+  for (const timeline_bar& one : bars) {
+    if (one.backward && !is_backward) on.line(0, y, column + memory + full, y, pale.ink);
+    is_backward = one.backward;
+    const px from = across(one.from), to = across(one.until);
+    on.words(0, y + row - 7, one.event, plain);
+    on.rectangle(words + from, y + 4, to > from ? to - from : 1, row - 8, colour_of(one.colour));
+    on.words(column, y + row - 7, one.beside, plain);
+    const double share = peak > 0 ? static_cast<double>(one.held) / static_cast<double>(peak) : 0;
+    on.rectangle(column + memory, y + 6, static_cast<px>(static_cast<double>(full) * share), row - 12,
+                 {"#c3cad2", pale.ink}, 0);
+    y += row;
+  }
+  add_time_axis(on, words, words + wide, y + 4, total);
+  return on.svg();
 }
 
 }  // namespace partita::detail

@@ -49,17 +49,14 @@ PARTITA_DEF long_text to_text(const timetable& times) {
 }
 
 PARTITA_DEF long_text to_svg(const timetable& times) {
-  drawing::px wide = 0;
-  for (const timetable::entry& one : times.entries)
-    if (const drawing::px own = detail::timeline::width_of(detail::said_entry(one)); own > wide) wide = own;
-  detail::timeline on(times.seconds(), times.peak(), wide);
-  on.title(detail::said_total(times), "time, bytes received");
+  detail::timeline on{detail::said_total(times), "time, bytes received"};
   on.key(2, "computes");
   on.key(4, "moves");
   for (const timetable::entry& one : times.entries) {
     long_text beside = detail::in_seconds(one.until - one.from);
     if (one.moves) beside << ", " << detail::in_bytes(one.received);
-    on.bar({detail::said_entry(one), beside, one.from, one.until, one.moves ? 4U : 2U, one.held, one.is_backward});
+    on.bars.push_back(
+        {detail::said_entry(one), beside, one.from, one.until, one.moves ? 4U : 2U, one.held, one.is_backward});
   }
   return on.svg();
 }
