@@ -113,8 +113,8 @@ class measured_times final : public step_times {
         std::vector<tensor> held;
         std::vector<std::uint32_t> numbers;
         record(one, steps, [&](const sharding& s, const shape_list& shape) {
-          detail::outside_argument<T> room;
-          const tensor x = room.recorded(steps, on_, traced_function::laid(s), shape);
+          detail::outside_argument room;
+          const tensor x = room.recorded<T>(steps, on_, traced_function::laid(s), shape);
           fill(x);
           held.push_back(x), numbers.push_back(room.number);
           return x;
