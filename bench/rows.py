@@ -272,10 +272,21 @@ def any_other(kind):
             return short(value) if key.startswith("seconds") else f"{value:.3g}"
         return "-" if value is None else str(value)
 
-    print("| case, workers | by |", " | ".join(c.replace("seconds_", "").replace("_", " ") for c in columns), "|")
-    print("|---" * (2 + len(columns)) + "|")
+    has_peers = any("peer" in r for r in of)
+    print("| case, workers |", *(["by |"] if has_peers else []), " | ".join(c.replace("seconds_", "").replace("_", " ") for c in columns), "|")
+    print("|---" * (1 + has_peers + len(columns)) + "|")
     for r in of:
-        print(f'| {r["case"]}, {r["workers"]} | {r.get("peer", "-")} |', " | ".join(shown(c, r.get(c)) for c in columns), "|")
+        print(f'| {r["case"]}, {r["workers"]} |', *([f'{r["peer"]} |'] if has_peers else []), " | ".join(shown(c, r.get(c)) for c in columns), "|")
+
+
+def index_exchange():
+    of = [r for r in rows if r["bench"] == "index_exchange" and "seconds_call" in r]
+    ways = ("seconds_call", "seconds_refresh", "seconds_vec_scatter", "seconds_alltoallv", "seconds_shared_gather")
+    print("| numbers in a row, workers | call, us | `refresh` | PETSc's VecScatter | MPI_Alltoallv | loop in shared memory | VecScatter / call | MPI_Alltoallv / call |")
+    print("|---" * 8 + "|")
+    for r in of:
+        print("|", " | ".join([f'{r["case"].split()[0]}, {r["workers"]}', *(short(r[w]) if r.get(w) else "-" for w in ways),
+                               *(f'{r[w] / r["seconds_call"]:.2f}' if r.get(w) else "-" for w in ways[2:4])]), "|")
 
 
 def gnuplot():
@@ -296,5 +307,5 @@ else:
             print()
         table_of = {"repartition": repartition, "collectives": collectives, "linear": linear, "plan": plan, "hosts": hosts, "model": model,
                     "transpose": transpose, "halo": halo, "halo step": halo_step, "convolution": convolution, "sharded": sharded,
-                    "search_order": search_order, "simulated": simulated}
+                    "search_order": search_order, "simulated": simulated, "index_exchange": index_exchange}
         table_of.get(kind, lambda name=kind: any_other(name))()
