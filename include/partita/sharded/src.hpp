@@ -20,6 +20,7 @@
 #include <partita/sharded/detail/impl/tensor_block.ipp>
 #include <partita/sharded/detail/impl/wider_windows.ipp>
 #include <partita/sharded/impl/gradient_norm.ipp>
+#include <partita/sharded/impl/pipeline_search.ipp>
 #include <partita/sharded/impl/scan_schedule.ipp>
 #include <partita/sharded/impl/sharded_partition.ipp>
 #include <partita/sharded/impl/sharded_tensor.ipp>

@@ -1,0 +1,151 @@
+// Defines the functions that sharded/pipeline_search.hpp declares.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <partita/sharded/pipeline_search.hpp>
+#include <utility>
+
+namespace partita {
+
+PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, const pipeline_search_options& options) {
+  /// The estimate of some layers for one micro-batch.
+  struct stage_estimate {
+    double forward = 0, backward = 0, update = 0;
+    std::size_t peak = 0;  ///< bytes of a worker
+    std::size_t kept = 0;  ///< of them, bytes that the forward pass leaves to the backward pass
+    std::size_t sent = 0;  ///< bytes of a worker's block of the result
+    search_candidate layouts{};
+  };
+  std::map<std::array<std::size_t, 4>, stage_estimate> known;
+  const auto estimated = [&](std::size_t workers, std::size_t first, std::size_t last,
+                             std::size_t rows) -> const stage_estimate& {
+    const auto [place, is_new] = known.try_emplace({workers, first, last, rows});
+    stage_estimate& one = place->second;
+    if (!is_new) return one;
+    graph g = network.program(workers, first, last, rows);
+    // What arrives from the stage before is no weight, but its cotangent goes back.
+    std::uint32_t arrives = step_event::none;
+    for (std::uint32_t v = 0; first > 0 && v < g.values() && arrives == step_event::none; ++v)
+      if (g[value{v}].producer == graph::none && !g[value{v}].is_parameter) arrives = v;
+    if (arrives != step_event::none) g.differentiate_by(value{arrives});
+    const auto found = [&] {
+      try {
+        return search(g, options.links, options.memory, options.layouts);
+      } catch (const partition_error&) {  // nothing fits: how much does it take?
+        return search(g, options.links, ~std::size_t{0}, options.layouts);
+      }
+    }();
+    const graph annotated = found.annotated();
+    const completion done = complete(annotated, found.by);
+    const std::vector<sharding> states = found.states(done);
+    const step_plan step = plan_step(done, found.model, states);
+    const std::size_t bytes = found.model.element_bytes;
+    std::size_t weights = 0, no_states = 0;  // bytes; states of what arrives do not exist
+    for (std::uint32_t v = 0; v < g.values(); ++v) {
+      const value at{v};
+      if (!g[at].is_parameter) continue;
+      const std::size_t of_states = found.model.states * detail::block_bytes(states[v], g[at].shape, bytes);
+      if (v == arrives) no_states = of_states;
+      weights += of_states + (v == arrives ? 0 : detail::block_bytes(done[at], g[at].shape, bytes));
+    }
+    for (const step_event& e : step.events) {
+      if (e.done == step_event::what::update) one.update += e.of == arrives ? 0 : e.seconds;
+      else (e.backward ? one.backward : one.forward) += e.seconds;
+      if (!e.backward) one.kept = e.held > weights ? e.held - weights : 0;
+    }
+    const value result{static_cast<std::uint32_t>(g.values() - 1)};
+    one.sent = detail::block_bytes(done[result], g[result].shape, bytes);
+    one.peak = step.peak() - no_states;
+    one.layouts = found.best;
+    return one;
+  };
+
+  pipeline_answer best;
+  bool is_found = false;
+  std::size_t least = ~std::size_t{0}, candidates = 0;
+  const auto consider = [&](std::size_t stages, std::size_t micro_batches) {
+    const std::size_t workers = network.workers / stages;
+    const std::size_t rows = (network.rows + micro_batches - 1) / micro_batches;
+    // 1. The layers of each stage: longest[p][l] is the longest of p stages with the first l layers.
+    std::vector<double> until{0};
+    for (std::size_t l = 0; l < network.layers; ++l) {
+      const stage_estimate& one = estimated(workers, l, l + 1, rows);
+      until.push_back(until.back() + one.forward + one.backward);
+    }
+    std::vector<std::vector<double>> longest(stages + 1, until);
+    std::vector<std::vector<std::size_t>> begin(stages + 1, std::vector<std::size_t>(network.layers + 1, 0));
+    for (std::size_t p = 2; p <= stages; ++p)
+      for (std::size_t l = p; l <= network.layers; ++l) {
+        longest[p][l] = -1;
+        for (std::size_t from = p - 1; from < l; ++from)
+          if (const double here = std::max(longest[p - 1][from], until[l] - until[from]);
+              longest[p][l] < 0 || here < longest[p][l])
+            longest[p][l] = here, begin[p][l] = from;
+      }
+    // 2. The estimate of each stage, and what a worker holds.
+    pipeline_answer one;
+    one.workers_of_stage = workers, one.micro_batches = micro_batches;
+    one.stages.resize(stages);
+    for (std::size_t p = stages, last = network.layers; p > 0; last = begin[p--][last])
+      one.stages[p - 1].first = begin[p][last], one.stages[p - 1].last = last;
+    pipeline_shape shape{{}, static_cast<std::uint32_t>(micro_batches)};
+    std::vector<const stage_estimate*> estimates;
+    for (found_stage& s : one.stages) {
+      const stage_estimate& e = estimated(workers, s.first, s.last, rows);
+      s.layouts = e.layouts;
+      shape.group_of.push_back(static_cast<std::uint32_t>(estimates.size()));
+      estimates.push_back(&e);
+      one.updating = std::max(one.updating, e.update);
+      if (s.last < network.layers)
+        one.times.moving = std::max(
+            one.times.moving, options.between.latency + static_cast<double>(e.sent) * options.between.seconds_per_byte);
+    }
+    // 3. The orders.
+    for (const pipeline_order order : options.orders) {
+      one.order = order;
+      one.times.forward.clear(), one.times.backward.clear(), one.times.weights.clear();
+      const bool apart = order == pipeline_order::zero_bubble;
+      for (const stage_estimate* e : estimates) {
+        one.times.forward.push_back(e->forward);
+        one.times.backward.push_back(apart ? e->backward / 2 : e->backward);
+        one.times.weights.push_back(apart ? e->backward / 2 : 0);
+      }
+      one.run = simulate(shape, tasks_of(order, shape, one.times), one.times);
+      one.peak = 0;
+      for (const stage_estimate* e : estimates)
+        one.peak = std::max(one.peak, e->peak + (std::max(one.run.most_kept, 1U) - 1) * e->kept);
+      ++candidates;
+      least = std::min(least, one.peak);
+      if (one.peak > options.memory || (is_found && one.seconds() >= best.seconds())) continue;
+      best = one, is_found = true;
+    }
+  };
+  if (!network.program)
+    throw partition_error("partita::search_pipeline: requires a function that makes the programs; give .program");
+  if (options.layouts.model.times != nullptr)
+    throw partition_error(
+        "partita::search_pipeline: requires a model of speeds, as measured times are those of one program; leave "
+        ".layouts.model.times null");
+  for (std::size_t stages = 1; stages <= network.layers && stages <= network.workers; ++stages) {
+    const bool is_asked = options.stages.empty() ||
+                          std::find(options.stages.begin(), options.stages.end(), stages) != options.stages.end();
+    if (network.workers % stages != 0 || !is_asked) continue;
+    for (const std::size_t m : options.micro_batches)
+      if (m > 0 && m <= network.rows) consider(stages, m);
+  }
+  if (candidates == 0)
+    throw partition_error(text("partita::search_pipeline: requires numbers of stages, at most ")
+                          << network.layers << ", that divide " << network.workers
+                          << " workers, numbers of micro-batches up to " << network.rows
+                          << ", and orders; give others in .stages, .micro_batches and .orders");
+  if (!is_found)
+    throw partition_error(text("partita::search_pipeline: requires a pipeline that fits into ")
+                          << options.memory << " bytes of each worker, but the least that was found holds " << least
+                          << "; give more memory, more workers, more stages or more micro-batches");
+  best.candidates = candidates;
+  return best;
+}
+
+}  // namespace partita
