@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
+#include <partita/explain/plan_svg.hpp>
 #include <partita/kernel/index_exchange.hpp>
 #include <partita/partita.hpp>
 #include <random>
@@ -19,14 +21,14 @@ template <class F>
 void for_each_edge(F f) {
   std::minstd_rand random(1);
   for (std::size_t e = 0; e < edges; ++e) {
-    if (e < n) f(e, (e + 1) % n);
-    else f(random() % n, random() % n);
+    const std::size_t a = e < n ? e : random() % n;
+    f(a, e < n ? (e + 1) % n : random() % n);
   }
 }
 
 /// Solves (L + 0.1) u = b, L being the Laplacian of the graph; b is 1 at node 0 and 0 elsewhere. Returns the nodes of
-/// this worker, and the number of steps.
-std::pair<values, std::size_t> solve(const world& everyone) {
+/// this worker, and the number of steps. Draws what worker 1 exchanges, if there is a file for it.
+std::pair<values, std::size_t> solve(const world& everyone, const char* picture = nullptr) {
   // [laplacian]
   const interval mine = balanced_part(n, everyone.size(), everyone.id());
   std::vector<std::size_t> from, to;  // for each edge of a node of this worker, that node and the other one
@@ -43,6 +45,7 @@ std::pair<values, std::size_t> solve(const world& everyone) {
     return y;
   };
   // [/laplacian]
+  if (picture != nullptr && everyone.id() == 1) std::ofstream(picture) << to_svg(neighbours.plan(), sizeof(double));
   const auto dot = [&](const values& x, const values& y) { return sum_over(everyone, xt::sum<double>(x * y)()); };
   values u = xt::zeros<double>({mine.size()}), r = u;
   if (mine.start == 0) r(0) = 1;
@@ -62,7 +65,7 @@ std::pair<values, std::size_t> solve(const world& everyone) {
 int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   const world everyone;
-  const auto [u, steps] = solve(everyone);
+  const auto [u, steps] = solve(everyone, argc > 1 ? argv[1] : nullptr);
 
   // check: every worker solves the whole system alone, by the same function
   const auto alone = solve(everyone.part(workers{everyone.id()})).first;

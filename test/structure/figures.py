@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""figures.py [--update] PROGRAM FIGURES_DIR: the figures of the pages are what the program draws, every page shows figures that
-there are, and every figure is XML whose shapes and words lie inside its view. With --update the figures are rewritten."""
+"""figures.py [--update] PROGRAM FIGURES_DIR [NAME.svg COMMAND...]: the figures of the pages are what the program draws, and the
+named one what the command draws into a file that it gets as its last argument; every page shows figures that there are, and every
+figure is XML whose shapes and words lie inside its view. With --update the figures are rewritten."""
 import pathlib
 import re
 import subprocess
@@ -26,10 +27,13 @@ def outside(figure):
 
 def main():
     update = "--update" in sys.argv
-    program, folder = (pathlib.Path(a).resolve() for a in sys.argv[1:] if a != "--update")
+    program, folder, *another = (a for a in sys.argv[1:] if a != "--update")
+    program, folder = pathlib.Path(program).resolve(), pathlib.Path(folder).resolve()
     failures = []
     with tempfile.TemporaryDirectory() as fresh:
         subprocess.run([program, fresh], check=True, stdout=subprocess.DEVNULL)
+        if another:
+            subprocess.run([*another[1:], pathlib.Path(fresh) / another[0]], check=True, stdout=subprocess.DEVNULL)
         drawn = {f.name: f.read_bytes() for f in sorted(pathlib.Path(fresh).glob("*.svg"))}
     if update:
         folder.mkdir(exist_ok=True)
@@ -40,8 +44,8 @@ def main():
         if name not in drawn:
             failures.append(f"no program draws {name}")
         elif kept.get(name) != drawn[name]:
-            failures.append(f"{name} is not what {program.name} draws; 'test/structure/figures.py --update "
-                              f"PROGRAM docs/figures' rewrites it")
+            failures.append(f"{name} is not what its program draws; 'test/structure/figures.py --update "
+                              f"PROGRAM docs/figures [NAME.svg COMMAND...]' rewrites it")
         else:
             failures += [f"{name}: {what} is outside the view" for what in outside(folder / name)]
     root = next(f for f in folder.parents if (f / "README.md").is_file())
