@@ -419,6 +419,12 @@ BOOST_AUTO_TEST_CASE(views_of_any_strides_are_read_and_filled) {
   auto view = xt::view(room, xt::range(0, 8, 2), xt::range(1, 8, 2));
   f.into(x, view);
   BOOST_TEST(same(xt::xtensor<double, 2>(view), y));
+  xt::xtensor<double, 2> wider_room({4 * n, 12 * n});  // the same extents and alignment, other strides
+  wider_room.fill(0);
+  auto other = xt::view(wider_room, xt::all(), xt::range(1, 12, 3));
+  f.into(x, other);
+  BOOST_TEST(same(xt::xtensor<double, 2>(other), y));
+  BOOST_TEST(same(xt::xtensor<double, 2>(view), y));
 }
 
 BOOST_AUTO_TEST_CASE(what_has_no_transform_is_the_same_error_on_all_workers) {
