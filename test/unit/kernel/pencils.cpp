@@ -171,4 +171,72 @@ BOOST_AUTO_TEST_CASE(random_routes_transform_each_dimension_once_where_it_is_who
   }
 }
 
+namespace {
+
+/// All grids of at most so many workers.
+void add_grids(std::vector<shape_list>& all, shape_list grid, std::size_t rank, std::size_t workers) {
+  if (grid.size() == rank) return all.push_back(grid);
+  for (std::size_t parts = 1; parts <= workers; ++parts) {
+    shape_list longer = grid;
+    longer.push_back(parts);
+    add_grids(all, longer, rank, workers / parts);
+  }
+}
+/// The cost of a route by its definition: a block for each transformed dimension, and the larger one for each move;
+/// none if a layout in between transforms nothing, or if something is left.
+std::size_t cost_of(const pencil_request& r, const std::vector<shape_list>& layouts, bool ends_in_between) {
+  constexpr std::size_t none = ~std::size_t{0};
+  std::vector<std::size_t> left(r.dimensions.begin(), r.dimensions.end());
+  std::size_t cost = 0;
+  for (std::size_t k = 0; k < layouts.size(); ++k) {
+    const std::size_t block = largest(r.extents, layouts[k]), before = left.size();
+    if (k > 0) cost += std::max(largest(r.extents, layouts[k - 1]), block);
+    std::erase_if(left, [&](std::size_t d) { return layouts[k][d] == 1 || r.extents[d] <= 1; });
+    if (k > 0 && before == left.size() && (ends_in_between || k + 1 < layouts.size())) return none;
+    cost += (before - left.size()) * block;
+  }
+  return left.empty() ? cost : none;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(no_route_through_two_layouts_costs_less) {
+  std::mt19937 random(20261127);
+  std::size_t compared = 0;
+  for (int k = 0; k < 400; ++k) {
+    const std::size_t rank = 2 + random() % 2, workers = 2 + random() % 5;
+    pencil_request r{.extents = {}, .grid_x = {}, .grid_y = {}, .dimensions = {}, .workers = workers};
+    std::size_t whole = 1;
+    for (std::size_t d = 0; d < rank; ++d) {
+      r.extents.push_back(1 + random() % 9), r.dimensions.push_back(d);
+      whole *= r.extents[d];
+    }
+    std::vector<shape_list> grids;
+    add_grids(grids, {}, rank, workers);
+    r.grid_x = grids[random() % grids.size()];
+    const bool free = random() % 2 == 0;
+    if (!free) r.grid_y = grids[random() % grids.size()];
+    if (free && cost_of(r, {r.grid_x}, false) != ~std::size_t{0}) continue;  // it stays where it is
+    std::vector<shape_list> between;
+    for (const shape_list& grid : grids)
+      if (largest(r.extents, grid) < whole) between.push_back(grid);
+    std::size_t least = ~std::size_t{0};
+    const auto consider = [&](std::vector<shape_list> route) {
+      if (!free) route.push_back(r.grid_y);
+      least = std::min(least, cost_of(r, route, free));
+    };
+    consider({r.grid_x});
+    for (const shape_list& a : between) {
+      consider({r.grid_x, a});
+      for (const shape_list& b : between) consider({r.grid_x, a, b});
+    }
+    if (least == ~std::size_t{0}) continue;  // a line alone has to be gathered
+    std::vector<shape_list> found;
+    for (const pencil& one : choose_pencils(r)) found.push_back(one.grid);
+    BOOST_TEST(cost_of(r, found, free) == least);
+    ++compared;
+  }
+  BOOST_TEST(compared > 300U);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
