@@ -212,7 +212,9 @@ void check_executed(const mesh& on, const sharding& from, const sharding& to, co
       const std::size_t sum = std::accumulate(elements.begin(), elements.end(), std::size_t{0});
       BOOST_TEST(one.bytes == 4 * *std::max_element(elements.begin(), elements.end()), name);
       BOOST_TEST(one.messages == *std::max_element(received.messages.begin(), received.messages.end()), name);
-      if (one.rounds < 2) BOOST_TEST(one.mean_bytes == (4 * sum + on.size() - 1) / on.size(), name);
+      const std::size_t mean = (4 * sum + on.size() - 1) / on.size();
+      BOOST_TEST(one.mean_bytes >= mean, name);
+      BOOST_TEST(one.mean_bytes <= mean + (one.rounds < 2 ? 0 : 1), name);  // two rounds: rounded up from a fraction
       for (std::size_t k = 0; k < on.size(); ++k)
         all.elements[k] += elements[k], all.messages[k] += received.messages[k];
       now = one.after;
