@@ -47,6 +47,7 @@ void calls(const world& everyone, const xt::xtensor<complex, 2>& z, const xt::xt
   auto product = multiply(t, to_complex(abs(t)));
   auto accepted = matmul(conj(Z), to_complex(partita::real(Z), abs(Z)));
   auto gradients = step.backward(step(partita::real(Z)));
+  auto result = step_of_both();
 #if defined(MAXIMUM)
   auto refused = maximum(Z, Z);
 #elif defined(LARGEST)
