@@ -273,20 +273,27 @@ def any_other(kind):
         return "-" if value is None else str(value)
 
     has_peers = any("peer" in r for r in of)
-    print("| case, workers |", *(["by |"] if has_peers else []), " | ".join(c.replace("seconds_", "").replace("_", " ") for c in columns), "|")
+    print("| case, workers |", *(["by |"] if has_peers else []),
+          " | ".join(c.replace("seconds_", "").replace("_", " ") for c in columns), "|")
     print("|---" * (1 + has_peers + len(columns)) + "|")
     for r in of:
-        print(f'| {r["case"]}, {r["workers"]} |', *([f'{r["peer"]} |'] if has_peers else []), " | ".join(shown(c, r.get(c)) for c in columns), "|")
+        print(f'| {r["case"]}, {r["workers"]} |', *([f'{r["peer"]} |'] if has_peers else []),
+              " | ".join(shown(c, r.get(c)) for c in columns), "|")
 
 
 def index_exchange():
     of = [r for r in rows if r["bench"] == "index_exchange" and "seconds_call" in r]
     ways = ("seconds_call", "seconds_refresh", "seconds_vec_scatter", "seconds_alltoallv", "seconds_shared_gather")
-    print("| numbers in a row, workers | call, us | `refresh` | PETSc's VecScatter | MPI_Alltoallv | loop in shared memory | VecScatter / call | MPI_Alltoallv / call |")
+    print("| numbers in a row, workers | call, us | `refresh` | PETSc's VecScatter | MPI_Alltoallv | loop in shared memory "
+          "| VecScatter / call | MPI_Alltoallv / call |")
     print("|---" * 8 + "|")
     for r in of:
-        print("|", " | ".join([f'{r["case"].split()[0]}, {r["workers"]}', *(short(r[w]) if r.get(w) else "-" for w in ways),
-                               *(f'{r[w] / r["seconds_call"]:.2f}' if r.get(w) else "-" for w in ways[2:4])]), "|")
+        seconds = [short(r[w]) if r.get(w) else "-" for w in ways]
+        ratios = [f'{r[w] / r["seconds_call"]:.2f}' if r.get(w) else "-" for w in ways[2:4]]
+        print("|", " | ".join([f'{r["case"].split()[0]}, {r["workers"]}', *seconds, *ratios]), "|")
+    print("\n| indices, workers | construction, ms |\n|---|---|")
+    for r in (r for r in rows if r["bench"] == "index_exchange" and "indices" in r):
+        print(f'| {r["indices"]}, {r["workers"]} | {r["seconds"] * 1e3:.1f} |')
 
 
 def gnuplot():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""figures.py [--update] PROGRAM FIGURES_DIR [NAME.svg COMMAND...]: the figures of the pages are what the program draws, and the
-named one what the command draws into a file that it gets as its last argument; every page shows figures that there are, and every
-figure is XML whose shapes and words lie inside its view. With --update the figures are rewritten."""
+"""figures.py [--update] PROGRAM FIGURES_DIR [NAME.svg COMMAND...]: the figures of the pages are what the program draws,
+and the named one what the command draws into a file that it gets as its last argument; every page shows figures that
+there are, and every figure is XML whose shapes and words lie inside its view. With --update the figures are rewritten."""
 import pathlib
 import re
 import subprocess
