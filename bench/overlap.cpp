@@ -2,15 +2,14 @@
 // overlap of movements and computing, alternating in one run, and the time in which a worker waits for movements; or
 // two convolutions and pooling, with an exchange each and with one for all.
 #include "machine.hpp"
+#include "transformer_block.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <partita/partita.hpp>
-#include <partita/sharded/attention.hpp>
 #include <partita/sharded/bound_program.hpp>
 #include <partita/sharded/convolve.hpp>
 #include <partita/sharded/element_functions.hpp>
-#include <partita/sharded/norms.hpp>
 #include <partita/sharded/operations.hpp>
 #include <partita/sharded/pool.hpp>
 #include <partita/sharded/tensor_functions.hpp>
@@ -31,16 +30,6 @@ template <class X, class W, class... More>
 auto layers(const X& x, const W& first, const More&... more) {
   return layers(relu(matmul(x, first)), more...);
 }
-
-/// A transformer block on x [batch, positions, width].
-const auto block = [](const auto& x, const auto& g, const auto& b, const auto& q, const auto& k, const auto& v,
-                      const auto& o, const auto& up, const auto& down) {
-  const auto n = normalise(x, g, b);
-  const auto seen = attention(einsum<"btc,chd->bhtd">(n, q), einsum<"btc,chd->bhtd">(n, k),
-                              einsum<"btc,chd->bhtd">(n, v), {.causal = true});
-  const auto y = add(x, einsum<"bhtd,hdc->btc">(seen, o));
-  return add(y, einsum<"btf,fc->btc">(gelu(einsum<"btc,cf->btf">(normalise(y, g, b), up)), down));
-};
 
 /// A way to bind a program.
 struct way {
@@ -158,7 +147,8 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   const auto network = [](const auto& x, const auto& scale, const auto& shift, const auto& q1, const auto& k1,
                           const auto& v1, const auto& o1, const auto& up1, const auto& down1, const auto& q2,
                           const auto& k2, const auto& v2, const auto& o2, const auto& up2, const auto& down2) {
-    return block(block(x, scale, shift, q1, k1, v1, o1, up1, down1), scale, shift, q2, k2, v2, o2, up2, down2);
+    return bench::transformer_block(bench::transformer_block(x, scale, shift, q1, k1, v1, o1, up1, down1), scale, shift,
+                                    q2, k2, v2, o2, up2, down2);
   };
   return compare(everyone, line, "transformer step of " + size,
                  trace(network, spec(m.layout("data", "", ""), {sequences, positions, width}), g, g, project, project,

@@ -12,6 +12,7 @@
 #include <partita/comm/facts.hpp>
 #include <partita/core/hash.hpp>
 #include <partita/nn/update_rule.hpp>
+#include <partita/plan/mesh_block.hpp>
 #include <partita/plan/step_cost.hpp>
 #include <partita/sharded/detail/bound_steps.hpp>
 #include <partita/sharded/detail/outside_tensors.hpp>
@@ -54,7 +55,8 @@ class measured_times final : public step_times {
     hasher number(o);
     number.mix(gradients);
     for (std::size_t t = 0; t < used.size(); ++t) {
-      number.mix(block_of(g[g.of(node, t)].shape, used[t]));
+      // the first worker's block is a largest one
+      number.mix(detail::shape_of_box(mesh_block(used[t], g[g.of(node, t)].shape, 0)));
       if (node.window != nullptr) number.mix(detail::fingerprint_of(used[t]));
     }
     return known_time({number.value(), o, gradients, used, {}});
@@ -86,15 +88,6 @@ class measured_times final : public step_times {
     double seconds = 0;
   };
 
-  /// The extents of the largest block.
-  static shape_list block_of(const shape_list& shape, const sharding& s) {
-    shape_list block = shape;
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-      const std::size_t parts = s.on.size(s.cuts[d]);
-      block[d] = (shape[d] + parts - 1) / parts;
-    }
-    return block;
-  }
   double known_time(known one) {
     const auto [place, is_new] = places_.try_emplace(one.number, all_.size());
     if (is_new) {

@@ -319,14 +319,14 @@ class pipeline {
   void agree(const sharded_tensor<T>& x, const sharded_tensor<T>& targets, const parameters& weights) {
     hasher all(fingerprint_);
     detail::local_error wrong;
-    const auto see = [&](const sharded_tensor<T>& given, const detail::outside_argument& expected, const text& name) {
-      const auto& one = *given.state();
-      all.mix(detail::fingerprint_of(one.layout)).mix(one.number);
+    const auto see = [&](const detail::given_tensor& given, const detail::outside_argument& expected,
+                         const text& name) {
+      given.mix_into(all);
       if (wrong.any()) return;
-      if (!(one.extents == expected.extents))
+      if (!(*given.extents == expected.extents))
         wrong = detail::local_error(text("partita::pipeline(x, targets, parameters): ")
                                     << name << " has extents " << expected.extents << " in the pipeline, got "
-                                    << one.extents << "; give that, or make a pipeline for these");
+                                    << *given.extents << "; give that, or make a pipeline for these");
       else if (!expected.can_take(given))
         wrong = {
             detail::failure::partition,

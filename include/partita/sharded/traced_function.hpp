@@ -64,7 +64,7 @@ struct mixed_execution {
 struct running_values {
   virtual ~running_values() = default;
   /// Before the first operation: the layouts of all of them.
-  virtual void begin(const std::vector<laid_operation>&) {}
+  virtual void begin(std::vector<laid_operation>&) {}
   /// Takes an argument as this value, in this layout.
   virtual void take(std::size_t argument, value v, const sharding& layout) = 0;
   /// Executes an operation, which reads its operands and leaves its result in these layouts, and brings the result to
@@ -226,9 +226,11 @@ class traced_function {
     void take(std::size_t argument, value v, const sharding& layout) override {
       values[v.number] = reshard(arguments[argument], layout);
     }
-    void begin(const std::vector<detail::laid_operation>& laid) override {
+    void begin(std::vector<detail::laid_operation>& laid) override {
       const detail::step_list* const steps = detail::executing.steps;
       if (steps == nullptr || steps->multiply_adds == 0 || arguments.empty()) return;
+      for (std::size_t o = 0; o < laid.size(); ++o)
+        laid[o].is_of_elements = program.is_of_elements_along_cuts(o, laid[o].needs, laid[o].made);
       wider =
           detail::wider_results(program.operations(), laid, *arguments[0].state()->on, sizeof(T), steps->multiply_adds);
       wider_values.resize(values.size());

@@ -4,13 +4,13 @@
 
 #include <partita/comm/over_workers.hpp>
 #include <partita/plan/search.hpp>
-#include <partita/sharded/attention.hpp>
 #include <partita/sharded/measured_times.hpp>
 #include <pretended.hpp>
 #include <refused.hpp>
 #include <string>
 #include <utility>
 #include <vector>
+#include "../../../bench/transformer_block.hpp"
 #include "../support/message_count.hpp"
 
 using namespace partita;
@@ -20,15 +20,6 @@ namespace {
 
 const auto mlp = [](const auto& x, const auto& w1, const auto& b1, const auto& w2) {
   return matmul(relu(add(matmul(x, w1), b1, broadcast_dimensions<1>)), w2);
-};
-/// A transformer block on x [batch, positions, width] with two heads.
-const auto block = [](const auto& x, const auto& g, const auto& b, const auto& q, const auto& k, const auto& v,
-                      const auto& o, const auto& up, const auto& down) {
-  const auto n = normalise(x, g, b);
-  const auto seen = attention(einsum<"btc,chd->bhtd">(n, q), einsum<"btc,chd->bhtd">(n, k),
-                              einsum<"btc,chd->bhtd">(n, v), {.causal = true});
-  const auto y = add(x, einsum<"bhtd,hdc->btc">(seen, o));
-  return add(y, einsum<"btf,fc->btc">(gelu(einsum<"btc,cf->btf">(normalise(y, g, b), up)), down));
 };
 
 }  // namespace
@@ -48,7 +39,7 @@ BOOST_AUTO_TEST_CASE(a_steady_step_of_a_transformer_block_allocates_nothing) {
   world everyone(test::workers());
   const std::size_t n = everyone.size(), heads = n % 2 == 0 ? 2 : 1;
   const mesh m{axis{"data", n / heads}, axis{"heads", heads}};
-  auto program = trace(block, spec(m.layout("data", "", ""), {4, 3, 4}), spec({4}), spec({4}),
+  auto program = trace(bench::transformer_block, spec(m.layout("data", "", ""), {4, 3, 4}), spec({4}), spec({4}),
                        spec(m.layout("", "heads", ""), {4, 2, 3}), spec({4, 2, 3}), spec({4, 2, 2}), spec({2, 2, 4}),
                        spec(m.layout("", "heads"), {4, 6}), spec({6, 4}));
   check_bound(everyone, program, std::make_index_sequence<9>());

@@ -24,7 +24,7 @@ PARTITA_DECL std::vector<alike_movements> find_alike(const std::vector<step_use>
 /// the estimated time; sets `joins` of the steps `first` to `end`.
 ///
 /// Only movements with equally many movements on the longest chain before them are joined: these do not need each
-/// other, and no two groups of them wait for each other. Cost: at most `most_orders` orders.
+/// other, and no two groups of them wait for each other. Cost: at most 65 orders.
 PARTITA_DECL std::vector<ordered_step> order_joined(std::vector<step_use>& steps, std::size_t first, std::size_t end,
                                                     const order_limits& limits, double now = 0);
 

@@ -10,6 +10,7 @@
 #include <partita/sharded/detail/bound_steps.hpp>
 #include <partita/sharded/reshard.hpp>
 #include <partita/sharded/sharded_tensor.hpp>
+#include <type_traits>
 #include <utility>
 
 namespace partita::detail {
@@ -33,6 +34,9 @@ struct given_tensor {
         type(type_number<T>()),
         type_name(&detail::type_name<T>),
         is_recorded(x.state()->node != nullptr) {}
+
+  /// Adds what is the same on all workers.
+  void mix_into(hasher& all) const { all.mix(fingerprint_of(*layout)).mix(number).mix(type); }
 };
 
 /// A tensor whose memory is passed with each call.

@@ -61,8 +61,7 @@ PARTITA_DEF void traced_function::run_through(detail::running_values& values) co
       if (move.tensor < n) needs[move.tensor] = laid(move.to);
       else made = laid(move.from);
     }
-    const bool is_of_elements = is_of_elements_along_cuts(o, needs, made);
-    laid_operations.push_back({std::move(needs), made, after, is_of_elements});
+    laid_operations.push_back({std::move(needs), made, after});
   }
   // 3. Execute them in order.
   values.begin(laid_operations);

@@ -17,7 +17,7 @@ PARTITA_DEF void agree_on_arguments(const world& everyone, std::uint64_t fingerp
                                    << n << "; give those");
   for (std::size_t i = 0; i < n && !wrong.any(); ++i) {
     const given_tensor& x = given[i];
-    all.mix(fingerprint_of(*x.layout)).mix(x.number).mix(x.type);
+    x.mix_into(all);
     if (!(*x.extents == expected[i].extents))
       wrong = local_error(text(call) << ": tensor " << i << " was traced with extents " << expected[i].extents
                                      << ", got " << *x.extents << "; trace the function with these");
