@@ -68,7 +68,8 @@ struct completion_of {
   }
   /// The steps of a move and their costs.
   reshard_plan plan(const graph_reshard& move, const mesh_links& over = {}) const {
-    return plan_reshard(program->on(), move.from, move.to, (*program)[value{move.of}].shape, over);
+    return plan_reshard(program->on(), move.from, move.to, (*program)[value{move.of}].shape, over,
+                        program->element_bytes(value{move.of}, 4));
   }
   /// The move of tensor t of operation o (operands first), or null.
   const graph_reshard* move_of(std::size_t o, std::size_t t) const {
@@ -89,7 +90,7 @@ struct completion_of {
     return move == nullptr ? (*this)[program->of(n, t)] : t < n.operands ? move->to : move->from;
   }
   /// What operation o moves itself, because a dimension that it works along is sharded; zero if it moves nothing.
-  exchange_figures window(std::size_t o, const mesh_links& over = {}, std::size_t element_bytes = 4) const {
+  exchange_figures window(std::size_t o, const mesh_links& over = {}, std::size_t real = 4) const {
     const auto& n = program->operation(o);
     if (n.window == nullptr) return {};
     std::vector<sharding> lies;
@@ -101,10 +102,13 @@ struct completion_of {
       needed = needed || n.window->is_needed(t, lies.back());
     }
     if (!needed) return {};
-    return figures_of(*n.window, lies.data(), shapes.data(), n.operands, over, element_bytes);
+    return figures_of(*n.window, lies.data(), shapes.data(), n.operands, over,
+                      program->element_bytes(value{n.first_result}, real));
   }
-  /// The bytes of that to the busiest worker, for elements of 4 bytes, as in `plan`.
-  std::size_t window_bytes(std::size_t o) const { return window(o).elements * 4; }
+  /// The bytes of that to the busiest worker, for numbers of 4 bytes, as in `plan`.
+  std::size_t window_bytes(std::size_t o) const {
+    return window(o).elements * program->element_bytes(value{program->operation(o).first_result}, 4);
+  }
   /// The bytes that a worker receives in all moves together: reshards, and windows of operations.
   std::size_t bytes() const {
     std::size_t all = 0;

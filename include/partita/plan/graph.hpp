@@ -37,6 +37,7 @@ class basic_graph {
     std::uint32_t producer = none;    ///< an operation
     std::uint32_t annotation = none;  ///< an index in `annotations()`
     bool is_parameter = false;        ///< its gradient is wanted
+    std::uint32_t numbers = 1;        ///< real numbers in an element: 2 if it is complex
   };
   struct node {
     rule how{};  ///< bound to the shapes
@@ -54,6 +55,18 @@ class basic_graph {
   std::size_t values() const { return tensors_.size(); }
   std::size_t operations() const { return nodes_.size(); }
   const tensor& operator[](value v) const { return tensors_[v.number]; }
+  /// The bytes of an element, where a real number has `real` bytes.
+  std::size_t element_bytes(value v, std::size_t real) const { return real * tensors_[v.number].numbers; }
+  /// The bytes of the largest block of a value.
+  std::size_t block_bytes(value v, const sharding& s, std::size_t real) const {
+    const shape_list& shape = tensors_[v.number].shape;
+    std::size_t all = element_bytes(v, real);
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      const std::size_t parts = s.on.size(s.cuts[d]);
+      all *= shape[d] == dynamic ? 1 : (shape[d] + parts - 1) / parts;
+    }
+    return all;
+  }
   const node& operation(std::size_t o) const { return nodes_[o]; }
   value operand(const node& n, std::size_t i) const { return operand_values_[n.first_operand + i]; }
   /// Tensor t of an operation, operands first, in the numbering of rules.
@@ -69,7 +82,7 @@ class basic_graph {
 
   /// Adds an input of the program.
   value input(const shape_list& shape, const char* name = "") {
-    tensors_.push_back({shape, label(name), none, none, false});
+    tensors_.push_back({shape, label(name)});
     return {static_cast<std::uint32_t>(tensors_.size() - 1)};
   }
   value input(const shape_list& shape, const sharding& layout, const char* name = "") {
@@ -87,11 +100,17 @@ class basic_graph {
     tensors_[known(v).number].is_parameter = true;
     return v;
   }
+  /// Sets how many real numbers an element of a value has; a result has as many as an operand, unless this is called.
+  void set_numbers(value v, std::uint32_t numbers) { tensors_[known(v).number].numbers = numbers; }
   /// Applies a rule, or an operation that makes its rule from the shapes of its operands. Requires shapes that fit
   /// [shape_error].
   applied apply(const rule& r, std::initializer_list<value> operands, const char* name = "") {
     std::vector<spec> specs;
-    for (const value v : operands) specs.emplace_back(tensors_[known(v).number].shape);
+    std::uint32_t numbers = 1;
+    for (const value v : operands) {
+      specs.emplace_back(tensors_[known(v).number].shape);
+      if (tensors_[v.number].numbers > numbers) numbers = tensors_[v.number].numbers;
+    }
     const auto here = static_cast<std::uint32_t>(nodes_.size());
     node n{bound(r, spec_list(specs)),
            label(name[0] == '\0' ? r.name() : name),
@@ -101,7 +120,8 @@ class basic_graph {
            r.result_count,
            nullptr};
     operand_values_.insert(operand_values_.end(), operands.begin(), operands.end());
-    for (std::size_t j = 0; j < n.results; ++j) tensors_.push_back({result_shape(n.how, j), n.name, here, none, false});
+    for (std::size_t j = 0; j < n.results; ++j)
+      tensors_.push_back({result_shape(n.how, j), n.name, here, none, false, numbers});
     nodes_.push_back(n);
     return {n.first_result, n.results};
   }

@@ -22,7 +22,8 @@ class move_prices {
  public:
   move_prices(const mesh& m, const step_model& model) : m_(m), model_(model), table_(1024) {}
 
-  PARTITA_DECL const move_price& operator()(const sharding& from, const sharding& to, const shape_list& shape);
+  PARTITA_DECL const move_price& operator()(const sharding& from, const sharding& to, const shape_list& shape,
+                                            std::size_t element_bytes);
 
  private:
   struct entry {

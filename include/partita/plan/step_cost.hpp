@@ -23,9 +23,9 @@ struct step_times {
 /// optimiser's states.
 struct step_model {
   mesh_links links{};
-  double multiply_adds = 1e11;  ///< per second, by one worker
-  double memory_bytes = 1e10;   ///< read or written per second, by one worker
-  std::size_t element_bytes = 4;
+  double multiply_adds = 1e11;    ///< per second, by one worker
+  double memory_bytes = 1e10;     ///< read or written per second, by one worker
+  std::size_t element_bytes = 4;  ///< of a real number; a complex one has twice as many
   std::size_t states = 0;  ///< tensors of the optimiser for each parameter, of its size: 1 for momentum, 2 for Adam
   step_times* times = nullptr;  ///< not null: in place of the links and the two speeds
 };
@@ -64,17 +64,4 @@ constexpr const char* name_of(step_event::what done) {
   return names[static_cast<std::size_t>(done)];
 }
 
-namespace detail {
-
-/// The bytes of the largest block of a tensor.
-constexpr std::size_t block_bytes(const sharding& s, const shape_list& shape, std::size_t element_bytes) {
-  std::size_t all = element_bytes;
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    const std::size_t parts = s.on.size(s.cuts[d]);
-    all *= shape[d] == dynamic ? 1 : (shape[d] + parts - 1) / parts;
-  }
-  return all;
-}
-
-}  // namespace detail
 }  // namespace partita

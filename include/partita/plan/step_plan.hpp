@@ -21,7 +21,8 @@ struct step_plan_of {
   /// The steps of a move.
   reshard_plan plan(const step_event& move) const {
     const Graph& g = *done->program;
-    return plan_reshard(g.on(), move.from, move.to, g[value{move.of}].shape, model.links, model.element_bytes);
+    return plan_reshard(g.on(), move.from, move.to, g[value{move.of}].shape, model.links,
+                        g.element_bytes(value{move.of}, model.element_bytes));
   }
 };
 using step_plan = step_plan_of<graph>;
@@ -41,8 +42,8 @@ step_plan_of<Graph> plan_step(const completion_of<Graph>& done, const step_model
   if (!states.empty() && states.size() != g.values())
     throw shape_error(text("partita::plan_step: requires a sharding of the optimiser's state for each of ")
                       << g.values() << " values, or none, not " << states.size() << "; start from done.layouts");
-  const auto price = [&](const sharding& from, const sharding& to, const shape_list& shape) {
-    return detail::move_price(plan_reshard(g.on(), from, to, shape, model.links, model.element_bytes));
+  const auto price = [&](const sharding& from, const sharding& to, const shape_list& shape, std::size_t bytes) {
+    return detail::move_price(plan_reshard(g.on(), from, to, shape, model.links, bytes));
   };
   const auto note = [&](const step_event& one) { out.events.push_back(one); };
   const detail::step_estimate<Graph> facts(g);

@@ -69,7 +69,7 @@ class step_walk {
       if (s.pending[a] != pending_reduction::sum) s.pending[a] = pending_reduction::none;
     return cotangent(s);
   }
-  std::size_t bytes_of(value v, const sharding& s) const { return block_bytes(s, g_[v].shape, model_.element_bytes); }
+  std::size_t bytes_of(value v, const sharding& s) const { return g_.block_bytes(v, s, model_.element_bytes); }
 
   /// Whether result j is computed at all: of several results, unused ones after the first are not.
   bool is_made(std::size_t o, std::size_t j) const {
@@ -91,7 +91,7 @@ class step_walk {
   void move(bool backward, std::uint32_t o, std::uint32_t of, bool is_cotangent, const sharding& from,
             const sharding& to) {
     if (from.same_layout(to)) return;
-    move_price price = prices_(from, to, g_[value{of}].shape);
+    move_price price = prices_(from, to, g_[value{of}].shape, g_.element_bytes(value{of}, model_.element_bytes));
     if (model_.times != nullptr) price.seconds = model_.times->seconds(from, to, g_[value{of}].shape);
     if (price.starting > price.seconds) price.starting = price.seconds;
     cost_.moving += price.seconds;
@@ -106,7 +106,8 @@ class step_walk {
     exchange_figures figures = done_.window(o, model_.links, model_.element_bytes);
     if (figures.elements == 0) return;
     if (model_.times != nullptr) figures.seconds = figures.starting = 0;  // part of the operation
-    const std::size_t bytes = figures.elements * model_.element_bytes;
+    const std::size_t bytes =
+        figures.elements * g_.element_bytes(value{g_.operation(o).first_result}, model_.element_bytes);
     hold(bytes);
     cost_.moving += figures.seconds;
     cost_.starting += figures.starting;
@@ -133,6 +134,7 @@ class step_walk {
       return model_.times->seconds(o, now, gradients);
     }
     double loops = facts_.operations[o].loops == 0 ? 0 : 1, bytes = 0;
+    for (std::size_t t = 0; t < n.operands; ++t) loops *= g_[g_.operand(n, t)].numbers;  // 4 of complex by complex
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t)
       if (t < n.operands || is_made(o, t - n.operands)) bytes += static_cast<double>(bytes_of(g_.of(n, t), used(o, t)));
     for (std::size_t f = 0; f < n.how.factor_count; ++f)
@@ -270,8 +272,9 @@ class step_walk {
     move(true, step_event::none, v, true, pending_[v].layout, state);
     const double touched = static_cast<double>((3 + 2 * model_.states) * bytes_of(one, state));
     note(step_event::what::update, true, step_event::none, v,
-         model_.times != nullptr ? model_.times->of_update(bytes_of(one, state) / model_.element_bytes)
-                                 : touched / model_.memory_bytes);
+         model_.times != nullptr
+             ? model_.times->of_update(bytes_of(one, state) / g_.element_bytes(one, model_.element_bytes))
+             : touched / model_.memory_bytes);
     move(true, step_event::none, v, false, state, plain);
   }
 

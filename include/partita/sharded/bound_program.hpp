@@ -130,8 +130,9 @@ class bound_program {
     inputs_.resize(program.inputs_.size());
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const value v = program.inputs_[i];
-      arguments.push_back(tensors::recorded(inputs_[i], program.program_->complex_inputs[i] != 0, steps_, on_,
-                                            traced_function::laid(done[v]), program.operations()[v].shape));
+      const graph::tensor& of = program.operations()[v];
+      arguments.push_back(
+          tensors::recorded(inputs_[i], of.numbers == 2, steps_, on_, traced_function::laid(done[v]), of.shape));
     }
     for (const std::size_t i : gradients_of)
       arguments[i] =

@@ -146,16 +146,16 @@ class traced_function {
   /// The reshards of the backward pass, found by a dry run; empty for a program that cannot be differentiated.
   template <class T>
   std::vector<backward_reshard> moves_back() const {
-    return moves_of_dry_run(sizeof(T), [this](const std::shared_ptr<detail::bound_mesh>& on) {
+    return moves_of_dry_run(sizeof(detail::real_of<T>), [this](const std::shared_ptr<detail::bound_mesh>& on) {
       std::vector<sharded_tensor<T>> arguments;
       for (std::size_t i = 0; i < inputs_.size(); ++i) arguments.push_back(dry_argument<T>(on, i));
       const auto y = run<T>(arguments);
       detail::run_backward(y, detail::cotangent_of(y));
     });
   }
-  /// The reshards of a backward pass that `run(mesh)` makes in a dry run, as if elements of so many bytes had 4.
+  /// The reshards of a backward pass that `run(mesh)` makes in a dry run, as if numbers of so many bytes had 4.
   template <class Run>
-  std::vector<backward_reshard> moves_of_dry_run(std::size_t element_bytes, const Run& run) const {
+  std::vector<backward_reshard> moves_of_dry_run(std::size_t number_bytes, const Run& run) const {
     std::vector<movement> log;
     const detail::logging now(log, true);
     try {
@@ -166,7 +166,7 @@ class traced_function {
     std::vector<backward_reshard> all;
     for (const movement& one : log)
       if (one.backward)
-        all.push_back({one.operation, one.extents, one.from, one.to, one.most_bytes / element_bytes * 4});
+        all.push_back({one.operation, one.extents, one.from, one.to, one.most_bytes / number_bytes * 4});
     return all;
   }
   /// Argument i without elements, in its completed layout; a parameter if its gradient is wanted.
@@ -346,7 +346,8 @@ traced_function trace_by(const F& f, const Spec&... specs) {
   for (const spec& one : all)
     inputs.push_back(one.known ? program->operations.input(one.shape, one.layout)
                                : program->operations.input(one.shape));
-  program->complex_inputs = {std::uint32_t(is_complex<typename traced_as<Traced, Spec>::type::value_type>)...};
+  const bool complex[] = {is_complex<typename traced_as<Traced, Spec>::type::value_type>...};
+  for (std::size_t i = 0; i < inputs.size(); ++i) program->operations.set_numbers(inputs[i], complex[i] ? 2 : 1);
   const traced result = [&]<std::size_t... I>(std::index_sequence<I...>) {
     return traced(f(typename traced_as<Traced, Spec>::type(program, inputs[I])...));
   }(std::index_sequence_for<Spec...>());

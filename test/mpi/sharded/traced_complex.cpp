@@ -4,6 +4,7 @@
 #include "refused.hpp"
 
 #include <complex>
+#include <partita/plan/step_plan.hpp>
 #include <partita/sharded/arithmetic.hpp>
 #include <partita/sharded/complex.hpp>
 #include <partita/sharded/measured_times.hpp>
@@ -201,6 +202,34 @@ BOOST_AUTO_TEST_CASE(the_completion_lists_what_moves_back) {
   BOOST_TEST(known.size() == made.size());
   for (std::size_t k = 0; k < known.size() && k < made.size(); ++k)
     BOOST_TEST((known[k].from == made[k].from && known[k].to == made[k].to && known[k].shape == made[k].extents));
+}
+
+BOOST_AUTO_TEST_CASE(estimates_count_both_numbers_of_a_complex_element) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const spec rows(m.layout("a", ""), {6, 4}), columns(m.layout("", "a"), {4, 6});
+  const auto product = [](const auto& x, const auto& w) { return matmul(x, w); };
+  const auto real = trace(product, rows, columns);
+  const auto complex_ones = trace<complex>(product, rows, columns);
+  const auto first = trace([](const auto& x, const auto& w) { return matmul(to_complex(x), w); }, rows,
+                           complex_spec(m.layout("", "a"), {4, 6}));
+  const auto halves = [](const completion& done) { return plan_step(done).bytes() / 2; };
+  BOOST_TEST(halves(complex_ones.complete()) == plan_step(real.complete()).bytes());
+  BOOST_TEST(complex_ones.complete().bytes() == 2 * real.complete().bytes());
+  // what moves is the operand of the product, which is complex, or the argument of to_complex, which is real
+  for (const graph_reshard& move : first.complete().reshards) {
+    const bool is_complex = first.operations()[value{move.of}].numbers == 2;
+    BOOST_TEST(first.complete().plan(move).bytes() ==
+               (is_complex ? 2 : 1) *
+                   plan_reshard(m, move.from, move.to, first.operations()[value{move.of}].shape).bytes());
+  }
+  BOOST_TEST(first.operations()[first.result()].numbers == 2U);
+  BOOST_TEST(first.operations()[first.input(0)].numbers == 1U);
+  // gradients, too: twice the bytes, of the same moves
+  const auto &back = real.complete().back, &complex_back = complex_ones.complete().back;
+  BOOST_REQUIRE(back.size() == complex_back.size());
+  for (std::size_t k = 0; k < back.size(); ++k) BOOST_TEST(complex_back[k].bytes == 2 * back[k].bytes);
+  BOOST_TEST(real.fingerprint() != complex_ones.fingerprint());
 }
 
 BOOST_AUTO_TEST_CASE(wrong_types_of_elements_are_an_error_on_all_workers) {

@@ -5,9 +5,10 @@
 
 namespace partita::detail {
 
-PARTITA_DEF const move_price& move_prices::operator()(const sharding& from, const sharding& to,
-                                                      const shape_list& shape) {
+PARTITA_DEF const move_price& move_prices::operator()(const sharding& from, const sharding& to, const shape_list& shape,
+                                                      std::size_t element_bytes) {
   hasher number;
+  number.mix(element_bytes);
   for (std::size_t d = 0; d < shape.size(); ++d) number.mix(shape[d]).mix(from.cuts[d].packed).mix(to.cuts[d].packed);
   for (std::size_t a = 0; a < m_.rank(); ++a) number.mix(from.pending[a]).mix(to.pending[a]);
   if (2 * (used_ + 1) > table_.size()) {
@@ -19,7 +20,7 @@ PARTITA_DEF const move_price& move_prices::operator()(const sharding& from, cons
   entry& one = slot_of(number.value());
   if (one.number != 0) return one.price;
   ++used_;
-  return (one = {number.value(), plan_reshard(m_, from, to, shape, model_.links, model_.element_bytes)}).price;
+  return (one = {number.value(), plan_reshard(m_, from, to, shape, model_.links, element_bytes)}).price;
 }
 
 PARTITA_DEF move_prices::entry& move_prices::slot_of(std::uint64_t number) {

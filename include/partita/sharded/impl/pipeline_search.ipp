@@ -46,9 +46,9 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
     for (std::uint32_t v = 0; v < g.values(); ++v) {
       const value at{v};
       if (!g[at].is_parameter) continue;
-      const std::size_t of_states = found.model.states * detail::block_bytes(states[v], g[at].shape, bytes);
+      const std::size_t of_states = found.model.states * g.block_bytes(at, states[v], bytes);
       if (v == arrives) no_states = of_states;
-      weights += of_states + (v == arrives ? 0 : detail::block_bytes(done[at], g[at].shape, bytes));
+      weights += of_states + (v == arrives ? 0 : g.block_bytes(at, done[at], bytes));
     }
     for (const step_event& e : step.events) {
       if (e.done == step_event::what::update) one.update += e.of == arrives ? 0 : e.seconds;
@@ -56,7 +56,7 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
       if (!e.backward) one.kept = e.held > weights ? e.held - weights : 0;
     }
     const value result{static_cast<std::uint32_t>(g.values() - 1)};
-    one.sent = detail::block_bytes(done[result], g[result].shape, bytes);
+    one.sent = g.block_bytes(result, done[result], bytes);
     one.peak = step.peak() - no_states;
     one.layouts = found.best;
     return one;

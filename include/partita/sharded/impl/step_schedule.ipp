@@ -52,7 +52,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
 
     std::uint32_t new_block() { return blocks_++; }
     std::size_t bytes_of(std::uint32_t v, const sharding& s) const {
-      return detail::block_bytes(s, g_[value{v}].shape, plan_.model.element_bytes);
+      return g_.block_bytes(value{v}, s, plan_.model.element_bytes);
     }
     /// The block in which an operation reads a value: its last copy that was moved for it, or the value itself.
     std::uint32_t read_by(std::uint32_t o, std::uint32_t v) const {
