@@ -9,6 +9,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <partita/array/sort_key.hpp>
 #include <partita/comm/agreement.hpp>
 #include <partita/comm/facts.hpp>
 #include <partita/comm/fingerprint.hpp>
@@ -17,7 +18,7 @@
 #include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/index_movement.hpp>
 #include <partita/kernel/detail/radix_sort.hpp>
-#include <partita/kernel/detail/sort_key.hpp>
+#include <partita/kernel/detail/sort_cuts.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,15 +32,6 @@ struct sort_options {
 };
 
 namespace detail {
-
-/// An element of argsort: the key of a number, and where it was.
-struct key_and_place {
-  std::uint64_t key, place;
-
-  friend bool operator<(const key_and_place& a, const key_and_place& b) {
-    return a.key != b.key ? a.key < b.key : a.place < b.place;
-  }
-};
 
 /// Ascending or descending order of numbers. NaNs are last or first.
 template <sortable T, bool Descending>

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/array/philox.hpp>
+#include <partita/array/sort_key.hpp>
 #include <partita/comm/agreement.hpp>
 #include <partita/comm/facts.hpp>
 #include <partita/comm/fingerprint.hpp>

@@ -18,5 +18,5 @@
 #include <partita/kernel/detail/impl/pending.ipp>
 #include <partita/kernel/detail/impl/repartition_movement.ipp>
 #include <partita/kernel/detail/impl/row_block.ipp>
-#include <partita/kernel/detail/impl/sort_key.ipp>
+#include <partita/kernel/detail/impl/sort_cuts.ipp>
 #include <partita/kernel/detail/impl/untyped_block.ipp>

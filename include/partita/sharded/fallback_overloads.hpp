@@ -10,6 +10,7 @@
 #include <partita/sharded/parts.hpp>
 #include <partita/sharded/scatter.hpp>
 #include <partita/sharded/sharded.hpp>
+#include <partita/sharded/sort.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
@@ -96,6 +97,39 @@ PARTITA_FALLBACK_OVERLOAD(argmin) {
       detail::dependent_false<Given...>,
       "partita::argmin(x, dimensions<d>): requires a tensor or an array, and the dimension as part of the type; "
       "write argmin(x, dimensions<0>)");
+  return detail::rejected_call{};
+}
+
+PARTITA_FALLBACK_OVERLOAD(sort) {
+  static_assert(
+      detail::dependent_false<Given...>,
+      "partita::sort(x, dimensions<d>): requires a tensor or an array, and the dimension as part of the type; "
+      "write sort(x, dimensions<0>); sort(everyone, x) of partita/kernel/sort.hpp sorts the numbers of all "
+      "workers");
+  return detail::rejected_call{};
+}
+
+PARTITA_FALLBACK_OVERLOAD(argsort) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::argsort(x, dimensions<d>): requires a tensor or an array, and the dimension as part of the "
+                "type; write argsort(x, dimensions<0>); argsort(everyone, x) of partita/kernel/sort.hpp is for the "
+                "numbers of all workers");
+  return detail::rejected_call{};
+}
+
+PARTITA_FALLBACK_OVERLOAD(top_k) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::top_k(x, k, dimensions<d>): requires a tensor or an array, a number, and the dimension as "
+                "part of the type; write top_k(x, 3, dimensions<0>); top_k(everyone, x, 3) of "
+                "partita/kernel/sorted_numbers.hpp is for the numbers of all workers");
+  return detail::rejected_call{};
+}
+
+PARTITA_FALLBACK_OVERLOAD(quantile) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::quantile(x, probability, dimensions<d>): requires a tensor or an array, a number, and the "
+                "dimension as part of the type; write quantile(x, 0.5, dimensions<0>); quantile(everyone, x, {0.5}) of "
+                "partita/kernel/sort.hpp is for the numbers of all workers");
   return detail::rejected_call{};
 }
 

@@ -12,6 +12,7 @@
 #include <partita/array/local_transform.hpp>
 #include <partita/rule/sharding/rules/reduction.hpp>
 #include <partita/rule/sharding/rules/shape.hpp>
+#include <partita/rule/sharding/whole_dimension.hpp>
 #include <partita/sharded/detail/between_elements.hpp>
 #include <partita/sharded/operate.hpp>
 #include <utility>
@@ -79,36 +80,6 @@ sharded_tensor<U> transformed_in_place(const char* name, const sharded_tensor<T>
       });
 }
 
-/// The next step of a transform along the dimensions `left`, of which some are whole in the layout s: these are
-/// transformed. If none is, the axes that shard one of them shard another dimension in the layout that is returned: one
-/// that is not transformed at all, else one that is transformed before, else any.
-constexpr sharding with_whole_dimension(const sharding& s, std::uint32_t left, std::uint32_t all) {
-  std::size_t d = 0;
-  for (; d < s.rank(); ++d) {
-    if (in(left, d) && s[d].empty()) return s;
-  }
-  for (d = s.rank() - 1; !in(left, d); --d) {
-  }
-  std::size_t to = d;
-  for (std::size_t e = 0; e < s.rank(); ++e)
-    if (e != d && to == d) to = e;
-  for (std::size_t e = 0; e < s.rank(); ++e)
-    if (e != d && !in(left, e)) to = e;
-  for (std::size_t e = 0; e < s.rank(); ++e)
-    if (e != d && !in(all, e)) to = e;
-  const axis_list moved = s[d];
-  sharding y = s.cut(d, axis_list());
-  if (to == d) return y;
-  axis_list both = y[to];
-  both.append(moved);
-  return y.cut(to, both);
-}
-constexpr std::uint32_t whole_among(const sharding& s, std::uint32_t left) {
-  std::uint32_t found = 0;
-  for (std::size_t d = 0; d < s.rank(); ++d)
-    if (in(left, d) && s[d].empty()) found |= std::uint32_t{1} << d;
-  return found;
-}
 /// The layout of the result of a transform along these dimensions.
 constexpr sharding layout_of_transformed(sharding s, std::uint32_t left, std::uint32_t all) {
   s = layout_of_function(true, s);

@@ -1,4 +1,4 @@
-// Numbers as unsigned keys of the same order, and where sorted blocks are cut so that each worker gets its share.
+// Numbers as unsigned keys of the same order.
 #pragma once
 
 #include <bit>
@@ -7,10 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <partita/comm/world.hpp>
-#include <partita/core/config.hpp>
 #include <type_traits>
-#include <vector>
 
 namespace partita::detail {
 
@@ -43,29 +40,13 @@ T of_sort_key(std::uint64_t key) {
   else return static_cast<T>(std::bit_cast<double>((key & sign) != 0 ? key ^ sign : ~key));
 }
 
-/// The keys of a sorted block of any elements.
-struct sorted_keys {
-  const void* elements = nullptr;
-  std::size_t size = 0;
-  /// How many of the elements have a key of at most `key`.
-  std::size_t (*up_to)(const void* elements, std::size_t size, std::uint64_t key) = nullptr;
+/// An element in the order of a stable sort: the key of a number, and where it was.
+struct key_and_place {
+  std::uint64_t key, place;
 
-  std::size_t count(std::uint64_t key) const { return up_to(elements, size, key); }
+  friend bool operator<(const key_and_place& a, const key_and_place& b) {
+    return a.key != b.key ? a.key < b.key : a.place < b.place;
+  }
 };
 
-/// For each rank (position in the order of all elements of all workers, from 0) the key of the element that has it.
-/// Requires: ranks below the number of all elements; the same ones on all workers. Collective.
-/// Cost:     16 sums of 15 numbers for each rank.
-PARTITA_DECL std::vector<std::uint64_t> keys_of_ranks(const world_state& world, const sorted_keys& keys,
-                                                      const std::vector<std::uint64_t>& ranks);
-
-/// How many elements of this worker go to each worker, so that these have `lengths` elements in the order of all
-/// elements. Equal elements keep the order of the workers. Collective.
-PARTITA_DECL std::vector<std::size_t> counts_by_receiver(const world_state& world, const sorted_keys& keys,
-                                                         const std::vector<std::size_t>& lengths);
-
 }  // namespace partita::detail
-
-#ifndef PARTITA_CORE
-#include <partita/kernel/detail/impl/sort_key.ipp>
-#endif

@@ -1,9 +1,9 @@
-// Defines the functions that kernel/detail/sort_key.hpp declares.
+// Defines the functions that kernel/detail/sort_cuts.hpp declares.
 #pragma once
 
 #include <algorithm>
 #include <partita/comm/facts.hpp>
-#include <partita/kernel/detail/sort_key.hpp>
+#include <partita/kernel/detail/sort_cuts.hpp>
 
 namespace partita::detail {
 

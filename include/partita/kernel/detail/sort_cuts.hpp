@@ -1,0 +1,37 @@
+// Where sorted blocks are cut so that each worker gets its share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/comm/world.hpp>
+#include <partita/core/config.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// The keys of a sorted block of any elements.
+struct sorted_keys {
+  const void* elements = nullptr;
+  std::size_t size = 0;
+  /// How many of the elements have a key of at most `key`.
+  std::size_t (*up_to)(const void* elements, std::size_t size, std::uint64_t key) = nullptr;
+
+  std::size_t count(std::uint64_t key) const { return up_to(elements, size, key); }
+};
+
+/// For each rank (position in the order of all elements of all workers, from 0) the key of the element that has it.
+/// Requires: ranks below the number of all elements; the same ones on all workers. Collective.
+/// Cost:     16 sums of 15 numbers for each rank.
+PARTITA_DECL std::vector<std::uint64_t> keys_of_ranks(const world_state& world, const sorted_keys& keys,
+                                                      const std::vector<std::uint64_t>& ranks);
+
+/// How many elements of this worker go to each worker, so that these have `lengths` elements in the order of all
+/// elements. Equal elements keep the order of the workers. Collective.
+PARTITA_DECL std::vector<std::size_t> counts_by_receiver(const world_state& world, const sorted_keys& keys,
+                                                         const std::vector<std::size_t>& lengths);
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/kernel/detail/impl/sort_cuts.ipp>
+#endif

@@ -1,0 +1,43 @@
+// Layouts in which a dimension is whole whose axes shard another dimension, for operations along whole dimensions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/rule/sharding/operation.hpp>
+#include <partita/rule/sharding/sharding.hpp>
+
+namespace partita::detail {
+
+/// The layout for the next step of an operation along each of the dimensions `left`, of `all` along which it works: s
+/// itself if one of them is whole there. If none is, the axes that shard one of them shard another dimension in the
+/// layout that is returned: one that the operation does not work along, else one along which it has worked, else any.
+constexpr sharding with_whole_dimension(const sharding& s, std::uint32_t left, std::uint32_t all) {
+  std::size_t d = 0;
+  for (; d < s.rank(); ++d) {
+    if (in(left, d) && s[d].empty()) return s;
+  }
+  for (d = s.rank() - 1; !in(left, d); --d) {
+  }
+  std::size_t to = d;
+  for (std::size_t e = 0; e < s.rank(); ++e)
+    if (e != d && to == d) to = e;
+  for (std::size_t e = 0; e < s.rank(); ++e)
+    if (e != d && !in(left, e)) to = e;
+  for (std::size_t e = 0; e < s.rank(); ++e)
+    if (e != d && !in(all, e)) to = e;
+  const axis_list moved = s[d];
+  sharding y = s.cut(d, axis_list());
+  if (to == d) return y;
+  axis_list both = y[to];
+  both.append(moved);
+  return y.cut(to, both);
+}
+/// Those of the dimensions `left` that no axis shards.
+constexpr std::uint32_t whole_among(const sharding& s, std::uint32_t left) {
+  std::uint32_t found = 0;
+  for (std::size_t d = 0; d < s.rank(); ++d)
+    if (in(left, d) && s[d].empty()) found |= std::uint32_t{1} << d;
+  return found;
+}
+
+}  // namespace partita::detail

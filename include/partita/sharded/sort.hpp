@@ -1,0 +1,296 @@
+// Sorting along a dimension of a tensor: the elements in order, their indices, the greatest ones, quantiles. Each
+// operation is declared in the same form as a user-defined operation.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <partita/array/sort_key.hpp>
+#include <partita/core/rejected_call.hpp>
+#include <partita/rule/kernel_dimensions.hpp>
+#include <partita/rule/sharding/rules/shape.hpp>
+#include <partita/rule/sharding/whole_dimension.hpp>
+#include <partita/sharded/detail/between_elements.hpp>
+#include <partita/sharded/operate.hpp>
+#include <partita/sharded/parts.hpp>
+#include <partita/sharded/rearrange.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// The direction of sort and argsort of tensors.
+struct sort_direction {
+  bool descending = false;
+};
+/// The k greatest elements along a dimension, the greatest first, and their indices along it.
+template <class Values, class Indices>
+struct top_elements {
+  Values values;
+  Indices indices;
+};
+
+namespace detail {
+
+/// What the operations share that read the first elements along dimension D in a stable order: how many, and which
+/// order. NaNs are last, or first in descending order; 0.0 and -0.0 are equal.
+template <std::size_t D>
+struct in_line_order {
+  static constexpr bool on_integers = true, on_complex = false;
+  static constexpr std::size_t parameters = 2;
+  std::size_t most = dynamic;  ///< how many elements of each line; all if it is dynamic
+  bool descending = false;
+
+  shape_list with_most(shape_list extents) const {
+    if (most != dynamic && most > extents[D])
+      throw shape_error(text("partita::top_k(x, k, dimensions<d>): requires at least k = ")
+                        << most << " elements along dimension " << D << " of " << extents << "; take a smaller k");
+    if (most != dynamic) extents[D] = most;
+    return extents;
+  }
+  /// Calls f(offset in a block with whole lines, offset in a block with the first elements of the lines, index in the
+  /// line) for each of the first elements of each line of keys.
+  template <class T, class F>
+  void for_each_in_order(const tensor_part<const T>& keys, F f) const {
+    const dimension_loops n(keys.shape, D);
+    const std::size_t first = std::min(most, n.along);
+    std::vector<key_and_place> line(n.along);
+    const auto end = line.begin() + static_cast<std::ptrdiff_t>(first);
+    for (std::size_t o = 0; o < n.outer; ++o)
+      for (std::size_t i = 0; i < n.inner; ++i) {
+        for (std::size_t k = 0; k < n.along; ++k) {
+          const std::uint64_t key = sort_key(keys[(o * n.along + k) * n.inner + i]);
+          line[k] = {descending ? ~key : key, k};
+        }
+        if (first < n.along) std::nth_element(line.begin(), end, line.end());
+        std::sort(line.begin(), end);
+        for (std::size_t k = 0; k < first; ++k)
+          f((o * n.along + line[k].place) * n.inner + i, (o * first + k) * n.inner + i, line[k].place);
+      }
+  }
+};
+
+/// The rule of values and keys whose dimension D is whole.
+template <std::size_t D>
+constexpr rule rule_by_keys(const shape_span& x, const char* name) {
+  rule r;
+  const own_factors f(r, x[0], std::uint32_t{1} << D);
+  const auto add_dimensions = [&] {
+    for (std::size_t d = 0; d < x[0].size(); ++d) d == D ? r.add_whole_dimension() : r.add_dimension(f[d]);
+  };
+  r.begin_operand();
+  f.write(r);
+  r.begin_operand();
+  add_dimensions();
+  r.begin_result();
+  add_dimensions();
+  return r.complete().linear_in({0}).named(name);
+}
+
+/// values, keys -> the values in the order of the keys, as many of each line as are asked for.
+template <std::size_t D>
+struct by_keys_operation;
+
+/// dy, keys -> the elements of dy where sorting the keys took them from; 0 elsewhere.
+template <std::size_t D>
+struct put_back_operation : in_line_order<D> {
+  static constexpr std::uint32_t adjoint_reads = 2;  // the keys
+
+  static constexpr partita::rule rule(const shape_span& x) { return rule_by_keys<D>(x, "gradient of sort"); }
+  shape_list result_extents(const shape_span& x) const { return x[1]; }
+  template <class T>
+  void local(const tensor_part<const T>& dy, const tensor_part<const T>& keys, const tensor_part<T>& x) const {
+    for (T& element : x) element = T(0);
+    this->for_each_in_order(keys, [&](std::size_t there, std::size_t here, std::size_t) { x[there] = dy[here]; });
+  }
+  template <class X>
+  X adjoint(std::size_t i, const X& dx, const X&, const X& keys, const X&) const {
+    if (i == 1) return {};
+    return operate(by_keys_operation<D>{*this}, dx, keys);
+  }
+};
+template <std::size_t D>
+struct by_keys_operation : in_line_order<D> {
+  static constexpr std::uint32_t adjoint_reads = 2;  // the keys
+
+  static constexpr partita::rule rule(const shape_span& x) { return rule_by_keys<D>(x, "sort by keys"); }
+  shape_list result_extents(const shape_span& x) const { return this->with_most(x[0]); }
+  template <class T>
+  void local(const tensor_part<const T>& values, const tensor_part<const T>& keys, const tensor_part<T>& y) const {
+    this->for_each_in_order(keys, [&](std::size_t there, std::size_t here, std::size_t) { y[here] = values[there]; });
+  }
+  template <class X>
+  X adjoint(std::size_t i, const X& dy, const X&, const X& keys, const X&) const {
+    if (i == 1) return {};
+    return operate(put_back_operation<D>{*this}, dy, keys);
+  }
+};
+
+/// The elements in order, or with Indices their indices along dimension D.
+template <std::size_t D, bool Indices = false>
+struct sort_operation : in_line_order<D> {
+  static constexpr std::uint32_t adjoint_reads = Indices ? 0 : 1;
+
+  static constexpr partita::rule rule(const shape_span& x) {
+    return rules::pad({static_cast<std::ptrdiff_t>(D)}).named(Indices ? "argsort" : "sort")(x);
+  }
+  shape_list result_extents(const shape_span& x) const { return this->with_most(x[0]); }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    this->for_each_in_order(x, [&](std::size_t there, std::size_t here, std::size_t index) {
+      y[here] = Indices ? static_cast<T>(index) : x[there];
+    });
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+    if constexpr (Indices) return {};
+    else return operate(put_back_operation<D>{*this}, dy, x);
+  }
+};
+
+/// The layout in which dimension D is whole and its axes shard another dimension.
+template <std::size_t D>
+constexpr sharding layout_to_sort(const sharding& s) {
+  return with_whole_dimension(layout_of_function(false, s), std::uint32_t{1} << D, std::uint32_t{1} << D);
+}
+template <auto Layout, std::size_t D>
+inline constexpr sharding layout_sorted = layout_to_sort<D>(layout_named<Layout>);
+template <auto Layout, std::size_t D>
+inline constexpr layout_name<written_layout(layout_sorted<Layout, D>).size()> name_sorted =
+    make_layout_name<written_layout(layout_sorted<Layout, D>).size()>(layout_sorted<Layout, D>);
+
+/// f(x), or f of x in a layout in which dimension D is whole. Where no operation may move its operands, f rejects x.
+template <std::size_t D, class X, class F>
+auto with_lines(const X& x, const F& f) {
+  if (const shape_list extents = extents_of_any(x); D >= extents.size())
+    throw shape_error(text("partita::sort(x, dimensions<d>), argsort, top_k, quantile: requires a dimension that x "
+                           "has, got dimension ")
+                      << D << " and x of extents " << extents << "; count from 0");
+  if constexpr (tensor_kind<X> == 1) {
+    constexpr auto name = std::remove_cvref_t<X>::name;
+    if constexpr (layout_named<name>.cuts[D].empty() || layout_named<name>.on.moves_are_written) {
+      return f(x);
+    } else {
+      if (are_moves_written(x.layout())) f(x.at_run_time());
+      using moved = typed_sharded<element_of_tensor<X>, name_sorted<name, D>>;
+      return f(moved(brought_to(x.at_run_time(), layout_sorted<name, D>)));
+    }
+  } else if constexpr (tensor_kind<X> == 2) {
+    const sharding& s = x.layout();
+    return s[D].empty() || are_moves_written(s) ? f(as_run_time(x))
+                                                : f(brought_to(as_run_time(x), layout_to_sort<D>(s)));
+  } else {
+    return f(x);
+  }
+}
+
+template <class X, std::size_t D>
+consteval bool takes_lines() {
+  static_assert(has_dimensions<X, D>,
+                "partita::sort(x, dimensions<d>), argsort, top_k, quantile: requires a dimension that x has; count "
+                "from 0");
+  constexpr bool has_order = sortable<element_of_tensor<X>>;
+  static_assert(
+      has_order,
+      "partita::sort(x, dimensions<d>), argsort, top_k, quantile: requires integers, float or double; real(z) "
+      "and abs(z) of complex elements have an order");
+  return has_dimensions<X, D> && has_order;
+}
+
+}  // namespace detail
+
+/// The elements along a dimension in ascending, or descending, order: `sort(x, dimensions<1>, {.descending = true})`.
+/// The order is stable; NaNs are last, or first in descending order, and 0.0 and -0.0 are equal.
+/// Shapes:   those of x, a plain array, a sharded tensor of any kind or a traced value.
+/// Requires: integers, float or double, and a dimension that x has [compile time; shape_error if the rank is known at
+///           run time].
+/// Cost:     a local sort of each line. Where the dimension is sharded, one move makes it whole: its axes shard another
+///           dimension in the result, so that each worker sorts its share of the lines; a tensor of rank 1 is gathered
+///           (sort(everyone, x) of a kernel gathers nothing). In a traced program completion chooses.
+/// Adjoint:  dy to the places that the elements came from; the lines of x are sorted again.
+template <class X, std::size_t D>
+  requires detail::any_tensor<X>
+auto sort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
+  if constexpr (detail::takes_lines<X, D>())
+    return detail::with_lines<D>(x, [&](const auto& z) {
+      return operate(detail::sort_operation<D>{{dynamic, direction.descending}}, z);
+    });
+  else return detail::rejected_call{};
+}
+/// The indices along a dimension of the elements of sort, which `take_along_axis` reads. Equal elements keep their
+/// order. The index is an element of the tensor's type, which must represent it exactly (float: up to 2^24).
+/// Shapes, Requires, Cost: those of sort.
+/// Adjoint:  none; x gets no gradient.
+template <class X, std::size_t D>
+  requires detail::any_tensor<X>
+auto argsort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
+  if constexpr (detail::takes_lines<X, D>())
+    return detail::with_lines<D>(x, [&](const auto& z) {
+      return operate(detail::sort_operation<D, true>{{dynamic, direction.descending}}, z);
+    });
+  else return detail::rejected_call{};
+}
+/// The k greatest elements along a dimension, the greatest first, and their indices: `auto [values, indices] =
+/// top_k(x, 3, dimensions<1>)`. Of equal elements the first ones are taken; NaNs are greater than numbers.
+/// Shapes:   those of x, with k along the dimension.
+/// Requires: what sort requires, and at least k elements along the dimension [shape_error].
+/// Cost:     that of sort, but of each line only the k elements are sorted.
+/// Adjoint:  dy of the values to the places that they came from, 0 elsewhere; indices have no gradient.
+template <class X, std::size_t D>
+  requires detail::any_tensor<X>
+auto top_k(const X& x, std::size_t k, dimensions_t<D>) {
+  if constexpr (detail::takes_lines<X, D>())
+    return detail::with_lines<D>(x, [&](const auto& z) {
+      auto values = operate(detail::sort_operation<D>{{k, true}}, z);
+      auto indices = operate(detail::sort_operation<D, true>{{k, true}}, z);
+      return top_elements<decltype(values), decltype(indices)>{std::move(values), std::move(indices)};
+    });
+  else return detail::rejected_call{};
+}
+
+/// The quantile of the elements along a dimension: `quantile(x, 0.5, dimensions<1>)` is the median. Between two
+/// elements it is interpolated linearly, as in NumPy; a NaN makes the quantile of its line NaN.
+/// Shapes:   those of x without the dimension.
+/// Requires: float or double [compile time], at least one element along the dimension, a probability from 0 to 1
+///           [shape_error].
+/// Cost:     that of sort.
+/// Adjoint:  dy to the two elements, by their weights; to the last NaN if there is one.
+template <class X, std::size_t D>
+  requires detail::any_tensor<X>
+auto quantile(const X& x, double probability, dimensions_t<D> along) {
+  constexpr bool has_fractions = !std::is_integral_v<detail::element_of_tensor<X>>;
+  static_assert(has_fractions,
+                "partita::quantile(x, probability, dimensions<d>): requires elements that are no integers; cast x to "
+                "float or double");
+  if constexpr (detail::takes_lines<X, D>() && has_fractions) {
+    namespace f = element_functions;
+    const auto y = sort(x, along);
+    const shape_list extents = detail::extents_of_any(y);
+    if (!(probability >= 0 && probability <= 1) || extents[D] == 0)
+      throw shape_error(
+          (text("partita::quantile(x, probability, dimensions<d>): requires a probability from 0 to 1 and "
+                "an element along dimension ")
+           << D << ", got " << std::to_string(probability).c_str() << " and x of extents " << extents)
+              .c_str());
+    const std::size_t last = extents[D] - 1;
+    const double at = probability * static_cast<double>(last);
+    const auto low = static_cast<std::size_t>(at);
+    const auto element = [&](std::size_t k) { return operate(detail::slice_operation<D>{{interval{k, k + 1}}}, y); };
+    auto found = element(low);
+    if (const double share = at - static_cast<double>(low); share > 0) {
+      const auto step = detail::call(detail::elements_op<f::subtract>{}, element(low + 1), found);
+      found = detail::call(detail::elements_op<f::add>{}, found,
+                           detail::call(detail::elements_op<f::scale>{{share}}, step));
+    }
+    const auto greatest = element(last);
+    const auto is_number = detail::call(detail::elements_op<f::equal_to>{}, greatest, greatest);
+    return detail::call(detail::squeeze_operation<D>{},
+                        detail::call(detail::elements_op<f::where>{}, is_number, found, greatest));
+  } else {
+    return detail::rejected_call{};
+  }
+}
+
+}  // namespace partita
