@@ -123,7 +123,7 @@
 #include <partita/sharded/scatter.hpp>
 #include <partita/sharded/sharded_optimiser.hpp>
 #include <partita/sharded/sharded_partition.hpp>
-#include <partita/sharded/sort.hpp>
+#include <partita/sharded/sort_along.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/tuple_sums.hpp>

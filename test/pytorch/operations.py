@@ -134,6 +134,10 @@ of_pytorch |= {
     "take": lambda x, i, n: taken(x[0], i[0], i[1:]),
     "scatter_add": lambda x, i, n: x[0].index_add(i[0], x[1].detach().to(torch.int64), x[2]),
     "argmax": lambda x, i, n: torch.argmax(x[0], i[0]).to(x[0].dtype),
+    "sort": lambda x, i, n: torch.sort(x[0], dim=i[0], descending=bool(i[1]), stable=True)[0],
+    "argsort": lambda x, i, n: torch.sort(x[0], dim=i[0], descending=bool(i[1]), stable=True)[1].to(x[0].dtype),
+    # as sorted: which of equal elements torch.topk takes is not defined
+    "top_k": lambda x, i, n: torch.sort(x[0], dim=i[0], descending=True, stable=True)[0].narrow(i[0], 0, i[1]),
     "one_hot": lambda x, i, n: F.one_hot(x[0].detach().to(torch.int64), i[0]).to(x[0].dtype),
     "lookup": lambda x, i, n: F.embedding(torch.tensor(i), x[0]),
     "softmax": one(lambda x: torch.softmax(x, -1)),
@@ -179,12 +183,13 @@ domain = {
 with_jumps = {
     "abs", "sign", "floor", "ceil", "round", "relu", "selu", "hardsigmoid", "hardswish", "elu", "leaky_relu",
     "softplus", "clip", "maximum", "minimum", "less", "less_equal", "equal_to", "where", "largest", "smallest",
-    "argmax", "one_hot", "max_pool", "adaptive_max_pool", "l1", "smooth_l1", "cummax", "cummin"}
+    "argmax", "one_hot", "max_pool", "adaptive_max_pool", "l1", "smooth_l1", "cummax", "cummin", "sort", "argsort",
+    "top_k"}
 # Results of these operations on such values are such values, if they are small multiples of 1/64.
 exact = {
     "add", "subtract", "multiply", "add_number", "number_minus", "multiply_number", "add_at", "multiply_at", "matmul",
     "transpose", "reshape", "reshard", "slice", "pad", "concatenate", "split", "cumsum", "cumprod", "cummax",
-    "cummin", "sum", "take", "scatter_add",
+    "cummin", "sort", "argsort", "top_k", "sum", "take", "scatter_add",
     "stack", "flip", "roll", "tile", "strided_slice", "expand", "squeeze", "tril", "triu",
     "lookup", "convolve:1", "convolve:2", "convolve:bias", "convolve_transposed", "square", "abs", "sign", "floor",
     "ceil", "round", "relu", "clip", "maximum", "minimum", "less", "less_equal", "equal_to", "where", "largest",
@@ -198,7 +203,7 @@ of_special_values = {
     "sign", "floor", "ceil", "round", "relu", "hardsigmoid", "leaky_relu", "clip", "add", "subtract",
     "maximum", "minimum", "less", "less_equal", "equal_to", "where", "add_number", "transpose", "reshape", "reshard",
     "slice", "stack", "flip", "roll", "strided_slice", "squeeze", "concatenate", "split", "sum", "largest", "smallest", "take",
-    "cummax", "cummin", "smooth_l1", "l1", "kl"}
+    "cummax", "cummin", "sort", "argsort", "top_k", "smooth_l1", "l1", "kl"}
 
 
 def differs_by_convention(name, x, of_special, is_input):

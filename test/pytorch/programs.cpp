@@ -21,6 +21,7 @@
 #include <partita/sharded/rearrange.hpp>
 #include <partita/sharded/scatter.hpp>
 #include <partita/sharded/sharded_optimiser.hpp>
+#include <partita/sharded/sort_along.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 #include <sstream>
@@ -389,6 +390,15 @@ class executor {
       return along(a.at(0), [&](auto d) { return scatter_add(a.x[0], a.x[1], a.x[2], d); });
     };
     functions_["argmax"] = [](const arguments& a) { return along(a.at(0), [&](auto d) { return argmax(a.x[0], d); }); };
+    functions_["sort"] = [](const arguments& a) {
+      return along(a.at(0), [&](auto d) { return sort(a.x[0], d, {.descending = a.at(1) != 0}); });
+    };
+    functions_["argsort"] = [](const arguments& a) {
+      return along(a.at(0), [&](auto d) { return argsort(a.x[0], d, {.descending = a.at(1) != 0}); });
+    };
+    functions_["top_k"] = [](const arguments& a) {
+      return along(a.at(0), [&](auto d) { return top_k(a.x[0], a.at(1), d).values; });
+    };
     functions_["one_hot"] = [](const arguments& a) { return one_hot(a.x[0], a.at(0)); };
     functions_["lookup"] = [](const arguments& a) { return lookup(a.x[0], a.labels()); };
   }

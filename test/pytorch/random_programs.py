@@ -149,7 +149,8 @@ def arguments(d, name, x):
     if name == "reshard":
         return [], [], []
     if name in ("slice", "pad", "concatenate", "split", "cumsum", "cumprod", "cummax", "cummin", "take", "argmax", "flip",
-                "roll", "tile", "strided_slice", "squeeze", "softmax_along", "log_softmax_along") and rank == 0:
+                "roll", "tile", "strided_slice", "squeeze", "softmax_along", "log_softmax_along", "sort", "argsort",
+                "top_k") and rank == 0:
         return None
     if name in ("flip", "softmax_along", "log_softmax_along"):
         return [], [along], []
@@ -180,6 +181,10 @@ def arguments(d, name, x):
         return ([], [along, rng.randrange(2)], []) if shape[along] > 1 else None
     if name in ("cumsum", "cumprod", "cummax", "cummin", "argmax"):
         return [], [along], []
+    if name in ("sort", "argsort"):
+        return [], [along, rng.randrange(2)], []
+    if name == "top_k":
+        return [], [along, rng.randint(1, shape[along])], []
     if name in ("sum", "mean", "largest", "smallest"):
         bits = [b for b in (1, 2, 3, 4, 5, 6, 8, 12) if b < 2 ** rank] + ([0] if name in ("sum", "mean") else [])
         return ([], [rng.choice(bits)], []) if bits else None

@@ -13,7 +13,10 @@
 // expect TENSORS: partita::argmax\(x, dimensions<d>\): requires a tensor or an array, and the dimension as part of the
 //   type
 // expect TENSORS: partita::transpose\(x, permute<...>\): requires a tensor, and an order of its dimensions
-// lines TENSORS: 72
+// expect TENSORS: partita::sort\(x, dimensions<d>\): requires a tensor or an array, and the dimension as part of the
+//   type
+// expect TENSORS: partita::top_k\(x, k, dimensions<d>\): requires a tensor or an array, a number, and the dimension
+// lines TENSORS: 96
 // first PARTS: partita::slice\(x, dimensions<d...>, {from, to}...\): requires a tensor, dimensions as part of the type
 // expect PARTS: partita::concatenate\(dimensions<d>, x...\): requires the dimension as part of the type first
 // expect PARTS: partita::split\(x, dimensions<d>, extents\): requires a tensor, a dimension as part of the type
@@ -68,6 +71,8 @@ void calls(const world& everyone, const xt::xtensor<double, 2>& x, const xt::xte
   reshard(X);
   softmax(X, 1);
   argmax(X, 1);
+  sort(X, 1);
+  top_k(X, dimensions<1>, 3);
   transpose(X, 1, 0);
 #elif defined(PARTS)
   slice(X, 0, 2);

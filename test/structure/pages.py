@@ -21,7 +21,7 @@ CALLED = {
     "sharded/label_losses": "{.ignore_index", "sharded/cumulative": "cumsum(x", "sharded/cut_further": "state_over", "sharded/arithmetic": "add(x, b", "sharded/compare": "greater(", "sharded/convolve": "convolve<",
     "sharded/drop": "drop(x", "sharded/indexed": "take(", "sharded/losses": "cross_entropy(scores", "sharded/movements": "movements_of", "sharded/named_parameters": "named_parameters<",
     "sharded/norms": "normalise_batch", "sharded/parts": "concatenate", "sharded/pool": "max_pool`", "sharded/rearrange": "flip(x", "sharded/scatter": "scatter_add",
-    "sharded/sharded_optimiser": "sharded_adamw", "sharded/tensor_functions": "softmax(x)", "sharded/traced_function": "trace(",
+    "sharded/sort_along": "argsort(x, dim", "sharded/sharded_optimiser": "sharded_adamw", "sharded/tensor_functions": "softmax(x)", "sharded/traced_function": "trace(",
     "sharded/printed": "std::cout << x", "io/npy": "save_npy", "io/sharded_npy": 'save_npy("w.npy", x)', "io/optimiser_state": "save_optimiser",
 }
 NOT_CALLED = {"nn/layer": "a concept", "sharded/fallback_overloads": "the errors of wrong calls"}

@@ -10,7 +10,7 @@
 #include <partita/sharded/parts.hpp>
 #include <partita/sharded/scatter.hpp>
 #include <partita/sharded/sharded.hpp>
-#include <partita/sharded/sort.hpp>
+#include <partita/sharded/sort_along.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>

@@ -22,6 +22,10 @@
 // expect CUMULATIVE: partita::cummin\(x, dimensions<d>\): requires a dimension that x has
 // expect CUMULATIVE: partita::cross_entropy\(scores, labels, dimensions<d>\): requires the dimension of the classes
 // lines CUMULATIVE: 60
+// first SORTED: partita::sort\(x, dimensions<d>\), argsort, top_k, quantile: requires a dimension that x has
+// expect SORTED: partita::sort\(x, dimensions<d>\), argsort, top_k, quantile: requires integers, float or double
+// expect SORTED: partita::quantile\(x, probability, dimensions<d>\): requires elements that are no integers
+// lines SORTED: 36
 // first ORDERS: partita::transpose\(x, permute<...>\): requires each of 0, 1, ..., rank\(x\) - 1 once
 // lines ORDERS: 36
 // first LETTERS: partita::einsum<notation>\(x...\): requires each letter once in a tensor, and none in parentheses
@@ -71,6 +75,10 @@ void calls(const world& everyone, const xt::xtensor<double, 2>& x) {
   cummax(X, dimensions<2>);
   cummin(x, dimensions<3>);
   cross_entropy(X, xt::xtensor<int, 1>(), dimensions<2>);
+#elif defined(SORTED)
+  sort(X, dimensions<2>);
+  top_k(xt::xtensor<std::complex<double>, 1>(), 1, dimensions<0>);
+  quantile(xt::xtensor<int, 1>(), 0.5, dimensions<0>);
 #elif defined(ORDERS)
   transpose(X, permute<0>);
   transpose(X, permute<0, 0>);

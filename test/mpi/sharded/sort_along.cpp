@@ -9,7 +9,7 @@
 #include <partita/sharded/bound_program.hpp>
 #include <partita/sharded/gather.hpp>
 #include <partita/sharded/operations.hpp>
-#include <partita/sharded/sort.hpp>
+#include <partita/sharded/sort_along.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 #include <random_cases.hpp>
@@ -167,7 +167,7 @@ void check(const world& everyone, std::mt19937& random, const cube& x) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(each_is_what_its_name_says) {
+BOOST_AUTO_TEST_CASE(each_line_is_sorted) {
   const xt::xtensor<double, 1> x{2, 1, 3, 1, 0};
   using numbers = xt::xtensor<double, 1>;
   BOOST_TEST((sort(x, dimensions<0>) == numbers{0, 1, 1, 2, 3}));
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(each_is_what_its_name_says) {
   BOOST_CHECK_THROW(quantile(numbers(std::array<std::size_t, 1>{0}), 0.5, dimensions<0>), shape_error);
 }
 
-BOOST_AUTO_TEST_CASE(all_kinds_of_tensors_have_the_values_and_gradients_of_the_loops) {
+BOOST_AUTO_TEST_CASE(all_kinds_of_tensors_are_sorted_as_by_the_loops_and_have_their_gradients) {
   const world everyone(test::workers());
   std::mt19937 random(97);
   for (std::size_t k = 0; k < test::random_cases(8); ++k) {
@@ -203,12 +203,12 @@ BOOST_AUTO_TEST_CASE(the_axes_of_a_typed_tensor_move_to_another_dimension, *test
   constexpr mesh m{axis{"a", 2}};
   const xt::xtensor<int, 2> x{{3, 1}, {2, 2}, {0, 5}, {7, 0}, {1, 1}};
   const auto X = shard<m.layout("a", "")>(everyone, x);
-  // partita, sharded tensors in order
+  // [lines]
   const auto Y = sort(X, dimensions<0>);  // in the layout ("", "a")
   const auto rows = sort(X, dimensions<1>, {.descending = true});
   const auto [best, from] = top_k(X, 2, dimensions<0>);
   const auto again = take_along_axis(X, argsort(X, dimensions<0>), dimensions<0>);
-  // end
+  // [/lines]
   static_assert(Y.layout() == m.layout("", "a") && rows.layout() == m.layout("a", ""));
   const auto numbers = sort(shard(everyone, m.layout("a"), xt::xtensor<float, 1>{2, 0, 1}), dimensions<0>).whole<1>();
   BOOST_CHECK_THROW(top_k(X, 6, dimensions<0>), shape_error);
