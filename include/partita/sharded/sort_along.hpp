@@ -9,8 +9,8 @@
 #include <partita/core/rejected_call.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 #include <partita/rule/sharding/rules/shape.hpp>
-#include <partita/rule/sharding/whole_dimension.hpp>
 #include <partita/sharded/detail/between_elements.hpp>
+#include <partita/sharded/detail/whole_dimension.hpp>
 #include <partita/sharded/operate.hpp>
 #include <partita/sharded/parts.hpp>
 #include <partita/sharded/rearrange.hpp>

@@ -556,6 +556,16 @@ const std::vector<mismatch> options{
        const auto x = c.whole();
        agree(odd ? variance(x, dimensions<1>, 0) : variance(x, dimensions<1>));
      }},
+    {"sort, direction",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(sort(x, dimensions<1>, {.descending = odd}));
+     }},
+    {"top_k, k",
+     [](const calls& c, bool odd) {
+       const auto x = c.whole();
+       agree(sum(top_k(x, odd ? 1 : 2, dimensions<1>).values));
+     }},
     {"argmin for argmax",
      [](const calls& c, bool odd) {
        const auto x = c.whole();

@@ -8,6 +8,7 @@
 #include <partita/kernel/sorted_numbers.hpp>
 #include <partita/sharded/bound_program.hpp>
 #include <partita/sharded/gather.hpp>
+#include <partita/sharded/movements.hpp>
 #include <partita/sharded/operations.hpp>
 #include <partita/sharded/sort_along.hpp>
 #include <partita/sharded/traced_function.hpp>
@@ -153,8 +154,13 @@ void check(const world& everyone, std::mt19937& random, const cube& x) {
     const auto parts = value_and_gradient(weighted(f, W), X), traced = value_and_gradient(weighted(program, W), X);
     const cube whole = gathered(Y), whole_dx = gathered(std::get<0>(parts.gradients)),
                of_program = gathered(program(X)), of_program_dx = gathered(std::get<0>(traced.gradients));
-    auto step = program.template bind<double>(everyone);
-    const cube of_step = gathered(step(X));
+    const bool has_gradient = which % 2 == 0;  // indices have none
+    auto step = has_gradient ? program.template bind<double>(everyone, {0}) : program.template bind<double>(everyone);
+    const sharded_tensor<double> Z = step(X);
+    const cube of_step = gathered(Z);
+    cube of_step_dx = dx;
+    if (has_gradient)
+      of_step_dx = gathered(step.backward(shard(everyone, layout_of_cotangent(Z.layout()), weights))[0]);
     BOOST_TEST(Y.layout()[D].empty(), how);
     if (everyone.id() >= m.size()) continue;
     BOOST_TEST(same(whole, y), how);
@@ -162,6 +168,7 @@ void check(const world& everyone, std::mt19937& random, const cube& x) {
     BOOST_TEST(same(of_program, y), how);
     BOOST_TEST(same(of_program_dx, with_sum), how);
     BOOST_TEST(same(of_step, y), how);
+    BOOST_TEST(same(of_step_dx, dx), how);
   }
 }
 
@@ -219,8 +226,13 @@ BOOST_AUTO_TEST_CASE(the_axes_of_a_typed_tensor_move_to_another_dimension, *test
     BOOST_CHECK_THROW(sort(X.at_run_time(), dimensions<0>), partition_error);
     BOOST_CHECK_NO_THROW(sort(X, dimensions<1>));
   }
+  // a quarter of 4 x 6 elements to each of two workers, and their gradients back
+  const auto moves = movements_of([](const auto& z) { return sort(z, dimensions<0>); },
+                                  shard(everyone, m.layout("a", ""), xt::xtensor<double, 2>(xt::ones<double>({4, 6}))));
   const auto y = Y.whole(), r = rows.whole(), b = best.whole(), f = from.whole(), t = again.whole();
   if (everyone.id() >= 2) return;
+  BOOST_TEST(moves.size() == 2U);
+  for (const movement& one : moves) BOOST_TEST(one.bytes == 6 * sizeof(double));
   BOOST_TEST((y == xt::xtensor<int, 2>{{0, 0}, {1, 1}, {2, 1}, {3, 2}, {7, 5}}));
   BOOST_TEST((t == y));
   BOOST_TEST((r == xt::xtensor<int, 2>{{3, 1}, {2, 2}, {5, 0}, {7, 0}, {1, 1}}));

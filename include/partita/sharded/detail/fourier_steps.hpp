@@ -12,8 +12,8 @@
 #include <partita/array/local_transform.hpp>
 #include <partita/rule/sharding/rules/reduction.hpp>
 #include <partita/rule/sharding/rules/shape.hpp>
-#include <partita/rule/sharding/whole_dimension.hpp>
 #include <partita/sharded/detail/between_elements.hpp>
+#include <partita/sharded/detail/whole_dimension.hpp>
 #include <partita/sharded/operate.hpp>
 #include <utility>
 #include <vector>
