@@ -8,6 +8,7 @@
 #include <partita/sharded/parts.hpp>
 #include <partita/sharded/rearrange.hpp>
 #include <partita/sharded/scatter.hpp>
+#include <partita/sharded/sort_along.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include "random_cases.hpp"
 #include "simulated_mesh.hpp"
@@ -43,7 +44,7 @@ operation_case random_operation(random_numbers& random) {
   const auto some = [&] { return 1 + below(random, 5); };
   const std::size_t a = any(), b = any(), c = any(), d = some(), one = 1;
   const std::size_t from = below(random, a + 1), to = from + below(random, a + 1 - from);
-  switch (below(random, 33)) {
+  switch (below(random, 36)) {
     case 0:
       return of<2>(detail::elements_op<f::add>{}, {{a, b}, {a, b}});
     case 1:
@@ -115,6 +116,12 @@ operation_case random_operation(random_numbers& random) {
       return of<1>(detail::untake_operation<0, 1>{indices_below(random, b, d), d}, {{b, c}});
     case 31:
       return of<1>(detail::roll_operation<0, 1>({static_cast<std::ptrdiff_t>(b) - 3, 1}), {{d, 1 + c}});
+    case 32:
+      return of<1>(detail::sort_operation<1>{{b, true}}, {{a, b + c, d}});
+    case 33:
+      return of<1>(detail::sort_operation<0, true>{}, {{d, b}});
+    case 34:
+      return of<2>(detail::put_back_operation<1>{{b, false}}, {{a, b}, {a, b + c}});
     default:
       return of<1>(detail::drop_operation{{.probability = 0.5, .seed = a}, b}, {{a, b, c}});
   }
