@@ -66,10 +66,11 @@ struct completion_of {
       if (origins[k].dimension == d && origins[k].axis == a) return &origins[k];
     return nullptr;
   }
-  /// The steps of a move and their costs.
-  reshard_plan plan(const graph_reshard& move, const mesh_links& over = {}) const {
-    return plan_reshard(program->on(), move.from, move.to, (*program)[value{move.of}].shape, over,
-                        program->element_bytes(value{move.of}, 4));
+  /// The steps of a move and their costs, where a real number has `real` bytes.
+  template <class Move>
+  reshard_plan plan(const Move& move, const mesh_links& over = {}, std::size_t real = 4) const {
+    const value v{move.of};
+    return plan_reshard(program->on(), move.from, move.to, (*program)[v].shape, over, program->element_bytes(v, real));
   }
   /// The move of tensor t of operation o (operands first), or null.
   const graph_reshard* move_of(std::size_t o, std::size_t t) const {

@@ -59,11 +59,10 @@ class basic_graph {
   std::size_t element_bytes(value v, std::size_t real) const { return real * tensors_[v.number].numbers; }
   /// The bytes of the largest block of a value.
   std::size_t block_bytes(value v, const sharding& s, std::size_t real) const {
-    const shape_list& shape = tensors_[v.number].shape;
-    std::size_t all = element_bytes(v, real);
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-      const std::size_t parts = s.on.size(s.cuts[d]);
-      all *= shape[d] == dynamic ? 1 : (shape[d] + parts - 1) / parts;
+    std::size_t all = element_bytes(v, real), d = 0;
+    for (const std::size_t n : tensors_[v.number].shape) {
+      const std::size_t parts = s.on.size(s.cuts[d++]);
+      all *= n == dynamic ? 1 : (n + parts - 1) / parts;
     }
     return all;
   }
@@ -107,10 +106,9 @@ class basic_graph {
   applied apply(const rule& r, std::initializer_list<value> operands, const char* name = "") {
     std::vector<spec> specs;
     std::uint32_t numbers = 1;
-    for (const value v : operands) {
-      specs.emplace_back(tensors_[known(v).number].shape);
+    for (const value v : operands) specs.emplace_back(tensors_[known(v).number].shape);
+    for (const value v : operands)
       if (tensors_[v.number].numbers > numbers) numbers = tensors_[v.number].numbers;
-    }
     const auto here = static_cast<std::uint32_t>(nodes_.size());
     node n{bound(r, spec_list(specs)),
            label(name[0] == '\0' ? r.name() : name),

@@ -19,11 +19,7 @@ struct step_plan_of {
   std::size_t bytes() const { return cost.received; }
   std::size_t peak() const { return cost.peak; }
   /// The steps of a move.
-  reshard_plan plan(const step_event& move) const {
-    const Graph& g = *done->program;
-    return plan_reshard(g.on(), move.from, move.to, g[value{move.of}].shape, model.links,
-                        g.element_bytes(value{move.of}, model.element_bytes));
-  }
+  reshard_plan plan(const step_event& move) const { return done->plan(move, model.links, model.element_bytes); }
 };
 using step_plan = step_plan_of<graph>;
 

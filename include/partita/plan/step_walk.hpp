@@ -102,27 +102,17 @@ class step_walk {
   }
   /// What an operation moves itself, along sharded dimensions.
   void exchange_window(bool backward, std::uint32_t o) {
-    if (g_.operation(o).window == nullptr) return;
+    const std::uint32_t y = g_.operation(o).first_result;
     exchange_figures figures = done_.window(o, model_.links, model_.element_bytes);
     if (figures.elements == 0) return;
     if (model_.times != nullptr) figures.seconds = figures.starting = 0;  // part of the operation
-    const std::size_t bytes =
-        figures.elements * g_.element_bytes(value{g_.operation(o).first_result}, model_.element_bytes);
+    const std::size_t bytes = figures.elements * g_.element_bytes(value{y}, model_.element_bytes);
     hold(bytes);
     cost_.moving += figures.seconds;
     cost_.starting += figures.starting;
     cost_.received += bytes;
     cost_.movements += 1;
-    note_({step_event::what::window,
-           backward,
-           o,
-           g_.operation(o).first_result,
-           false,
-           {},
-           {},
-           bytes,
-           figures.seconds,
-           held_});
+    note_({step_event::what::window, backward, o, y, false, {}, {}, bytes, figures.seconds, held_});
     release(bytes);
   }
   /// The time of one operation, or of some gradients: the multiply-adds of its loops, and the bytes of its blocks.

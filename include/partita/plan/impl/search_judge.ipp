@@ -7,8 +7,7 @@ namespace partita::detail {
 
 PARTITA_DEF const move_price& move_prices::operator()(const sharding& from, const sharding& to, const shape_list& shape,
                                                       std::size_t element_bytes) {
-  hasher number;
-  number.mix(element_bytes);
+  hasher number(element_bytes);
   for (std::size_t d = 0; d < shape.size(); ++d) number.mix(shape[d]).mix(from.cuts[d].packed).mix(to.cuts[d].packed);
   for (std::size_t a = 0; a < m_.rank(); ++a) number.mix(from.pending[a]).mix(to.pending[a]);
   if (2 * (used_ + 1) > table_.size()) {
