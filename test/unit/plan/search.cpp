@@ -341,9 +341,7 @@ BOOST_AUTO_TEST_CASE(what_a_step_takes_it_gives_back) {
     model.states = random() % 3;
     const completion done = complete(g);
     const step_plan plan = plan_step(done, model);
-    const auto bytes_of = [&](std::uint32_t v, const sharding& s) {
-      return detail::block_bytes(s, g[value{v}].shape, 4);
-    };
+    const auto bytes_of = [&](std::uint32_t v, const sharding& s) { return g.block_bytes(value{v}, s, 4); };
     std::vector<std::size_t> last_reader(g.values(), g.operations());  // as many as there are: no operation reads it
     for (std::uint32_t o = 0; o < g.operations(); ++o)
       for (std::size_t i = 0; i < g.operation(o).operands; ++i) last_reader[g.operand(g.operation(o), i).number] = o;
@@ -393,7 +391,9 @@ BOOST_AUTO_TEST_CASE(a_worker_holds_the_bytes_of_the_largest_block) {
           const auto block = mesh_block(s, shape, k);
           largest = std::max(largest, block[0].size() * block[1].size());
         }
-        BOOST_TEST(detail::block_bytes(s, shape, 8) == 8 * largest, "" << n << " in " << (text() << "" << s).c_str());
+        graph of_one(m);
+        BOOST_TEST(of_one.block_bytes(of_one.input(shape), s, 8) == 8 * largest,
+                   "" << n << " in " << (text() << "" << s).c_str());
       }
 }
 
