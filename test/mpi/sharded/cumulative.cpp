@@ -1,20 +1,19 @@
 // Cumulative sums, products, maxima and minima: each definition and each gradient is a loop here, for elements of which
 // many are equal or 0, and all kinds of tensors give what the loops give, wherever they are sharded.
+#include "in_all_ways.hpp"
 #include "layouts.hpp"
 
 #include <cmath>
 #include <limits>
 #include <partita/sharded/cumulative.hpp>
 #include <partita/sharded/operations.hpp>
-#include <partita/sharded/traced_function.hpp>
-#include <partita/sharded/value_and_gradient.hpp>
 #include <random_cases.hpp>
 
 using namespace partita;
 
 namespace {
 
-using cube = xt::xtensor<double, 3>;
+using test::cube, test::gathered, test::same;
 
 enum class kind { sum, product, maximum, minimum };
 
@@ -77,19 +76,11 @@ std::pair<cube, cube> defined(kind which, const cube& x, std::size_t d, const cu
   return {y, dx};
 }
 
-bool same(const cube& a, const cube& b) {
-  bool all = a.shape() == b.shape();
-  for (std::size_t k = 0; all && k < a.size(); ++k)
-    all = a.data()[k] == b.data()[k] || (std::isnan(a.data()[k]) && std::isnan(b.data()[k]));
-  return all;
-}
 cube numbers(std::mt19937& random, const std::array<std::size_t, 3>& shape) {
   cube x(shape);
   for (double& one : x) one = static_cast<double>(random() % 3);
   return x;
 }
-cube gathered(const sharded_tensor<double>& x) { return reshard(x, sharding(x.layout().on, 3)).whole<3>(); }
-
 /// Compares plain arrays, run-time tensors and traced programs of random layouts with the definition.
 template <std::size_t D>
 void check(const world& everyone, std::mt19937& random, const cube& x) {
@@ -107,21 +98,11 @@ void check(const world& everyone, std::mt19937& random, const cube& x) {
     const auto weighted = [](const auto& g, const auto& by) {
       return [&](const auto& one) { return sum(multiply(by, g(one))); };
     };
-    const auto program = trace(f, spec(at, extents));
-    BOOST_TEST(same(f(x), y));
-    BOOST_TEST(same(std::get<0>(value_and_gradient(weighted(f, weights), x).gradients), dx));
     const auto Y = f(X);
-    const auto parts = value_and_gradient(weighted(f, W), X), traced = value_and_gradient(weighted(program, W), X);
-    const cube whole = gathered(Y), whole_dx = gathered(std::get<0>(parts.gradients)),
-               of_program = gathered(program(X)), of_program_dx = gathered(std::get<0>(traced.gradients));
     text how;
     how << static_cast<int>(which) << " along " << D << ' ' << at << extents << " gives " << Y.layout();
     BOOST_TEST((Y.layout()[D] == at[D]), how);
-    if (everyone.id() >= m.size()) continue;
-    BOOST_TEST(same(whole, y), how);
-    BOOST_TEST(same(whole_dx, dx), how);
-    BOOST_TEST(same(of_program, y), how);
-    BOOST_TEST(same(of_program_dx, dx), how);
+    test::operation_along(f, x, X).expect(y, dx, weighted, weights, W, how);
   }
 }
 
