@@ -37,7 +37,7 @@ class basic_graph {
     std::uint32_t producer = none;    ///< an operation
     std::uint32_t annotation = none;  ///< an index in `annotations()`
     bool is_parameter = false;        ///< its gradient is wanted
-    std::uint32_t numbers = 1;        ///< real numbers in an element: 2 if it is complex
+    bool is_complex = false;          ///< an element has two real numbers
   };
   struct node {
     rule how{};  ///< bound to the shapes
@@ -56,7 +56,7 @@ class basic_graph {
   std::size_t operations() const { return nodes_.size(); }
   const tensor& operator[](value v) const { return tensors_[v.number]; }
   /// The bytes of an element, where a real number has `real` bytes.
-  std::size_t element_bytes(value v, std::size_t real) const { return real * tensors_[v.number].numbers; }
+  std::size_t element_bytes(value v, std::size_t real) const { return tensors_[v.number].is_complex ? 2 * real : real; }
   /// The bytes of the largest block of a value.
   std::size_t block_bytes(value v, const sharding& s, std::size_t real) const {
     std::size_t all = element_bytes(v, real), d = 0;
@@ -99,16 +99,15 @@ class basic_graph {
     tensors_[known(v).number].is_parameter = true;
     return v;
   }
-  /// Sets how many real numbers an element of a value has; a result has as many as an operand, unless this is called.
-  void set_numbers(value v, std::uint32_t numbers) { tensors_[known(v).number].numbers = numbers; }
+  /// Says whether a value is complex; a result is if an operand is, unless this is called.
+  void set_complex(value v, bool is_complex) { tensors_[known(v).number].is_complex = is_complex; }
   /// Applies a rule, or an operation that makes its rule from the shapes of its operands. Requires shapes that fit
   /// [shape_error].
   applied apply(const rule& r, std::initializer_list<value> operands, const char* name = "") {
     std::vector<spec> specs;
-    std::uint32_t numbers = 1;
+    bool is_complex = false;
     for (const value v : operands) specs.emplace_back(tensors_[known(v).number].shape);
-    for (const value v : operands)
-      if (tensors_[v.number].numbers > numbers) numbers = tensors_[v.number].numbers;
+    for (const value v : operands) is_complex = is_complex || tensors_[v.number].is_complex;
     const auto here = static_cast<std::uint32_t>(nodes_.size());
     node n{bound(r, spec_list(specs)),
            label(name[0] == '\0' ? r.name() : name),
@@ -119,7 +118,7 @@ class basic_graph {
            nullptr};
     operand_values_.insert(operand_values_.end(), operands.begin(), operands.end());
     for (std::size_t j = 0; j < n.results; ++j)
-      tensors_.push_back({result_shape(n.how, j), n.name, here, none, false, numbers});
+      tensors_.push_back({result_shape(n.how, j), n.name, here, none, false, is_complex});
     nodes_.push_back(n);
     return {n.first_result, n.results};
   }

@@ -124,7 +124,7 @@ class step_walk {
       return model_.times->seconds(o, now, gradients);
     }
     double loops = facts_.operations[o].loops == 0 ? 0 : 1, bytes = 0;
-    for (std::size_t t = 0; t < n.operands; ++t) loops *= g_[g_.operand(n, t)].numbers;  // 4 of complex by complex
+    for (std::size_t t = 0; t < n.operands; ++t) loops *= g_[g_.operand(n, t)].is_complex ? 2 : 1;
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t)
       if (t < n.operands || is_made(o, t - n.operands)) bytes += static_cast<double>(bytes_of(g_.of(n, t), used(o, t)));
     for (std::size_t f = 0; f < n.how.factor_count; ++f)

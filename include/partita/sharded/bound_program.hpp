@@ -132,7 +132,7 @@ class bound_program {
       const value v = program.inputs_[i];
       const graph::tensor& of = program.operations()[v];
       arguments.push_back(
-          tensors::recorded(inputs_[i], of.numbers == 2, steps_, on_, traced_function::laid(done[v]), of.shape));
+          tensors::recorded(inputs_[i], of.is_complex, steps_, on_, traced_function::laid(done[v]), of.shape));
     }
     for (const std::size_t i : gradients_of)
       arguments[i] =

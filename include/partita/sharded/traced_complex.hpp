@@ -192,7 +192,7 @@ struct mixed_access {
   }
   static std::size_t arguments(const traced_function& program) { return program.inputs_.size(); }
   static bool is_complex_input(const traced_function& program, std::size_t i) {
-    return program.operations()[program.inputs_[i]].numbers == 2;
+    return program.operations()[program.inputs_[i]].is_complex;
   }
   /// A dry run forward and backward, with arguments in their completed layouts.
   static std::vector<backward_reshard> moves_back(const traced_function& program) {
@@ -291,7 +291,7 @@ auto trace_change(const Op& op, const X&... x) {
   work.own = std::make_shared<const element_change<Op>>(op);
   const traced y = trace_operation(work, nullptr, x...);
   y.program()->mixed = &mixed_runs_of_programs;
-  y.program()->operations.set_numbers(y.number_in_graph(), is_complex<typename Op::value> ? 2 : 1);
+  y.program()->operations.set_complex(y.number_in_graph(), is_complex<typename Op::value>);
   return typename traced_for<typename Op::value>::type(y);
 }
 

@@ -347,7 +347,7 @@ traced_function trace_by(const F& f, const Spec&... specs) {
     inputs.push_back(one.known ? program->operations.input(one.shape, one.layout)
                                : program->operations.input(one.shape));
   const bool complex[] = {is_complex<typename traced_as<Traced, Spec>::type::value_type>...};
-  for (std::size_t i = 0; i < inputs.size(); ++i) program->operations.set_numbers(inputs[i], complex[i] ? 2 : 1);
+  for (std::size_t i = 0; i < inputs.size(); ++i) program->operations.set_complex(inputs[i], complex[i]);
   const traced result = [&]<std::size_t... I>(std::index_sequence<I...>) {
     return traced(f(typename traced_as<Traced, Spec>::type(program, inputs[I])...));
   }(std::index_sequence_for<Spec...>());

@@ -55,13 +55,13 @@ BOOST_AUTO_TEST_CASE(columns_then_rows_sum_once_forward_and_each_gradient_once_o
 }
 
 BOOST_AUTO_TEST_CASE(complex_values_have_twice_the_bytes_and_their_products_four_times_the_multiply_adds) {
-  const auto planned = [](std::uint32_t of_x, std::uint32_t of_weights, double multiply_adds, double bytes_a_second) {
+  const auto planned = [](bool of_x, bool of_weights, double multiply_adds, double bytes_a_second) {
     two_layers p;
     p.g = graph(m);
     p.x = p.g.input({16, 32}, m.layout("data", ""), "x");
     p.up_weight = p.g.input({32, 64}, m.layout("", "model"), "up_weight");
     p.down_weight = p.g.input({64, 32}, m.layout("model", ""), "down_weight");
-    p.g.set_numbers(p.x, of_x), p.g.set_numbers(p.up_weight, of_weights), p.g.set_numbers(p.down_weight, of_weights);
+    p.g.set_complex(p.x, of_x), p.g.set_complex(p.up_weight, of_weights), p.g.set_complex(p.down_weight, of_weights);
     p.g.apply(rules::matmul, {p.g.apply(rules::matmul, {p.x, p.up_weight}, "up"), p.down_weight}, "down");
     const completion done = complete(p.g);
     const step_plan plan = plan_step(done, {.multiply_adds = multiply_adds, .memory_bytes = bytes_a_second});
@@ -70,16 +70,16 @@ BOOST_AUTO_TEST_CASE(complex_values_have_twice_the_bytes_and_their_products_four
     return plan.cost;
   };
   constexpr double no_time = 1e300;
-  const auto times = [&](std::uint32_t x, std::uint32_t weights) { return planned(x, weights, 1, no_time).computing; };
-  BOOST_TEST(planned(1, 1, 1, no_time).received == 2 * 3 * (8 * 32 * 4) / 4);
-  BOOST_TEST(planned(2, 2, 1, no_time).received == 2 * planned(1, 1, 1, no_time).received);
-  BOOST_TEST(planned(2, 1, 1, no_time).received == 2 * planned(1, 1, 1, no_time).received);
-  BOOST_TEST(planned(2, 2, 1, no_time).peak == 2 * planned(1, 1, 1, no_time).peak);
-  BOOST_TEST(planned(2, 2, no_time, 1).computing == 2 * planned(1, 1, no_time, 1).computing);
-  BOOST_TEST(times(1, 1) == 2.0 * 8 * 32 * 16);
-  BOOST_TEST(times(2, 1) == 2 * times(1, 1));
-  BOOST_TEST(times(1, 2) == (2 + 4) / 2 * times(1, 1));  // the second product is complex by complex
-  BOOST_TEST(times(2, 2) == 4 * times(1, 1));
+  const auto times = [&](bool x, bool weights) { return planned(x, weights, 1, no_time).computing; };
+  BOOST_TEST(planned(false, false, 1, no_time).received == 2 * 3 * (8 * 32 * 4) / 4);
+  BOOST_TEST(planned(true, true, 1, no_time).received == 2 * planned(false, false, 1, no_time).received);
+  BOOST_TEST(planned(true, false, 1, no_time).received == 2 * planned(false, false, 1, no_time).received);
+  BOOST_TEST(planned(true, true, 1, no_time).peak == 2 * planned(false, false, 1, no_time).peak);
+  BOOST_TEST(planned(true, true, no_time, 1).computing == 2 * planned(false, false, no_time, 1).computing);
+  BOOST_TEST(times(false, false) == 2.0 * 8 * 32 * 16);
+  BOOST_TEST(times(true, false) == 2 * times(false, false));
+  BOOST_TEST(times(false, true) == (2 + 4) / 2 * times(false, false));  // the second product is complex by complex
+  BOOST_TEST(times(true, true) == 4 * times(false, false));
 }
 
 BOOST_AUTO_TEST_CASE(the_gradient_of_an_input_of_columns_is_summed_over_them) {

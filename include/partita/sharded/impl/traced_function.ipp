@@ -118,7 +118,7 @@ PARTITA_DEF std::uint64_t traced_function::fingerprint() const {
         .mix(detail::fingerprint_of(move.to));
   for (const value v : inputs_) {
     all.mix(v.number);
-    all.mix(operations()[v].shape).mix(operations()[v].numbers);
+    all.mix(operations()[v].shape).mix(operations()[v].is_complex);
   }
   for (std::size_t o = 0; o < operations().operations(); ++o) {
     const auto& node = operations().operation(o);
