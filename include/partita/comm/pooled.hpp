@@ -22,7 +22,7 @@ struct pool_use {
   /// Resets the peak to the current use.
   void restart() { most = now; }
 };
-inline thread_local pool_use pooled;
+[[gnu::visibility("default")]] inline thread_local pool_use pooled;
 
 /// Takes memory from the arena that `make_pooled` sets, or from the heap if there is none; releases it to where it came
 /// from. It is stateless, because xt::uvector (0.24.3) does not carry an allocator's state through assignments: blocks

@@ -19,12 +19,16 @@
 /// never inlines them, so that all files call the ones that the linker keeps, and share one set of values.
 #define PARTITA_WEAK
 #define PARTITA_WAY "with the compiled core"
+/// What the compiled core has for each usual element type: LIST(EXTERN, T) declares it for one type. EXTERN is `extern`
+/// in a header, and nothing where the core compiles it. From headers alone it is nothing.
+#define PARTITA_FOR_USUAL_ELEMENTS(LIST, EXTERN) LIST(EXTERN, float) LIST(EXTERN, double) LIST(EXTERN, std::int64_t)
 #else
 #define PARTITA_DECL template <class = void>
 #define PARTITA_DEF template <class>
 #define PARTITA_INLINE inline
 #define PARTITA_WEAK [[gnu::weak]]
 #define PARTITA_WAY "from headers alone"
+#define PARTITA_FOR_USUAL_ELEMENTS(LIST, EXTERN)
 #endif
 
 #ifdef _GLIBCXX_DEBUG

@@ -174,6 +174,24 @@ text differs_from(const checkpoint& from, const All& all, std::size_t count) {
   return problem;
 }
 
+#ifdef PARTITA_CORE
+// Of usual elements and of all ranks that with_rank_of knows, the core saves and loads.
+#define PARTITA_CHECKPOINT_OF(EXTERN, T, R)                                                  \
+  EXTERN template sharded_tensor<T> loaded_like<R, T>(const checkpoint&, const std::string&, \
+                                                      const sharded_tensor<T>&);             \
+  EXTERN template void checkpoint_in_writing::add(                                           \
+      const named_tensor<dynamic_extents<R>, R, const xt::xtensor<T, R>&, from_cuts_t<R>>&, bool);
+#define PARTITA_CHECKPOINTS_OF(EXTERN, T) \
+  PARTITA_CHECKPOINT_OF(EXTERN, T, 1)     \
+  PARTITA_CHECKPOINT_OF(EXTERN, T, 2)     \
+  PARTITA_CHECKPOINT_OF(EXTERN, T, 3)     \
+  PARTITA_CHECKPOINT_OF(EXTERN, T, 4)     \
+  PARTITA_CHECKPOINT_OF(EXTERN, T, 5)     \
+  PARTITA_CHECKPOINT_OF(EXTERN, T, 6)
+#define PARTITA_CHECKPOINTS(EXTERN) PARTITA_CHECKPOINTS_OF(EXTERN, float) PARTITA_CHECKPOINTS_OF(EXTERN, double)
+PARTITA_CHECKPOINTS(extern)
+#endif
+
 }  // namespace detail
 
 /// Saves tensors as FOLDER/step-N, by one call: `save_tensors("run", step, std::tie(model.w1, model.w2))`, or a

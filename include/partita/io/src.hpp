@@ -20,3 +20,4 @@
 #include <partita/io/impl/matrix_market.ipp>
 #include <partita/io/impl/npy_header.ipp>
 #include <partita/io/impl/save_checkpoint.ipp>
+#include <partita/io/impl/sharded_checkpoint.ipp>

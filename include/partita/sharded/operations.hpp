@@ -17,6 +17,7 @@ namespace partita {
 namespace detail {
 
 struct matmul_op {
+  static constexpr bool multiplies = true;
   static constexpr partita::rule rule(const shape_span& shapes) { return rules::matmul(shapes); }
   applied_operation on(const partita::rule& r) const { return {r, block_work::product}; }
 };

@@ -73,4 +73,9 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
   });
 }
 
+#define PARTITA_RESHARD_OF_TENSOR(EXTERN, T)                                               \
+  EXTERN template sharded_tensor<T> reshard<T>(const sharded_tensor<T>&, const sharding&); \
+  EXTERN template sharded_tensor<T> reshard<T>(const sharded_tensor<T>&, const placed_mesh&, const sharding&);
+PARTITA_FOR_USUAL_ELEMENTS(PARTITA_RESHARD_OF_TENSOR, extern)
+
 }  // namespace partita

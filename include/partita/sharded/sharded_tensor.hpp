@@ -290,6 +290,14 @@ auto shard_blocks(const world& everyone, const sharding& layout, const shape_lis
                            number);
 }
 
+#define PARTITA_TENSOR_OF(EXTERN, T)                                                                                  \
+  EXTERN template class sharded_tensor<T>;                                                                            \
+  EXTERN template sharded_tensor<T> detail::tensor_of<T>(const std::shared_ptr<detail::bound_mesh>&, const sharding&, \
+                                                         const shape_list&, detail::tensor_block<T>, std::uint64_t);  \
+  EXTERN template std::uint64_t detail::noted_tensor<T>(const std::shared_ptr<detail::bound_mesh>&, const char*,      \
+                                                        const sharding&, const shape_list&);
+PARTITA_FOR_USUAL_ELEMENTS(PARTITA_TENSOR_OF, extern)
+
 }  // namespace partita
 
 #ifndef PARTITA_CORE

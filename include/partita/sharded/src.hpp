@@ -27,3 +27,4 @@
 #include <partita/sharded/impl/step_schedule.ipp>
 #include <partita/sharded/impl/traced.ipp>
 #include <partita/sharded/impl/traced_function.ipp>
+#include <partita/sharded/impl/usual_elements.ipp>

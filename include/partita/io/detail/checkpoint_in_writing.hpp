@@ -115,18 +115,7 @@ class checkpoint_in_writing {
   PARTITA_DECL void begin();
   /// Adds a tensor: with `copies` its present values, else its values at the time of writing. Collective.
   template <class Extents, std::size_t Rank, class X, class... Policies>
-  void add(const named_tensor<Extents, Rank, X, Policies...>& tensor, bool copies) {
-    using T = element_of<X>;
-    if constexpr (!strided_array<const X>) {
-      const xt::xtensor<T, Rank> values(tensor.x);
-      files_.push_back(tensor_in_writing<T, Rank>::of(call_,
-                                                      named_tensor<Extents, Rank, xt::xtensor<T, Rank>, Policies...>{
-                                                          tensor.name, tensor.p, tensor.global, values, tensor.request},
-                                                      options_.files, true));
-    } else {
-      files_.push_back(tensor_in_writing<T, Rank>::of(call_, tensor, options_.files, copies));
-    }
-  }
+  void add(const named_tensor<Extents, Rank, X, Policies...>& tensor, bool copies);
   /// Writes this worker's part. It does not communicate, so any thread may call it.
   PARTITA_DECL void write() noexcept;
   /// Completes the step, or throws the same error on all workers. Collective.
@@ -145,6 +134,20 @@ class checkpoint_in_writing {
   std::vector<std::unique_ptr<file_in_writing>> files_;
   file_trouble trouble_;
 };
+
+template <class Extents, std::size_t Rank, class X, class... Policies>
+void checkpoint_in_writing::add(const named_tensor<Extents, Rank, X, Policies...>& tensor, bool copies) {
+  using T = element_of<X>;
+  if constexpr (!strided_array<const X>) {
+    const xt::xtensor<T, Rank> values(tensor.x);
+    files_.push_back(tensor_in_writing<T, Rank>::of(call_,
+                                                    named_tensor<Extents, Rank, xt::xtensor<T, Rank>, Policies...>{
+                                                        tensor.name, tensor.p, tensor.global, values, tensor.request},
+                                                    options_.files, true));
+  } else {
+    files_.push_back(tensor_in_writing<T, Rank>::of(call_, tensor, options_.files, copies));
+  }
+}
 
 }  // namespace detail
 

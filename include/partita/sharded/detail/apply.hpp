@@ -29,6 +29,7 @@ template <std::size_t Operands, class... T, class Op>
 applied_operation bound_operation(const Op& op, const shape_span& shapes) {
   const partita::rule made = Op::rule(shapes);
   if constexpr (requires { op.on(made); }) {
+    if constexpr (requires { Op::multiplies; }) (multiply_by_blas<T>(), ...);
     return op.on(bound(made, shapes));
   } else {
     applied_operation all;
@@ -228,6 +229,11 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   auto y = tensor_of<T>(on, left, extents, std::move(block), number);
   return recorded_result(op, operands, needs, blocks, y);
 }
+
+#define PARTITA_OPERATION_OF(EXTERN, T)                                                                               \
+  EXTERN template sharded_tensor<T> run_operation<T>(const applied_operation&, const std::vector<sharded_tensor<T>>&, \
+                                                     const settled_layouts&);
+PARTITA_FOR_USUAL_ELEMENTS(PARTITA_OPERATION_OF, extern)
 
 }  // namespace partita::detail
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <partita/array/gemm.hpp>
 #include <partita/array/real_part.hpp>
@@ -150,6 +151,23 @@ class matrices {
 template <class T>
 inline constexpr bool multiplied_by_blas = std::is_floating_point_v<real_of<T>>;
 
+/// c = a b + beta c, by BLAS.
+template <class T>
+using matrix_product = void (*)(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta,
+                                const strided<T, 2>& c);
+/// The product that the program uses. A program sets it when it multiplies tensors, so that the compiled core, which
+/// has the functions that call it, needs no BLAS.
+template <class T>
+std::atomic<matrix_product<T>>& product_of_program() {
+  static constinit std::atomic<matrix_product<T>> used{nullptr};
+  return used;
+}
+/// To be called before tensors of T are multiplied.
+template <class T>
+void multiply_by_blas() {
+  if constexpr (multiplied_by_blas<T>) product_of_program<T>().store(&multiply<T>, std::memory_order_relaxed);
+}
+
 /// c = the sum of a b over the factors that c lacks, prepared for blocks of these shapes. It uses matrix products if
 /// the factors form matrices: factors of a and c are rows, of b and c columns, of a and b alone are summed, and of all
 /// three are batches. Otherwise it uses loops.
@@ -215,13 +233,14 @@ class block_product {
     left_.pack(a);
     right_.pack(b);
     const strided<T, 2> x = left_.first(const_cast<T*>(a)), w = right_.first(const_cast<T*>(b)), y = result_.first(c);
+    const matrix_product<T> product = product_of_program<T>().load(std::memory_order_relaxed);
     // Long products are cut into panels of rows, always alike, so that movements advance in between.
     const std::size_t rows = y.shape[0], panel = rows_of_panel(rows, x.shape[1], y.shape[1]);
     for_each_row(loops_, steps_, [&](const std::ptrdiff_t* at, std::size_t) {
       for (std::size_t first = 0, n = panel; first < rows; first += n) {
         if (rows - first < 2 * panel) n = rows - first;
         const auto down = static_cast<std::ptrdiff_t>(first);
-        multiply<T>(strided<const T, 2>{x.data + at[1] + down * x.strides[0], {n, x.shape[1]}, x.strides},
+        product(strided<const T, 2>{x.data + at[1] + down * x.strides[0], {n, x.shape[1]}, x.strides},
                     strided<const T, 2>{w.data + at[2], w.shape, w.strides}, T(0),
                     strided<T, 2>{y.data + at[0] + down * y.strides[0], {n, y.shape[1]}, y.strides});
         if (executing.pending != nullptr) executing.pending->advance();
@@ -245,6 +264,9 @@ class block_product {
   shape_list loops_;
   std::array<short_list<std::ptrdiff_t>, 3> steps_;
 };
+
+#define PARTITA_PRODUCT_OF(EXTERN, T) EXTERN template std::atomic<matrix_product<T>>& product_of_program<T>();
+PARTITA_FOR_USUAL_ELEMENTS(PARTITA_PRODUCT_OF, extern)
 
 }  // namespace partita::detail
 

@@ -155,6 +155,15 @@ void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, 
   });
 }
 
+#define PARTITA_ELEMENT_ACCESS_OF(EXTERN, T)                                                                    \
+  EXTERN template tensor_block<T> on_all_workers<T>(bound_mesh*, const tensor_block<T>&, std::uint64_t);        \
+  EXTERN template std::vector<T> elements_at<T>(bound_mesh*, const sharding&, const shape_list&,                \
+                                                const tensor_block<T>&, std::uint64_t,                          \
+                                                const std::vector<shape_list>&);                                \
+  EXTERN template void set_elements<T>(bound_mesh*, const sharding&, const shape_list&, const tensor_block<T>&, \
+                                       std::uint64_t, const std::vector<shape_list>&, const std::vector<T>&);
+PARTITA_FOR_USUAL_ELEMENTS(PARTITA_ELEMENT_ACCESS_OF, extern)
+
 }  // namespace partita::detail
 
 #ifndef PARTITA_CORE

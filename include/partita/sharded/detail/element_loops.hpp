@@ -155,4 +155,9 @@ struct element_works final : custom_op, element_work_on<T>... {
       : custom_op(of_function), element_work_on<T>(std::move(work))... {}
 };
 
+#define PARTITA_ELEMENT_WORK_OF(EXTERN, T)   \
+  EXTERN template struct element_work_on<T>; \
+  EXTERN template struct element_works<T>;
+PARTITA_FOR_USUAL_ELEMENTS(PARTITA_ELEMENT_WORK_OF, extern)
+
 }  // namespace partita::detail

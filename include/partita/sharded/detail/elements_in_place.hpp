@@ -65,4 +65,13 @@ sharded_tensor<T> elements_in_place(const element_work<T>& work, std::uint64_t f
   return sharded_tensor<T>(state);
 }
 
+#define PARTITA_ELEMENTS_IN_PLACE_OF(EXTERN, T)                                                                 \
+  EXTERN template sharded_tensor<T> elements_in_place<T, 1>(const element_work<T>&, std::uint64_t, const char*, \
+                                                            const std::array<const tensor_state<T>*, 1>&);      \
+  EXTERN template sharded_tensor<T> elements_in_place<T, 2>(const element_work<T>&, std::uint64_t, const char*, \
+                                                            const std::array<const tensor_state<T>*, 2>&);      \
+  EXTERN template sharded_tensor<T> elements_in_place<T, 3>(const element_work<T>&, std::uint64_t, const char*, \
+                                                            const std::array<const tensor_state<T>*, 3>&);
+PARTITA_FOR_USUAL_ELEMENTS(PARTITA_ELEMENTS_IN_PLACE_OF, extern)
+
 }  // namespace partita::detail

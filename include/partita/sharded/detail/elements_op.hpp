@@ -136,4 +136,8 @@ sharded_tensor<T> run_elements(const Op& op, const std::vector<sharded_tensor<T>
   return run_operation<T>(bound_operation<Op::operands>(op, x), x);
 }
 
+#define PARTITA_SUMMED_TO_OF(EXTERN, T) \
+  EXTERN template sharded_tensor<T> summed_to<T>(const rule&, std::size_t, const sharded_tensor<T>&);
+PARTITA_FOR_USUAL_ELEMENTS(PARTITA_SUMMED_TO_OF, extern)
+
 }  // namespace partita::detail

@@ -60,7 +60,7 @@ struct execution {
   std::uint64_t tape_nodes = 0;                 ///< how many nodes of tapes have been made
   movement_counts moved{};                      ///< so far
 };
-constinit inline thread_local execution executing{};
+[[gnu::visibility("default")]] constinit inline thread_local execution executing{};
 
 /// Gives a variable another value until the end of a scope.
 template <class V>

@@ -168,4 +168,8 @@ void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed, std
   pass.run();
 }
 
+#define PARTITA_BACKWARD_OF(EXTERN, T) \
+  EXTERN template void run_backward<T>(const sharded_tensor<T>&, const sharded_tensor<T>&, std::uint64_t);
+PARTITA_FOR_USUAL_ELEMENTS(PARTITA_BACKWARD_OF, extern)
+
 }  // namespace partita::detail

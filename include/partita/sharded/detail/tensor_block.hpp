@@ -77,6 +77,9 @@ void for_each_row(const shape_list& shape, const short_list<std::ptrdiff_t> (&st
   for_each_row(shape, std::to_array(steps), row);
 }
 
+#define PARTITA_BLOCK_OF(EXTERN, T) EXTERN template struct tensor_block<T>;
+PARTITA_FOR_USUAL_ELEMENTS(PARTITA_BLOCK_OF, extern)
+
 }  // namespace partita::detail
 
 #ifndef PARTITA_CORE

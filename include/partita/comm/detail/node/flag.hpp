@@ -28,7 +28,7 @@ class wait_watcher {
 };
 /// The watcher of the world whose call this thread makes, or made last. It is a plain pointer, because worlds in static
 /// storage are destroyed after thread-local objects.
-inline thread_local wait_watcher* watcher = nullptr;
+[[gnu::visibility("default")]] inline thread_local wait_watcher* watcher = nullptr;
 
 /// A wait loop with back-off. It spins for about a microsecond and then yields, because other programs may want the
 /// core even where there are cores for all workers (256^2 floats beside one other program: 114 us with 2000 spins, 9

@@ -1,0 +1,10 @@
+// Compiles what io/sharded_checkpoint.hpp lists.
+#pragma once
+
+#include <partita/io/sharded_checkpoint.hpp>
+
+namespace partita::detail {
+
+PARTITA_CHECKPOINTS()
+
+}  // namespace partita::detail
