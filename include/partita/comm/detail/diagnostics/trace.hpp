@@ -13,7 +13,7 @@
 
 namespace partita::detail {
 
-class trace {
+class [[gnu::visibility("default")]] trace {
  public:
   static bool on() { return wanted_.load(std::memory_order_relaxed); }
   /// Called when the first world is made; has an effect once.
