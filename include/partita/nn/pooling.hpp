@@ -98,6 +98,11 @@ class window_geometry {
   std::array<sliding, d_features> kernels_{};
   bool padding_counts_ = true;
 };
+#ifdef PARTITA_CORE
+#define PARTITA_POOLING_MOVEMENTS(EXTERN) \
+  PARTITA_MOVEMENT_OF(EXTERN, window_exchange_planner<window_planner<window_geometry<4>, 4>>)
+PARTITA_POOLING_MOVEMENTS(extern)
+#endif
 
 /// Windows of an adaptive pooling: `size` windows along each dimension, adjacent or overlapping by one cell.
 template <std::size_t Rank>

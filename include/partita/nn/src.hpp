@@ -6,4 +6,5 @@
 #endif
 
 #include <partita/nn/impl/loss.ipp>
+#include <partita/nn/impl/movements.ipp>
 #include <partita/nn/impl/taps.ipp>

@@ -193,48 +193,58 @@ class planned_movement : public box_movement {
   template <class T, class Fill>
   pending<pooled_tensor<T, rank>> begin_call(bool forward, const element_kind& kind, const strided<const T, rank>& x,
                                              const target<T, rank>& wanted, const char* direction,
-                                             const local_error& before, Fill fill) {
-    return partita::detail::one_call(state(), [&] {
-      finish_pending();
-      const box_call<rank> call{forward,   forward ? 1U : 2U, direction,     x.data,
-                                x.strides, x.shape,           wanted.given,  wanted.block.shape,
-                                kind,      type_number<T>(),  &type_name<T>, unless_apart(before, x, wanted, name())};
-      return move(agree_on_plan(*this, call, std::is_empty_v<Fill>), call, x, wanted, fill);
-    });
-  }
+                                             const local_error& before, Fill fill);
 
   /// Starts to move the boxes. A worker that only gives gets zero volume; a worker that takes no part gets a copy.
   template <class T, class Fill>
   pending<pooled_tensor<T, rank>> move(structure& s, const box_call<rank>& call, const strided<const T, rank>& x,
-                                       const target<T, rank>& wanted, Fill fill) {
-    const exchange_plan<rank>& plan = s.plan(call.forward);
-    pooled_tensor<T, rank> y;
-    strided<T, rank> to = wanted.block;
-    if (plan.gives && !plan.takes) {
-      y = pooled_tensor<T, rank>(
-          zero_volume<T, rank>(rank == 0 || !planner_.keeps_batch() ? 0 : x.shape[plan.axes[0]]));
-      to = {};
-    } else if (const shape_type& shape = plan.takes ? plan.destination_shape : x.shape;
-               !wanted.given || volume_of(shape) == 0) {
-      y = make_pooled<T, rank>(*memory(), shape);
-      to = block_of(y);
-    }
-    if (!plan.takes && !plan.gives) {
-      fill();
-      copy(to, x);
-      return {std::move(y), nullptr, 0};
-    }
-    const auto strides = in_source_order(to.strides, plan.axes);
-    const std::uint64_t number = begin(find_exchange(*this, s, call.forward, call.kind), x.data, x.strides.data(),
-                                       to.data, strides.data(), fill);
-    if constexpr (requires { planner_.beside(s, call.forward, to, *operation()); })
-      planner_.beside(s, call.forward, to, *operation());
-    return {std::move(y), operation(), number};
-  }
+                                       const target<T, rank>& wanted, Fill fill);
 
   Planner planner_;
   plan_cache<structure> structures_;
 };
+
+template <class Planner>
+template <class T, class Fill>
+auto planned_movement<Planner>::begin_call(bool forward, const element_kind& kind, const strided<const T, rank>& x,
+                                           const target<T, rank>& wanted, const char* direction,
+                                           const local_error& before, Fill fill) -> pending<pooled_tensor<T, rank>> {
+  return partita::detail::one_call(state(), [&] {
+    finish_pending();
+    const box_call<rank> call{forward,   forward ? 1U : 2U, direction,     x.data,
+                              x.strides, x.shape,           wanted.given,  wanted.block.shape,
+                              kind,      type_number<T>(),  &type_name<T>, unless_apart(before, x, wanted, name())};
+    return move(agree_on_plan(*this, call, std::is_empty_v<Fill>), call, x, wanted, fill);
+  });
+}
+
+template <class Planner>
+template <class T, class Fill>
+auto planned_movement<Planner>::move(structure& s, const box_call<rank>& call, const strided<const T, rank>& x,
+                                     const target<T, rank>& wanted, Fill fill) -> pending<pooled_tensor<T, rank>> {
+  const exchange_plan<rank>& plan = s.plan(call.forward);
+  pooled_tensor<T, rank> y;
+  strided<T, rank> to = wanted.block;
+  if (plan.gives && !plan.takes) {
+    y = pooled_tensor<T, rank>(zero_volume<T, rank>(rank == 0 || !planner_.keeps_batch() ? 0 : x.shape[plan.axes[0]]));
+    to = {};
+  } else if (const shape_type& shape = plan.takes ? plan.destination_shape : x.shape;
+             !wanted.given || volume_of(shape) == 0) {
+    y = make_pooled<T, rank>(*memory(), shape);
+    to = block_of(y);
+  }
+  if (!plan.takes && !plan.gives) {
+    fill();
+    copy(to, x);
+    return {std::move(y), nullptr, 0};
+  }
+  const auto strides = in_source_order(to.strides, plan.axes);
+  const std::uint64_t number =
+      begin(find_exchange(*this, s, call.forward, call.kind), x.data, x.strides.data(), to.data, strides.data(), fill);
+  if constexpr (requires { planner_.beside(s, call.forward, to, *operation()); })
+    planner_.beside(s, call.forward, to, *operation());
+  return {std::move(y), operation(), number};
+}
 
 template <class Planner>
 typename Planner::structure& agree_on_plan(planned_movement<Planner>& movement, const box_call<Planner::rank>& call,
@@ -283,7 +293,12 @@ const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planne
   EXTERN template __VA_ARGS__::structure& agree_on_plan<__VA_ARGS__>(planned_movement<__VA_ARGS__>&,            \
                                                                      const box_call<__VA_ARGS__::rank>&, bool); \
   EXTERN template const std::shared_ptr<box_exchange>& find_exchange<__VA_ARGS__>(                              \
-      const planned_movement<__VA_ARGS__>&, __VA_ARGS__::structure&, bool, const element_kind&);
+      const planned_movement<__VA_ARGS__>&, __VA_ARGS__::structure&, bool, const element_kind&);                \
+  PARTITA_BEGIN_CALL(EXTERN, float, __VA_ARGS__) PARTITA_BEGIN_CALL(EXTERN, double, __VA_ARGS__)
+#define PARTITA_BEGIN_CALL(EXTERN, T, ...)                                                                        \
+  EXTERN template pending<pooled_tensor<T, __VA_ARGS__::rank>> planned_movement<__VA_ARGS__>::begin_call<T>(      \
+      bool, const element_kind&, const strided<const T, __VA_ARGS__::rank>&, const target<T, __VA_ARGS__::rank>&, \
+      const char*, const local_error&, nothing_to_fill);
 #endif
 
 }  // namespace partita::detail

@@ -65,4 +65,12 @@ class prepared_tensors {
   std::vector<std::array<std::size_t, Rank>> all_;
 };
 
+#ifdef PARTITA_CORE
+// Of two feature dimensions.
+#define PARTITA_CONVOLUTION_MOVEMENTS(EXTERN)                                        \
+  PARTITA_MOVEMENT_OF(EXTERN, window_exchange_planner<convolution_planner<2, true>>) \
+  PARTITA_MOVEMENT_OF(EXTERN, window_exchange_planner<convolution_planner<2, false>>)
+PARTITA_CONVOLUTION_MOVEMENTS(extern)
+#endif
+
 }  // namespace partita::detail
