@@ -241,8 +241,8 @@ class block_product {
         if (rows - first < 2 * panel) n = rows - first;
         const auto down = static_cast<std::ptrdiff_t>(first);
         product(strided<const T, 2>{x.data + at[1] + down * x.strides[0], {n, x.shape[1]}, x.strides},
-                    strided<const T, 2>{w.data + at[2], w.shape, w.strides}, T(0),
-                    strided<T, 2>{y.data + at[0] + down * y.strides[0], {n, y.shape[1]}, y.strides});
+                strided<const T, 2>{w.data + at[2], w.shape, w.strides}, T(0),
+                strided<T, 2>{y.data + at[0] + down * y.strides[0], {n, y.shape[1]}, y.strides});
         if (executing.pending != nullptr) executing.pending->advance();
       }
     });
