@@ -1,6 +1,7 @@
 // The laws of the index exchange: random indices, with every law of a kernel, and equality with one process.
 #include "law.hpp"
 #include "pretended.hpp"
+#include "random_cases.hpp"
 #include "refused.hpp"
 
 #include <algorithm>
@@ -140,6 +141,23 @@ void check(const world& everyone, std::mt19937& random) {
   check_blocks<short, 2>(everyone, exchange, sets, {0, 0}, salt);
 }
 
+/// One exchange and its adjoint, with small integers: few calls, so that there can be many cases.
+template <class T>
+void check_values(const world& everyone, std::mt19937& random) {
+  const index_sets sets(everyone.size(), random);
+  const in_one_process all{sets};
+  const std::size_t me = everyone.id(), salt = random() % 9, width = 1 + random() % 3;
+  std::vector<xt::xtensor<T, 2>> x, dy;
+  for (std::size_t k = 0; k < everyone.size(); ++k) {
+    x.push_back(integers<T, 2>({sets.owned[k].size(), width}, k + salt));
+    dy.push_back(integers<T, 2>({sets.wanted[k].size(), width}, k + salt + 7));
+  }
+  const index_exchange exchange(everyone, sets.owned[me], sets.wanted[me]);
+  const bool equal = same(exchange(x[me]), all(x)[me]), adjoint = same(exchange.adjoint(dy[me]), all.adjoint(dy)[me]);
+  BOOST_TEST(equal);
+  BOOST_TEST(adjoint);
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(index_exchange_laws)
@@ -164,6 +182,19 @@ BOOST_AUTO_TEST_CASE(every_law_holds_for_random_indices) {
     std::mt19937 random(20261126);
     for (int trial = 0; trial < 20; ++trial) check(everyone, random);
   }
+}
+
+/// 10 000 on 1, 2, 3, 4 and 6 workers together.
+BOOST_AUTO_TEST_CASE(values_and_adjoints_of_two_thousand_random_index_sets_are_those_of_one_process) {
+  std::mt19937 random(28);
+  const auto check_some = [&](const char* nodes, std::size_t count) {
+    const test::pretended apart("PARTITA_NODES", nodes);
+    const world everyone(test::workers());
+    for (std::size_t k = 0; k < test::random_cases(count); ++k)
+      if (k % 2 == 0) check_values<double>(everyone, random);
+      else check_values<short>(everyone, random);
+  };
+  check_some("1", 1600), check_some("2", 200), check_some("3", 200);
 }
 
 BOOST_AUTO_TEST_CASE(the_adjoint_adds_up_in_the_order_of_the_workers) {

@@ -322,7 +322,8 @@ class csr_matrix {
       if (!trouble.any() && (entry.row >= n || entry.column >= m))
         trouble = detail::local_error(text(words.call)
                                       << ": requires entries of a matrix of " << n << " x " << m << ", worker " << me
-                                      << " has one at (" << entry.row << ", " << entry.column << ")");
+                                      << " has one at (" << detail::given_index(entry.row) << ", "
+                                      << detail::given_index(entry.column) << ")");
     detail::agree_together(world, detail::mixed(0x6373725f6d6174ULL, detail::type_number<T>()), trouble,
                            [&] { return text(words.call) << " with " << given.size() << " entries"; });
     std::vector<std::size_t> receivers;

@@ -55,6 +55,18 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
   auto reduce(const Y& dy, sum_t (*)(detail::reduction_name)) const {
     return adjoint(dy);
   }
+  template <class Y>
+  auto reduce(const Y& dy, any_t (*)(detail::reduction_name)) const {
+    return reduce(dy, any_t());
+  }
+  template <class Y>
+  auto reduce(const Y& dy, all_t (*)(detail::reduction_name)) const {
+    return reduce(dy, all_t());
+  }
+  template <class Y>
+  auto reduce(const Y& dy, mean_t (*)(detail::reduction_name)) const {
+    return reduce(dy, mean_t());
+  }
 
   /// Fills the ghosts in place: a block has the owned rows first and the wanted rows behind them. Several blocks, also
   /// of different types, go in one message: `exchange.refresh(u, v)`.

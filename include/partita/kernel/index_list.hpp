@@ -3,7 +3,9 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
+#include <partita/core/rejected_call.hpp>
 #include <partita/plan/cut.hpp>
 #include <ranges>
 #include <utility>
@@ -24,10 +26,19 @@ class index_list {
   index_list(const Indices& indices) {  // NOLINT
     for (const auto index : indices) indices_.push_back(static_cast<std::size_t>(index));
   }
+  template <std::ranges::input_range Other>
+    requires(!std::integral<std::ranges::range_value_t<Other>>)
+  index_list(const Other&) {  // NOLINT
+    static_assert(detail::dependent_false<Other>,
+                  "partita: a list of indices, of receivers or of choices requires integers; xt::cast<std::size_t>(x) "
+                  "makes them");
+  }
 
   std::size_t size() const { return is_range_ ? range_.size() : indices_.size(); }
   std::size_t operator[](std::size_t k) const { return is_range_ ? range_.start + k : indices_[k]; }
   bool is_range() const { return is_range_; }
+  /// Whether it was given as a range that stops before it starts.
+  bool is_reversed() const { return is_range_ && range_.stop < range_.start; }
 
  private:
   interval range_;
@@ -35,4 +46,10 @@ class index_list {
   std::vector<std::size_t> indices_;
 };
 
+namespace detail {
+
+/// An index for an error message: a negative one, which is stored as a large number, as it was given.
+constexpr std::int64_t given_index(std::size_t index) { return static_cast<std::int64_t>(index); }
+
+}  // namespace detail
 }  // namespace partita

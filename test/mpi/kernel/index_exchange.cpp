@@ -61,6 +61,13 @@ BOOST_AUTO_TEST_CASE(rows_are_combined_from_the_identity_on_in_the_order_of_the_
   expect(
       minimum, [](double a, double b) { return std::min(a, b); }, small);
   expect(reductions::product, std::multiplies<>(), small);
+  xt::xtensor<bool, 1> is_even(std::array{4 * P});
+  for (std::size_t i = 0; i < 4 * P; ++i) is_even(i) = (me + i) % 2 == 0;
+  const auto some = exchange.reduce(is_even, any), every = exchange.reduce(is_even, all);
+  for (std::size_t i = 0; i < 4; ++i) {
+    BOOST_TEST(some(i) == (P > 1 || i % 2 == 0));
+    BOOST_TEST(every(i) == (P == 1 && i % 2 == 0));
+  }
   if (std::getenv("PARTITA_NODES") != nullptr) return;  // there the workers of a node are combined first
   expect(sum_t(), std::plus<>(), [](std::size_t k, std::size_t i) {
     constexpr std::array<double, 5> apart{1e16, 1, -1e16, 3, 1e-3};  // their sum depends on the order
@@ -271,6 +278,13 @@ BOOST_AUTO_TEST_CASE(wrong_indices_are_an_error_on_all_before_anything_moves) {
   expect_refused<shape_error>(everyone, "a negative index is none", [&] {
     index_exchange(everyone, std::vector<int>{me == last ? -1 : static_cast<int>(me)}, {});
   });
+  expect_refused<shape_error>(everyone, "wants -2",
+                              [&] { index_exchange(everyone, owned, std::vector<int>{me == last ? -2 : 0}); });
+  for (const bool owns : {false, true})
+    expect_refused<shape_error>(everyone, owns ? " owns one that does" : " wants one that does", [&] {
+      const interval reversed = me == last ? interval{3 * me + 3, 3 * me} : interval{0, 0};
+      index_exchange(everyone, owns ? reversed : owned, owns ? interval{} : reversed);
+    });
   // what follows works
   const index_exchange exchange(everyone, owned, {0});
   BOOST_TEST(exchange(numbers(3, 3.0 * static_cast<double>(me)))(0) == 0.0);
@@ -329,6 +343,10 @@ BOOST_AUTO_TEST_CASE(wrong_blocks_are_an_error_on_all_before_anything_moves) {
       if (one != other)
         expect_refused<disagreement_error>(everyone, "of int",
                                            [&] { exchange(rows_of_rows(xt::ones<int>(me == last ? one : other))); });
+  expect_refused<disagreement_error>(everyone, ".reduce(dy, reduction)", [&] {
+    if (me == last) exchange.reduce(numbers(2, 0), maximum);
+    else exchange.reduce(numbers(2, 0), minimum);
+  });
   expect_refused<disagreement_error>(everyone, ".adjoint(dy)", [&] {
     if (me == 0) exchange.adjoint(numbers(2, 0));
     else exchange(x);

@@ -1,5 +1,5 @@
 // Compile-time errors of the index exchange: blocks without a dimension of indices or a rank, elements that cannot be
-// moved or summed, ghosts in memory that is only read, and a reduction of other elements.
+// moved or summed, ghosts in memory that is only read, a reduction of other elements, and indices that are no integers.
 //
 // first NUMBER: partita::index_exchange\(everyone, owned, wanted\)\(x\): requires a block of rank 1 or more
 // lines NUMBER: 12
@@ -16,6 +16,11 @@
 // first ORDER: partita::index_exchange\(everyone, owned, wanted\).reduce\(dy, reduction\): requires a reduction of the
 //   elements of dy
 // lines ORDER: 12
+// first INDICES: partita: a list of indices, of receivers or of choices requires integers
+// lines INDICES: 12
+// first MEAN: partita::index_exchange\(everyone, owned, wanted\).reduce\(dy, reduction\): requires a reduction of the
+//   elements of dy
+// lines MEAN: 12
 #include <partita/kernel/index_exchange.hpp>
 
 using namespace partita;
@@ -46,5 +51,9 @@ void calls(const world& everyone, xt::xtensor<float, 2>& x, [[maybe_unused]] con
   legal.refresh(fixed);
 #elif defined(ORDER)
   legal.reduce(z, maximum);
+#elif defined(INDICES)
+  index_exchange(everyone, interval{0, 2}, xt::xtensor<double, 1>{1.0});
+#elif defined(MEAN)
+  legal.reduce(x, mean);
 #endif
 }

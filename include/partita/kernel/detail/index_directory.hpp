@@ -140,10 +140,17 @@ inline index_directory registered(world_state& world, const index_list& owned, c
   std::size_t n = 0;
   for_each_owned_run(owned, [&](std::size_t start, std::size_t stop, std::size_t) {
     if (stop > most || start > most)
-      trouble = local_error(text(name) << ": requires indices below 2^62, got " << start << " among those that worker "
-                                       << world.id() << " owns; a negative index is none");
+      trouble =
+          local_error(text(name) << ": requires indices below 2^62, got " << given_index(start)
+                                 << " among those that worker " << world.id() << " owns; a negative index is none");
     else n = std::max(n, stop);
   });
+  for (const index_list* const list : {&owned, &wanted})
+    if (list->is_reversed())
+      trouble =
+          local_error(text(name) << ": requires ranges that do not stop before they start, worker " << world.id()
+                                 << (list == &owned ? " owns" : " wants")
+                                 << " one that does; interval{first, last} has the indices from first to last - 1");
   agree_together(world, number_of_call, trouble, describe);
   const auto ranges = gathered<4>(
       world, {n, owned.is_range() || owned.size() == 0 ? 1U : 0U, owned.size() != 0 ? owned[0] : 0, owned.size()});
@@ -164,7 +171,7 @@ inline index_directory registered(world_state& world, const index_list& owned, c
   for (std::size_t j = 0; j < wanted.size() && !trouble.any(); ++j)
     if (wanted[j] >= n)
       trouble = local_error(text(name) << ": requires wanted indices that are owned, below " << n << "; worker "
-                                       << world.id() << " wants " << wanted[j]);
+                                       << world.id() << " wants " << given_index(wanted[j]));
   agree_together(world, number_of_call, trouble, describe);
   return directory;
 }

@@ -127,7 +127,7 @@ class index_movement : public planned_movement<index_planner> {
                const char* direction, const local_error& before) {
     auto dx = result<T, Rank>(dy.shape, pattern().owned, wanted);
     const strided<T, Rank> to = wanted.given ? wanted.block : block_of(dx);
-    row_call<1> call = called<T>(number, dy, to, direction, before);
+    row_call<1> call = called<T>(mixed(number, type_number<Reduction>()), dy, to, direction, before);
     expect_rows(call.before, direction, dy.shape, pattern().wanted, planner().words().wanted);
     expect_filled(call.before, dy, wanted, pattern().owned);
     return collect<Reduction, T>(call, std::move(dx), std::array<row_block, 1>{});

@@ -328,7 +328,7 @@ PARTITA_DEF index_pattern pattern_by_receiver(world_state& world, std::shared_pt
     if (receivers[j] < workers) ++counts[receivers[j]];
     else
       trouble = local_error(text(name) << ": requires receivers below the number of workers, " << workers << "; worker "
-                                       << world.id() << " sends row " << j << " to " << receivers[j]);
+                                       << world.id() << " sends row " << j << " to " << given_index(receivers[j]));
   }
   constexpr std::uint64_t number_of_call = 0x73656e645f746fULL;
   agree_together(world, number_of_call, trouble, [&] { return text(name) << " with " << n << " rows"; });
@@ -359,7 +359,7 @@ PARTITA_DEF index_pattern pattern_by_expert(world_state& world, std::shared_ptr<
   for (std::size_t j = 0; j < n && !trouble.any(); ++j)
     if (choice[j] >= experts)
       trouble = local_error(text(name) << ": requires choices below the number of experts, " << experts << "; worker "
-                                       << world.id() << " has choice " << choice[j]);
+                                       << world.id() << " has choice " << given_index(choice[j]));
   constexpr std::uint64_t number_of_call = 0x65787065727473ULL;
   agree_together(world, mixed(mixed(number_of_call, experts), per_token), trouble, [&] {
     return text(name) << " with " << experts << " experts and " << per_token << " choices for each token";
