@@ -247,13 +247,15 @@ BOOST_AUTO_TEST_CASE(no_worker_holds_more_than_what_it_owns_and_wants) {
   indices owned, wanted;
   for (std::size_t k = 0; k < each; ++k) owned.push_back((each - 1 - k) * P + me);
   for (std::size_t k = 0; k < few; ++k) wanted.push_back((7 * k * P + me + 1) % (each * P));
-  test::largest_allocation();
+  test::largest_allocation(), test::most_in_use();
   const index_exchange lists(everyone, owned, wanted);
   BOOST_TEST(test::largest_allocation() <= 4 * sizeof(std::size_t) * (each + few) + 8192);
+  BOOST_TEST(test::most_in_use() <= 12 * sizeof(std::size_t) * (each + few) + 8192 + 256 * P);
   xt::xtensor<double, 1> x = xt::zeros<double>({each});
   for (std::size_t k = 0; k < each; ++k) x(k) = static_cast<double>(owned[k]);
+  test::most_in_use();
   const auto y = lists(x);
-  BOOST_TEST(test::largest_allocation() <= sizeof(double) * (each + few) + 4096);
+  BOOST_TEST(test::most_in_use() <= sizeof(double) * (each + few) + 4096 + 64 * P);
   for (std::size_t k = 0; k < few; ++k) BOOST_TEST(y(k) == static_cast<double>(wanted[k]));
 }
 

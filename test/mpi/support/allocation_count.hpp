@@ -9,5 +9,7 @@ namespace test {
 std::size_t allocations();
 /// The bytes of the largest one since the last call of this function.
 std::size_t largest_allocation();
+/// The most bytes that were in use at one time since the last call of this function, above those in use at that call.
+std::size_t most_in_use();
 
 }  // namespace test
