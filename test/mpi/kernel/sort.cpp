@@ -5,12 +5,14 @@
 #include "refused.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <numeric>
+#include <partita/comm/over_workers.hpp>
 #include <partita/kernel/index_exchange.hpp>
 #include <partita/kernel/sort.hpp>
 #include <random>
+
+#include "../support/message_count.hpp"
 
 namespace {
 
@@ -171,17 +173,50 @@ BOOST_AUTO_TEST_CASE(quantiles_are_those_of_all_numbers) {
   BOOST_TEST(std::isnan(quantile(everyone, x, {0.0})(0)));
 }
 
-BOOST_AUTO_TEST_CASE(an_element_moves_at_most_once) {
-  if (std::getenv("PARTITA_SHARED") != nullptr || std::getenv("PARTITA_SHARED_FREE") != nullptr) return;
+/// Blocks of equal numbers of elements, except for the empty block of worker 2, by a function of the position among all
+/// of them.
+template <class F>
+blocks<double> blocks_by(std::size_t workers, std::size_t each, const F& number) {
+  blocks<double> b;
+  for (std::size_t k = 0; k < workers; ++k) {
+    for (std::size_t j = k % 4 == 2 ? each : 0; j < each; ++j) b.all.push_back(number(b.all.size()));
+    b.end_of_block();
+  }
+  return b;
+}
+
+BOOST_AUTO_TEST_CASE(equal_sorted_reversed_and_empty_blocks_are_sorted_as_any_others) {
   const world everyone(test::workers());
-  const auto b = random_blocks<double>(everyone.size(), 3, 1000);
+  for (const std::size_t each : {std::size_t{0}, std::size_t{1}, std::size_t{1500}})
+    for (const bool descending : {false, true})
+      for (const auto& b : {blocks_by(everyone.size(), each, [](std::size_t) { return 7.0; }),
+                            blocks_by(everyone.size(), each, [](std::size_t i) { return static_cast<double>(i); }),
+                            blocks_by(everyone.size(), each, [](std::size_t i) { return -static_cast<double>(i); }),
+                            blocks_by(everyone.size(), each, [](std::size_t i) { return i % 2 == 0 ? 1.0 : 0.0; })})
+        expect_sorted(everyone, b, b.first, descending);
+}
+
+BOOST_AUTO_TEST_CASE(an_element_moves_at_most_once) {
+  const test::pretended by_messages("PARTITA_SHARED", "0");  // whose bytes are counted
+  const world everyone(test::workers());
   const std::size_t me = everyone.id();
-  const auto places = order_of(b.all, false);
-  std::size_t others = 0;  // elements of this worker's result that another worker had
-  for (std::size_t j = b.first[me]; j < b.first[me + 1]; ++j)
-    others += places[j] < b.first[me] || places[j] >= b.first[me + 1] ? 1 : 0;
-  const index_exchange moves(everyone, interval{b.first[me], b.first[me + 1]}, argsort(everyone, b.of(me)));
-  BOOST_TEST(moves.plan().elements_received() == others);
+  std::mt19937 random(5);
+  for (const bool sorted : {false, true}) {
+    const auto b = blocks_by(everyone.size(), 30000, [&](std::size_t i) {
+      return sorted ? static_cast<double>(i) : static_cast<double>(random() % 100000);
+    });
+    const auto places = order_of(b.all, false);
+    std::size_t others = 0;  // elements of this worker's result that another worker had
+    for (std::size_t j = b.first[me]; j < b.first[me + 1]; ++j)
+      others += places[j] < b.first[me] || places[j] >= b.first[me + 1] ? 1 : 0;
+    const auto x = b.of(me);
+    const std::size_t before = test::bytes_sent();
+    sort(everyone, x);
+    const double sent = sum_over(everyone, static_cast<double>(test::bytes_sent() - before)),
+                 least = sum_over(everyone, 8.0 * static_cast<double>(others));
+    BOOST_TEST(sent >= least);
+    BOOST_TEST(sent <= 1.1 * least + 2000.0 * static_cast<double>(everyone.size() - 1));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
