@@ -1,10 +1,16 @@
 // The rows of a tensor for which a condition holds; how many there are is known afterwards.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <partita/comm/facts.hpp>
 #include <partita/sharded/bind_indices.hpp>
+#include <partita/sharded/cast.hpp>
+#include <partita/sharded/compare.hpp>
+#include <partita/sharded/cumulative.hpp>
+#include <partita/sharded/scatter.hpp>
+#include <type_traits>
 #include <vector>
 
 namespace partita {
@@ -99,10 +105,51 @@ auto select_if(const X& x, const M& keep) {
   }
 }
 
+/// The first `rows` of these rows, and rows of zeros behind them if there are fewer: the extents are known before, so
+/// that a traced program can contain it. `sum` of `not_equal_to(keep, 0)` is how many there are.
+/// Shapes:   `rows` in place of the first extent of x, a tensor of any kind; keep of rank 1 has an element for each row
+///           and is of the same kind.
+/// Requires: these extents [shape_error]. The element type of x represents the number of rows exactly.
+/// Cost:     a cumulative sum of keep. The rows of x stay with their workers: where dimension 0 of x is sharded, the
+///           result is a partial sum, which is reduced when it is read.
+/// Adjoint:  adds the rows of dy to where they were; the others get 0. `keep` has no gradient.
+template <class X, class Keep>
+  requires(detail::tensor_value<X> && detail::tensor_kind<X> == detail::tensor_kind<Keep>)
+auto select_if(const X& x, const Keep& keep, std::size_t rows) {
+  const shape_list of_x = detail::extents_of_any(x), of_keep = detail::extents_of_any(keep);
+  if (of_x.empty() || of_keep.size() != 1 || of_keep[0] != of_x[0])
+    throw shape_error(text("partita::select_if(x, keep, rows): requires keep of rank 1 with an element for each row of "
+                           "x, got extents ")
+                      << of_x << " and " << of_keep);
+  const auto selected = [&](const auto& elements) {
+    const auto kept = not_equal_to(stop_gradient(elements), 0);
+    const auto places = add(multiply(kept, cumsum(kept, dimensions<0>)), -1);  // -1 is no index
+    return operate(detail::add_rows_operation<0>{rows}, x, places);
+  };
+  if constexpr (std::is_same_v<detail::element_of_tensor<X>, detail::element_of_tensor<Keep>>) return selected(keep);
+  else return selected(cast<detail::element_of_tensor<X>>(keep));
+}
+template <ranked_array X, ranked_array M>
+auto select_if(const X& x, const M& keep, std::size_t rows) {
+  static_assert(rank_of<M> == 1 && rank_of<X> >= 1,
+                "partita::select_if(x, keep, rows): requires x of rank 1 or more, and keep of rank 1");
+  if constexpr (rank_of<M> == 1 && rank_of<X> >= 1) {
+    const auto y = select_if(x, keep);
+    auto shape = y.shape();
+    shape[0] = rows;
+    xt::xtensor<element_of<X>, rank_of<X>> all = xt::zeros<element_of<X>>(shape);
+    std::copy_n(y.data(), std::min(y.size(), all.size()), all.data());
+    return all;
+  } else {
+    return detail::rejected_call{};
+  }
+}
+
 PARTITA_FALLBACK_OVERLOAD(select_if) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::select_if(x, keep): requires two arrays, or two sharded tensors, both with layouts in their "
-                "types or both without; in a traced program all extents are known before, use where(keep, x, 0)");
+                "types or both without; in a traced program all extents are known before, select_if(x, keep, rows) "
+                "gives as many rows");
   return detail::rejected_call{};
 }
 

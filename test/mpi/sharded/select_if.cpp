@@ -4,6 +4,7 @@
 
 #include <partita/sharded/reductions.hpp>
 #include <partita/sharded/select_if.hpp>
+#include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 #include <vector>
 
@@ -13,6 +14,28 @@ using namespace partita;
 using rows = xt::xtensor<double, 2>;
 
 rows whole(const sharded_tensor<double>& x) { return reshard(x, sharding(x.layout().on, 2)).whole<2>(); }
+
+/// Checks select_if(x, keep, n) of arrays, of tensors and in a traced program, and its gradients.
+void check_known_extent(const world& everyone, const sharded_tensor<double>& X, const sharded_tensor<double>& K,
+                        const rows& x, const xt::xtensor<double, 1>& keep, std::size_t n) {
+  const bool on = everyone.id() < X.layout().on.size();
+  rows wanted = xt::zeros<double>({n, x.shape(1)}), dx = xt::zeros_like(x);
+  for (std::size_t i = 0, to = 0; i < keep.size(); ++i)
+    if (keep(i) != 0 && to < n) {
+      xt::row(wanted, static_cast<std::ptrdiff_t>(to++)) = xt::row(x, static_cast<std::ptrdiff_t>(i));
+      xt::row(dx, static_cast<std::ptrdiff_t>(i)) = 2 * xt::row(x, static_cast<std::ptrdiff_t>(i));
+    }
+  const auto f = [n](const auto& values, const auto& mask) { return select_if(values, mask, n); };
+  BOOST_TEST((f(x, keep) == wanted));
+  BOOST_TEST((whole(f(X, K)) == wanted) == on);
+  const auto program = trace(f, spec(X.layout(), X.extents()), spec(K.layout(), K.extents()));
+  BOOST_TEST((whole(program(X, K)) == wanted) == on);
+  const auto of = [&](const auto& g) {
+    return value_and_gradient([&](const auto& p) { return partita::sum(square(g(p, K))); }, X);
+  };
+  BOOST_TEST((whole(std::get<0>(of(f).gradients)) == dx) == on);
+  BOOST_TEST((whole(std::get<0>(of(program).gradients)) == dx) == on);
+}
 
 }  // namespace
 
@@ -65,6 +88,7 @@ BOOST_AUTO_TEST_CASE(all_layouts_give_the_rows_and_gradients_of_the_whole_arrays
               },
               X);
           BOOST_TEST((whole(std::get<0>(squares.gradients)) == dx) == on);
+          check_known_extent(everyone, X, K, x, keep, salt % 7);
         }
   }
 }
@@ -76,6 +100,8 @@ BOOST_AUTO_TEST_CASE(the_layout_is_part_of_the_type_if_those_of_the_operands_are
   const auto keep = shard<m.layout("data")>(everyone, xt::xtensor<int, 1>{0, 1});
   const sharded<double, m.layout("", "")> y = select_if(x, keep);
   BOOST_TEST((y.whole() == rows{{3, 4}}) == (everyone.id() < 2));
+  const auto known = reshard<m.layout("", "")>(select_if(x, keep, 2));  // keep of another element type
+  BOOST_TEST((known.whole() == rows{{3, 4}, {0, 0}}) == (everyone.id() < 2));
 }
 
 BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
@@ -83,6 +109,7 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   const mesh m{axis{"a", everyone.size()}}, other{axis{"b", everyone.size()}};
   const auto x = shard(everyone, m.layout("a", ""), rows{{1, 2}, {3, 4}});
   test::expect_refused<shape_error>([&] { select_if(x, x); });
+  test::expect_refused<shape_error>([&] { select_if(x, x, 1); }, "select_if(x, keep, rows): requires keep of rank 1");
   test::expect_refused<shape_error>([&] {
     select_if(x, shard(everyone, m.layout("a"), xt::xtensor<int, 1>{0, 1, 1}));
   });

@@ -5,7 +5,8 @@
 // lines MIXED: 12
 // first RANK: partita::select_if\(x, keep\): requires x of rank 1 or more, and keep of rank 1
 // lines RANK: 12
-// first TRACED: partita::select_if\(x, keep\): .* in a traced program all extents are known before, use where
+// first TRACED: partita::select_if\(x, keep\): .* in a traced program all extents are known before,
+//   select_if
 // lines TRACED: 12
 #include <partita/sharded/select_if.hpp>
 #include <partita/sharded/traced_function.hpp>
