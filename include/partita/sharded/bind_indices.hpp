@@ -235,6 +235,17 @@ inline void set_wrong_index(local_error& wrong, const char* call, std::size_t di
                                    << extent << "; a worker has another one, element " << element
                                    << " of its block; an index is a whole number from 0");
 }
+/// A tensor of rank 1 whose blocks have the elements that an exchange brings.
+template <class Numbers>
+auto filled_by(const index_exchange& exchange, const Numbers& own, const std::shared_ptr<bound_mesh>& on,
+               const char* call, const sharding& layout, const shape_list& extents) {
+  using T = typename Numbers::value_type;
+  tensor_block<T> block(shape_of_box(on->box(layout, extents)), on->memory());
+  auto filled = index_binding::matrix_of(block, extents);
+  exchange.into(xt::adapt(own.data(), own.size(), xt::no_ownership(), std::array{own.size(), std::size_t{1}}), filled);
+  const std::uint64_t number = noted_tensor<T>(on, call, layout, extents);
+  return tensor_of<T>(on, layout, extents, std::move(block), number);
+}
 template <class T>
 sharded_tensor<T> without_pending(const sharded_tensor<T>& x) {
   return x.layout().is_partial() ? reshard(x, x.layout().finished()) : x;

@@ -42,12 +42,7 @@ sharded_tensor<std::size_t> kept_indices(const sharded_tensor<T>& x, const shard
     const index_exchange exchange(everyone,
                                   on->active() ? interval{first + before, first + before + own.size()} : interval{},
                                   on->active() ? interval{first + there.start, first + there.stop} : interval{});
-    tensor_block<std::size_t> block(shape_of_box(on->box(line, extents)), on->memory());
-    auto filled = index_binding::matrix_of(block, extents);
-    exchange.into(xt::adapt(own.data(), own.size(), xt::no_ownership(), std::array{own.size(), std::size_t{1}}),
-                  filled);
-    const std::uint64_t number = noted_tensor<std::size_t>(on, "select_if", line, extents);
-    return tensor_of<std::size_t>(on, line, extents, std::move(block), number);
+    return filled_by(exchange, own, on, "select_if", line, extents);
   });
 }
 

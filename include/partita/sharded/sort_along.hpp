@@ -186,6 +186,22 @@ auto with_lines(const X& x, const F& f) {
   }
 }
 
+/// The quantile of sorted lines between two elements that follow each other, without the dimension; NaN if the last
+/// element is NaN.
+template <std::size_t D, class Y>
+auto between_elements_of(const Y& y, std::size_t low, double share, std::size_t last) {
+  namespace f = element_functions;
+  const auto element = [&](std::size_t k) { return operate(slice_operation<D>{{interval{k, k + 1}}}, y); };
+  auto found = element(low);
+  if (share > 0) {
+    const auto step = call(elements_op<f::subtract>{}, element(low + 1), found);
+    found = call(elements_op<f::add>{}, found, call(elements_op<f::scale>{{share}}, step));
+  }
+  const auto greatest = element(last);
+  const auto is_number = call(elements_op<f::equal_to>{}, greatest, greatest);
+  return call(squeeze_operation<D>{}, call(elements_op<f::where>{}, is_number, found, greatest));
+}
+
 template <class X, std::size_t D>
 consteval bool takes_lines() {
   static_assert(has_dimensions<X, D>,
@@ -208,7 +224,7 @@ consteval bool takes_lines() {
 ///           run time].
 /// Cost:     a local sort of each line. Where the dimension is sharded, one move makes it whole: its axes shard another
 ///           dimension in the result, so that each worker sorts its share of the lines; a tensor of rank 1 is gathered
-///           (sort(everyone, x) of a kernel gathers nothing). In a traced program completion chooses.
+///           (sort(x) of sort_elements.hpp gathers nothing). In a traced program completion chooses.
 /// Adjoint:  dy to the places that the elements came from; the lines of x are sorted again.
 template <class X, std::size_t D>
   requires detail::any_tensor<X>
@@ -265,7 +281,6 @@ auto quantile(const X& x, double probability, dimensions_t<D> along) {
                 "partita::quantile(x, probability, dimensions<d>): requires elements that are no integers; cast x to "
                 "float or double");
   if constexpr (detail::takes_lines<X, D>() && has_fractions) {
-    namespace f = element_functions;
     const auto y = sort(x, along);
     const shape_list extents = detail::extents_of_any(y);
     if (!(probability >= 0 && probability <= 1) || extents[D] == 0)
@@ -277,17 +292,7 @@ auto quantile(const X& x, double probability, dimensions_t<D> along) {
     const std::size_t last = extents[D] - 1;
     const double at = probability * static_cast<double>(last);
     const auto low = static_cast<std::size_t>(at);
-    const auto element = [&](std::size_t k) { return operate(detail::slice_operation<D>{{interval{k, k + 1}}}, y); };
-    auto found = element(low);
-    if (const double share = at - static_cast<double>(low); share > 0) {
-      const auto step = detail::call(detail::elements_op<f::subtract>{}, element(low + 1), found);
-      found = detail::call(detail::elements_op<f::add>{}, found,
-                           detail::call(detail::elements_op<f::scale>{{share}}, step));
-    }
-    const auto greatest = element(last);
-    const auto is_number = detail::call(detail::elements_op<f::equal_to>{}, greatest, greatest);
-    return detail::call(detail::squeeze_operation<D>{},
-                        detail::call(detail::elements_op<f::where>{}, is_number, found, greatest));
+    return detail::between_elements_of<D>(y, low, at - static_cast<double>(low), last);
   } else {
     return detail::rejected_call{};
   }

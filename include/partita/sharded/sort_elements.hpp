@@ -1,0 +1,254 @@
+// Sorting all elements of a tensor of rank 1 that stays sharded: in order, their indices, the greatest ones, quantiles,
+// those that differ; and rows in a random order. No tensor is gathered.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/core/rejected_call.hpp>
+#include <partita/kernel/sorted_numbers.hpp>
+#include <partita/sharded/bind_indices.hpp>
+#include <partita/sharded/sort_along.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace partita {
+namespace detail {
+
+/// The mesh of a tensor whose elements are put in order at once.
+template <class T>
+const std::shared_ptr<bound_mesh>& mesh_to_sort(const sharded_tensor<T>& x, bool has_rows, const char* call) {
+  require_at_once(call);
+  if (!x.state()->on)
+    throw partition_error(text("partita::") << call << ": requires a tensor on a mesh; shard it, or use sort(x, "
+                                            << "dimensions<0>)");
+  if (x.rank() != 1 && !(has_rows && x.rank() > 1))
+    throw shape_error(text("partita::") << call << ": requires a tensor of rank 1" << (has_rows ? " or more" : "")
+                                        << ", got extents " << x.extents());
+  return x.state()->on;
+}
+/// This worker's equal part of the first dimension of a tensor.
+template <class T>
+interval equal_part(const sharded_tensor<T>& x) {
+  const world& everyone = x.state()->on->everyone();
+  return balanced_part(x.extents()[0], everyone.size(), everyone.id());
+}
+/// The elements of that part: those of all workers are in the order of their indices.
+template <class T>
+xt::xtensor<T, 1> elements_in_part(const sharded_tensor<T>& x) {
+  const bound_mesh& on = *x.state()->on;
+  const bool gives = on.active() && group_along(on, x.layout()) == 0;
+  const interval own = gives ? on.box(x.layout(), x.extents())[0] : interval{};
+  const index_exchange exchange(on.everyone(), own, equal_part(x));
+  return exchange(xt::adapt(x.data(), own.size(), xt::no_ownership(), std::array{own.size()}));
+}
+/// The tensor of this layout and these extents whose element k is number wanted[k] of the numbers of all workers, of
+/// which each has those of its equal part.
+template <class T, class Numbers>
+auto numbers_at(const sharded_tensor<T>& x, const Numbers& own, const interval& part, const sharding& layout,
+                const shape_list& extents, const std::vector<std::size_t>* wanted, const char* call) {
+  const auto& on = x.state()->on;
+  const interval box = on->active() ? on->box(layout, extents)[0] : interval{};
+  const index_list all = wanted == nullptr || !on->active() ? index_list(box) : index_list(*wanted);
+  return filled_by(index_exchange(on->everyone(), part, all), own, on, call, layout, extents);
+}
+/// The indices of the elements in order, as x is sharded, or only those of some ranks (positions in the order), whole.
+template <class T>
+sharded_tensor<std::size_t> indices_in_order(const sharded_tensor<T>& x, const sort_options& options,
+                                             const std::vector<std::size_t>* ranks, const char* call) {
+  const auto& on = x.state()->on;
+  return on->one_call([&] {
+    const auto places = partita::argsort(on->everyone(), elements_in_part(x), options);
+    const sharding layout = ranks == nullptr ? bare(x.layout()) : sharding(x.layout().on, 1);
+    return numbers_at(x, places, equal_part(x), layout, {ranks == nullptr ? x.extents()[0] : ranks->size()}, ranks,
+                      call);
+  });
+}
+template <class T>
+sharded_tensor<T> rows_at(const sharded_tensor<T>& x, const sharded_tensor<std::size_t>& indices, const char* call) {
+  return taken_at_indices(bound_at(x, indices), x, call);
+}
+
+/// f of a tensor of layout at run time; its result has a layout in its type if x has: that of x, or whole.
+template <bool Whole, std::size_t Rank, class X, class F>
+auto as_kind_of(const X& x, const F& f) {
+  if constexpr (tensor_kind<X> == 1) {
+    constexpr auto name = std::remove_cvref_t<X>::name;
+    auto y = f(x.at_run_time());
+    using T = element_of_tensor<decltype(y)>;
+    if constexpr (Whole) return typed_sharded<T, name_of_layout<sharding(layout_named<name>.on, Rank)>>(std::move(y));
+    else return typed_sharded<T, name_of_rows<name, name>>(std::move(y));
+  } else {
+    return f(x);
+  }
+}
+template <class X>
+consteval bool takes_elements() {
+  static_assert(tensor_kind<X> != 3,
+                "partita::sort(x), argsort, top_k, quantile, unique: requires a sharded tensor; in a traced program "
+                "use sort(x, dimensions<0>)");
+  if constexpr (tensor_kind<X> == 3) {
+    return false;
+  } else {
+    constexpr bool has_order = sortable<element_of_tensor<X>>;
+    static_assert(has_order,
+                  "partita::sort(x), argsort, top_k, quantile, unique: requires integers, float or double; real(z) and "
+                  "abs(z) of complex elements have an order");
+    constexpr bool is_line = rank_if_known<X>() == 1 || rank_if_known<X>() == dynamic;
+    static_assert(is_line,
+                  "partita::sort(x), argsort, top_k, quantile, unique: requires a tensor of rank 1; sort(x, "
+                  "dimensions<d>) sorts along a dimension");
+    return has_order && is_line;
+  }
+}
+
+}  // namespace detail
+
+/// The elements of a tensor of rank 1 in order: `auto y = sort(x)`. They remain sharded, and are not gathered.
+/// Shapes:   those of x; so is the layout, without pending sums.
+/// Requires: integers, float or double [compile time], rank 1 [shape_error], a call that is carried out at once
+///           [error]; in a traced program `sort(x, dimensions<0>)`.
+/// Cost:     an argsort of equal parts of all workers; elements and indices move a few times, each to the worker that
+///           needs it. The order is that of the kernels: stable, NaNs last.
+/// Adjoint:  dy to the places that the elements came from.
+template <class X>
+  requires detail::tensor_value<X>
+auto sort(const X& x, const sort_direction& direction = {}) {
+  if constexpr (detail::takes_elements<X>())
+    return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
+      detail::mesh_to_sort(given, false, "sort(x)");
+      const auto z = detail::without_pending(given);
+      return detail::rows_at(z, detail::indices_in_order(z, {.descending = direction.descending}, nullptr, "sort"),
+                             "sort(x)");
+    });
+  else return detail::rejected_call{};
+}
+/// The indices of the elements of sort(x), of type std::size_t: `bind_indices(z, argsort(x)).take(z)` puts the rows of
+/// z in the order of x.
+/// Shapes, Requires, Cost: those of sort(x).
+/// Adjoint:  none.
+template <class X>
+  requires detail::tensor_value<X>
+auto argsort(const X& x, const sort_direction& direction = {}) {
+  if constexpr (detail::takes_elements<X>())
+    return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
+      detail::mesh_to_sort(given, false, "argsort(x)");
+      return detail::indices_in_order(detail::without_pending(given), {.descending = direction.descending}, nullptr,
+                                      "argsort");
+    });
+  else return detail::rejected_call{};
+}
+/// The k greatest elements of a tensor of rank 1, the greatest first, and their indices: `auto [values, indices] =
+/// top_k(x, 3)`. Of equal elements the first ones are taken; NaNs are greater than numbers.
+/// Shapes:   k, not sharded.
+/// Requires: what sort(x) requires, and at least k elements [shape_error].
+/// Cost:     a local selection, and an exchange of at most k elements between each two workers.
+/// Adjoint:  dy of the values to the places that they came from, 0 elsewhere; none of the indices.
+template <class X>
+  requires detail::tensor_value<X>
+auto top_k(const X& x, std::size_t k) {
+  if constexpr (detail::takes_elements<X>()) {
+    const auto indices = detail::as_kind_of<true, 1>(x, [&](const auto& given) {
+      const auto& on = detail::mesh_to_sort(given, false, "top_k(x, k)");
+      const auto z = detail::without_pending(given);
+      return on->one_call([&] {
+        const auto best = top_k(on->everyone(), detail::elements_in_part(z), k).places;
+        const bool has_all = on->everyone().id() == 0;
+        const xt::xtensor<std::size_t, 1> own = xt::view(best, xt::range(std::size_t{0}, has_all ? k : 0));
+        return detail::numbers_at(z, own, has_all ? interval{0, k} : interval{k, k}, sharding(z.layout().on, 1), {k},
+                                  nullptr, "top_k");
+      });
+    });
+    auto values = detail::as_kind_of<true, 1>(x, [&](const auto& given) {
+      return detail::rows_at(detail::without_pending(given), detail::as_run_time(indices), "top_k(x, k)");
+    });
+    return top_elements<decltype(values), std::remove_const_t<decltype(indices)>>{std::move(values), indices};
+  } else {
+    return detail::rejected_call{};
+  }
+}
+/// The quantile of the elements of a tensor of rank 1, a tensor of rank 0: `quantile(x, 0.5)` is the median. Between
+/// two elements it is interpolated linearly; it is NaN if an element is NaN.
+/// Requires: what sort(x) requires, float or double, at least one element, a probability from 0 to 1 [shape_error].
+/// Cost:     that of argsort(x).
+/// Adjoint:  dy to the two elements, by their weights; to the last NaN if there is one.
+template <class X>
+  requires detail::tensor_value<X>
+auto quantile(const X& x, double probability) {
+  constexpr bool has_fractions = !std::is_integral_v<detail::element_of_tensor<X>>;
+  static_assert(has_fractions,
+                "partita::quantile(x, probability): requires elements that are no integers; cast x to float or double");
+  if constexpr (detail::takes_elements<X>() && has_fractions) {
+    return detail::as_kind_of<true, 0>(x, [&](const auto& given) {
+      detail::mesh_to_sort(given, false, "quantile(x, probability)");
+      const std::size_t n = given.extents()[0];
+      if (!(probability >= 0 && probability <= 1) || n == 0)
+        throw shape_error((text("partita::quantile(x, probability): requires a probability from 0 to 1 and an element, "
+                                "got ")
+                           << std::to_string(probability).c_str() << " and x of extents " << given.extents())
+                              .c_str());
+      const auto z = detail::without_pending(given);
+      const double at = probability * static_cast<double>(n - 1);
+      const auto low = static_cast<std::size_t>(at);
+      const std::vector<std::size_t> ranks{low, std::min(low + 1, n - 1), n - 1};
+      const auto three = detail::rows_at(z, detail::indices_in_order(z, {}, &ranks, "quantile"), "quantile(x, q)");
+      return detail::between_elements_of<0>(three, 0, at - static_cast<double>(low), 2);
+    });
+  } else {
+    return detail::rejected_call{};
+  }
+}
+/// The different elements of a tensor of rank 1 in ascending order; how many there are is known afterwards:
+/// `y.extents()[0]`. NaNs are last, and count as equal; so do 0.0 and -0.0.
+/// Shapes:   rank 1, cut as x is, in balance.
+/// Requires: what sort(x) requires.
+/// Cost:     a sort of equal parts of all workers, of the elements that differ there, and an exchange.
+/// Adjoint:  none.
+template <class X>
+  requires detail::tensor_value<X>
+auto unique(const X& x) {
+  if constexpr (detail::takes_elements<X>())
+    return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
+      const auto& on = detail::mesh_to_sort(given, false, "unique(x)");
+      const auto z = detail::without_pending(given);
+      return on->one_call([&] {
+        const auto own = unique(on->everyone(), detail::elements_in_part(z));
+        std::size_t before = 0, all = 0;
+        for (std::size_t k = 0; const auto& of_worker : detail::gathered<1>(*on->everyone().state(), {own.size()})) {
+          before += k++ < on->everyone().id() ? of_worker[0] : 0;
+          all += of_worker[0];
+        }
+        return detail::numbers_at(z, own, interval{before, before + own.size()}, detail::bare(z.layout()), {all},
+                                  nullptr, "unique");
+      });
+    });
+  else return detail::rejected_call{};
+}
+/// The rows of x (indices of dimension 0) in a random order, which depends on their number and the seed only: `auto y =
+/// permutation(x, seed)`.
+/// Shapes:   those of x; cut as x is along dimension 0, and not along others.
+/// Requires: rank 1 or more [shape_error], a call that is carried out at once [error], the same seed on all workers
+///           [disagreement_error].
+/// Cost:     an argsort of a number for each row; each row moves once.
+/// Adjoint:  the rows of dy to where they were.
+template <class X>
+  requires(detail::tensor_kind<X> == 1 || detail::tensor_kind<X> == 2)
+auto permutation(const X& x, std::uint64_t seed) {
+  return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
+    const auto& on = detail::mesh_to_sort(given, true, "permutation(x, seed)");
+    const auto z = detail::without_pending(given);
+    const auto indices = on->one_call([&] {
+      const interval part = detail::equal_part(z);
+      const auto own = permutation(on->everyone(), part.size(), seed);
+      return detail::numbers_at(z, own, part, detail::first_dimensions(z.layout(), 1), {z.extents()[0]}, nullptr,
+                                "permutation");
+    });
+    return detail::rows_at(z, indices, "permutation(x, seed)");
+  });
+}
+
+}  // namespace partita
