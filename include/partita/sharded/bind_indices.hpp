@@ -322,15 +322,35 @@ class bound_indices {
   }
   template <class X, class Updates>
   auto scatter_add(const X&, const Updates&) const {
-    static_assert(detail::dependent_false<X>,
-                  "partita::bound_indices::scatter_add(x, updates): requires two sharded tensors of one element type, "
-                  "both with layouts in their types or both without");
-    return detail::rejected_call{};
+    return rejected_updates<X>();
+  }
+  /// Replaces the rows of x at the indices by the updates; those with equal indices are summed. Two exchanges.
+  template <class T>
+  sharded_tensor<T> scatter(const sharded_tensor<T>& x, const sharded_tensor<T>& updates) const {
+    detail::require_rows(*binding_, x, binding_->extents, "bound_indices::scatter(x, updates)");
+    const auto ones = add(multiply(less(updates, 0), 0), 1);  // ones, whatever values the updates have
+    return where(detail::sum_at_indices(binding_, ones), detail::sum_at_indices(binding_, updates), x);
+  }
+  template <class T, auto LayoutOfX, auto LayoutOfUpdates>
+  auto scatter(const typed_sharded<T, LayoutOfX>& x, const typed_sharded<T, LayoutOfUpdates>& updates) const {
+    return reshard<layout_named<LayoutOfX>>(scatter(x.at_run_time(), updates.at_run_time()));
+  }
+  template <class X, class Updates>
+  auto scatter(const X&, const Updates&) const {
+    return rejected_updates<X>();
   }
   /// What moves in a call of `take`; in the opposite direction in `scatter_add`.
   const index_exchange& exchange() const { return *binding_->exchange; }
 
  private:
+  template <class X>
+  static detail::rejected_call rejected_updates() {
+    static_assert(detail::dependent_false<X>,
+                  "partita::bound_indices::scatter(x, updates), scatter_add: requires two sharded tensors of one "
+                  "element type, both with layouts in their types or both without");
+    return {};
+  }
+
   detail::shared_binding binding_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <partita/comm/over_workers.hpp>
 #include <partita/kernel/csr_matrix.hpp>
 #include <partita/kernel/send_to.hpp>
@@ -88,24 +89,19 @@ BOOST_AUTO_TEST_CASE(hpcg_takes_as_many_iterations_as_the_sequential_code) {
   }
   own.rows.assign(whole.rows.begin() + static_cast<std::ptrdiff_t>(mine.start),
                   whole.rows.begin() + static_cast<std::ptrdiff_t>(mine.stop));
+  own.columns.resize(own.rows.size());
   // [halo]
-  std::vector<std::size_t> ghosts;  // the columns of this worker's rows that others own
-  const auto is_own = [&](std::size_t column) { return column >= mine.start && column < mine.stop; };
+  std::map<std::size_t, std::size_t> place;  // of each column in a vector: ghosts are behind own elements
   for (const auto& row : own.rows)
     for (const auto& [column, value] : row)
-      if (!is_own(column)) ghosts.push_back(column);
-  std::sort(ghosts.begin(), ghosts.end());
-  ghosts.erase(std::unique(ghosts.begin(), ghosts.end()), ghosts.end());
+      if (column < mine.start || column >= mine.stop) place[column] = 0;
+  std::vector<std::size_t> ghosts;
+  for (auto& [column, at] : place) at = mine.size() + ghosts.size(), ghosts.push_back(column);
+  for (std::size_t i = 0; i < mine.size(); ++i) place[mine.start + i] = i;
+  for (std::size_t i = 0; i < mine.size(); ++i)
+    for (const auto& entry : own.rows[i]) own.columns[i].push_back(place[entry.first]);
   const index_exchange halo(everyone, mine, ghosts);  // halo.refresh(x) fills the ghosts behind the rows of x
   // [/halo]
-  for (const auto& row : own.rows) {
-    own.columns.emplace_back();
-    for (const auto& [column, value] : row)
-      own.columns.back().push_back(
-          is_own(column) ? column - mine.start
-                         : mine.size() + static_cast<std::size_t>(
-                                             std::lower_bound(ghosts.begin(), ghosts.end(), column) - ghosts.begin()));
-  }
   const auto dot = [&](const values& a, const values& b) { return sum_over(everyone, xt::sum<double>(a * b)()); };
   const auto dot_of_whole = [](const values& a, const values& b) { return xt::sum<double>(a * b)(); };
   const auto product = [&](const local_rows& a) {

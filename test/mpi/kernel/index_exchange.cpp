@@ -123,6 +123,12 @@ BOOST_AUTO_TEST_CASE(consecutive_rows_are_one_box_on_one_node) {
   BOOST_TEST(exchange.plan().sends.size() == P - 1);
   BOOST_TEST(exchange.plan().receives.size() == P - 1);
   BOOST_TEST(exchange.plan(3).elements_received() == 300 * (P - 1));
+  // ... and are copied as one run for each worker.
+  const detail::index_planner planner(everyone, interval{100 * me, 100 * me + 100}, all, detail::exchange_words);
+  const auto& pattern = *planner.pattern();
+  BOOST_TEST(pattern.kept.size() == 1U);
+  BOOST_TEST(pattern.travel.packed.size() == P - 1);
+  BOOST_TEST(pattern.travel.placed.size() <= 2U);
 }
 
 BOOST_AUTO_TEST_CASE(it_is_a_halo_exchange_where_indices_are_those_of_a_halo) {
@@ -328,6 +334,8 @@ BOOST_AUTO_TEST_CASE(wrong_blocks_are_an_error_on_all_before_anything_moves) {
       exchange.into(part, to);
     });
     exchange(x);
+    // nothing has moved
+    BOOST_TEST((view == xt::zeros<double>({2}) && narrow == xt::zeros<double>({1}) && whole == numbers(5, 0)));
   }
   if (last == 0) return;
   expect_refused<disagreement_error>(everyone, "shape [3, 2] of double", [&] {
@@ -362,6 +370,7 @@ BOOST_AUTO_TEST_CASE(wrong_blocks_are_an_error_on_all_before_anything_moves) {
     if (me == 0) index_exchange(everyone, {0, 1}, {});
     else exchange(x);
   });
+  BOOST_TEST((whole == numbers(5, 0)));
   BOOST_TEST(exchange(x)(1) == 2.0);
 }
 

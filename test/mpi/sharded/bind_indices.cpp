@@ -58,10 +58,16 @@ BOOST_AUTO_TEST_CASE(all_layouts_give_the_results_and_gradients_of_the_whole_arr
           const rows x = numbers(n, width, ++salt), updates = numbers(count, width, salt + 3);
           xt::xtensor<int, 1> at = xt::zeros<int>({count});
           for (std::size_t k = 0; k < count; ++k) at(k) = static_cast<int>(kind == 1 ? n - 1 : (k * k + salt) % n);
-          rows taken = updates, sum = x, dx = xt::zeros<double>({n, width}), du = updates;
+          rows taken = updates, sum = x, dx = xt::zeros<double>({n, width}), du = updates, put = x, left = x;
           for (std::size_t k = 0; k < count; ++k)
             for (std::size_t c = 0; c < width; ++c) {
               const auto i = static_cast<std::size_t>(at(k));
+              put(i, c) = left(i, c) = 0;
+            }
+          for (std::size_t k = 0; k < count; ++k)
+            for (std::size_t c = 0; c < width; ++c) {
+              const auto i = static_cast<std::size_t>(at(k));
+              put(i, c) += updates(k, c);
               taken(k, c) = x(i, c), sum(i, c) += updates(k, c), dx(i, c) += updates(k, c), du(k, c) = x(i, c);
             }
           const auto X = shard(everyone, of_x, x), U = shard(everyone, m.layout("", "a"), updates);
@@ -75,6 +81,11 @@ BOOST_AUTO_TEST_CASE(all_layouts_give_the_results_and_gradients_of_the_whole_arr
               [&](const auto& p, const auto& u) { return partita::sum(multiply(bound.scatter_add(p, u), X)); }, X, U);
           BOOST_TEST((whole(std::get<0>(of_sum.gradients)) == x) == on);
           BOOST_TEST((whole(std::get<1>(of_sum.gradients)) == du) == on);
+          BOOST_TEST((whole(bound.scatter(X, U)) == put) == on);
+          const auto of_put = value_and_gradient(
+              [&](const auto& p, const auto& u) { return partita::sum(multiply(bound.scatter(p, u), X)); }, X, U);
+          BOOST_TEST((whole(std::get<0>(of_put.gradients)) == left) == on);
+          BOOST_TEST((whole(std::get<1>(of_put.gradients)) == du) == on);
         }
   }
 }
@@ -124,7 +135,7 @@ BOOST_AUTO_TEST_CASE(the_layout_is_part_of_the_type_if_those_of_the_operands_are
   const auto at = shard<m.layout("model")>(everyone, xt::xtensor<int, 1>{3, 3, 0});
   const auto bound = bind_indices(x, at);
   const sharded<double, m.layout("model", "")> y = bound.take(x);
-  const sharded<double, m.layout("data", "model")> more = bound.scatter_add(x, y);
+  const sharded<double, m.layout("data", "model")> more = bound.scatter_add(x, y), replaced = bound.scatter(x, y);
   BOOST_TEST(y.extents()[0] == 3U);
   const auto log = movements_while([&] { bound.take(shard<m.layout("data", "")>(everyone, numbers(4, 2, 1))); });
   BOOST_TEST_REQUIRE(log.size() == 1U);

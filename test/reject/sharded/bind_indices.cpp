@@ -7,7 +7,8 @@
 // lines TAKE_ARRAY: 12
 // first TAKE_TYPED: partita::bound_indices::take\(x\): requires indices with a layout in their type
 // lines TAKE_TYPED: 12
-// first UPDATES: partita::bound_indices::scatter_add\(x, updates\): requires two sharded tensors of one element type
+// first UPDATES: partita::bound_indices::scatter\(x, updates\), scatter_add: requires two sharded tensors of one
+//   element type
 // lines UPDATES: 12
 #include <partita/sharded/bind_indices.hpp>
 
