@@ -70,9 +70,8 @@ int main(int argc, char** argv) {
   // check: every worker solves the whole system alone, by the same function
   const auto alone = solve(everyone.part(workers{everyone.id()})).first;
   const std::size_t first = balanced_part(n, everyone.size(), everyone.id()).start;
-  double off = 0;
-  for (std::size_t i = 0; i < u.size(); ++i) off = std::max(off, std::abs(u(i) - alone(first + i)));
-  off = maximum_over(everyone, off);
+  const values own = xt::view(alone, xt::range(first, first + u.size()));
+  const double off = std::sqrt(sum_over(everyone, xt::sum<double>((u - own) * (u - own))()));
   const double sum = sum_over(everyone, xt::sum<double>(u)());  // the columns of L add up to 0, so it is 1 / 0.1
   if (everyone.id() == 0)
     std::cout << "A graph of " << n << " nodes and " << edges << " edges on " << everyone.size() << " workers took "

@@ -1,5 +1,6 @@
 // Convolutions by oneDNN against those by columns and BLAS: random shapes in one, two and three dimensions, strides,
 // dilations, groups and blocks that cut groups. Exactly the same on small integers, to rounding on other numbers.
+#include "distance.hpp"
 #include "mpi_test.hpp"
 
 #include <partita/nn/local_convolution.hpp>
@@ -49,7 +50,7 @@ detail::local_convolution<Features> any_sizes(numbers& any) {
 double apart(const std::vector<float>& a, const std::vector<float>& b) {
   double most = 0, largest = 1e-30;
   for (std::size_t k = 0; k < a.size(); ++k) {
-    most = std::max(most, std::abs(static_cast<double>(a[k]) - static_cast<double>(b[k])));
+    most = std::max(most, test::distance_between(a[k], b[k]));
     largest = std::max(largest, std::abs(static_cast<double>(b[k])));
   }
   return most / largest;

@@ -1,5 +1,6 @@
 // Fourier, cosine and sine transforms between random partitions are what their definitions say, with exact adjoints;
 // what is moved is the plan. Skipped if FFTW is not installed.
+#include "distance.hpp"
 #include "mpi_test.hpp"
 
 #if __has_include(<fftw3.h>)
@@ -124,7 +125,7 @@ double error_of(const Y& y, const dynamic_partition<Rank>& p, test::whole_tensor
   if (p.active() && !std::equal(y.shape().begin(), y.shape().end(), wanted.shape().begin())) off = INFINITY;
   if (!p.active() && y.size() != 0) off = INFINITY;
   for (std::size_t k = 0; k < y.size() && off < INFINITY; ++k)
-    off = std::max(off, std::abs(number(y.data()[k]) - number(wanted.data()[k])));
+    off = std::max(off, test::distance_between(number(y.data()[k]), number(wanted.data()[k])));
   return largest(off / most);
 }
 
@@ -213,7 +214,7 @@ struct checked {
         if (!p_x.active()) again = back;
         double off = 0;
         for (std::size_t k = 0; k < back.size(); ++k)
-          off = std::max(off, std::abs(number(again.data()[k]) - number(back.data()[k])));
+          off = std::max(off, test::distance_between(number(again.data()[k]), number(back.data()[k])));
         BOOST_TEST(largest(off) < bound);
       }
     }

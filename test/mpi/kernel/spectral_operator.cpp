@@ -1,5 +1,6 @@
 // Derivatives and solutions of equations in a periodic box are those of analytic functions, with exact adjoints.
 // Skipped if FFTW is not installed.
+#include "distance.hpp"
 #include "mpi_test.hpp"
 
 #if __has_include(<fftw3.h>)
@@ -46,7 +47,8 @@ field block(const dynamic_partition<3>& p, F f) {
 }
 double largest_difference(const field& a, const field& b) {
   double off = a.size() == b.size() ? 0 : INFINITY;
-  for (std::size_t k = 0; k < a.size() && off < INFINITY; ++k) off = std::max(off, std::abs(a.data()[k] - b.data()[k]));
+  for (std::size_t k = 0; k < a.size() && off < INFINITY; ++k)
+    off = std::max(off, test::distance_between(a.data()[k], b.data()[k]));
   return boost::mpi::all_reduce(test::workers(), off, boost::mpi::maximum<double>());
 }
 double dot(const field& a, const field& b) {

@@ -1,6 +1,7 @@
 // Fourier transforms of sharded tensors, and their gradients, equal those of whole arrays for all layouts. Skipped if
 // FFTW is not installed.
 #include "check_complex.hpp"
+#include "distance.hpp"
 #include "refused.hpp"
 
 #if __has_include(<fftw3.h>)
@@ -34,7 +35,8 @@ xt::xtensor<complex, 2> defined(const xt::xtensor<complex, 2>& x, std::size_t d,
 template <class A, class B>
 double distance(const A& a, const B& b) {
   double most = a.size() == b.size() ? 0 : 1;
-  for (std::size_t k = 0; k < a.size() && k < b.size(); ++k) most = std::max(most, std::abs(a.data()[k] - b.data()[k]));
+  for (std::size_t k = 0; k < a.size() && k < b.size(); ++k)
+    most = std::max(most, test::distance_between(a.data()[k], b.data()[k]));
   return most;
 }
 xt::xtensor<complex, 2> numbers(std::size_t rows, std::size_t columns) {

@@ -1,4 +1,5 @@
 // A program of tensors has the same value and the same gradient for all kinds and layouts of its tensors.
+#include "distance.hpp"
 #include "layouts.hpp"
 
 #include <partita/sharded/tensor_functions.hpp>
@@ -34,7 +35,7 @@ template <class A, class B>
 double distance(const A& one, const B& other) {
   double most = one.size() == other.size() ? 0 : 1;
   for (std::size_t k = 0; k < one.size() && k < other.size(); ++k)
-    most = std::max(most, std::abs(one.data()[k] - other.data()[k]));
+    most = std::max(most, test::distance_between<double>(one.data()[k], other.data()[k]));
   return most;
 }
 

@@ -1,6 +1,7 @@
 // Norms and losses as functions of tensors, and a network of all layers: for arrays, typed, run-time and traced
 // tensors.
 #include "check_operation.hpp"
+#include "distance.hpp"
 
 #include <cmath>
 #include <partita/sharded/losses.hpp>
@@ -22,7 +23,8 @@ xt::xtensor<double, N> numbers(const std::array<std::size_t, N>& shape, double s
 template <class X, class Y>
 double apart(const X& x, const Y& y) {
   double most = x.shape() == y.shape() ? 0 : 1;
-  for (std::size_t k = 0; k < x.size() && most < 1; ++k) most = std::max(most, std::abs(x.data()[k] - y.data()[k]));
+  for (std::size_t k = 0; k < x.size() && most < 1; ++k)
+    most = std::max(most, test::distance_between(x.data()[k], y.data()[k]));
   return most;
 }
 

@@ -1,4 +1,5 @@
 // Loss and gradients of two programs equal those of PyTorch for all layouts; see pytorch_records.py.
+#include "distance.hpp"
 #include "layouts.hpp"
 
 #include <array>
@@ -63,7 +64,7 @@ double distance(const F& loss, const std::array<tensor, N>& w, const double (&re
     const tensor all = reshard(gradient, sharding(gradient.layout().on, gradient.rank()));
     if (all.state()->on->active())
       for (std::size_t k = 0; k < all.size(); ++k)
-        most = std::max(most, std::abs(all.data()[k] - record[std::min(next + k, Size - 1)]));
+        most = std::max(most, test::distance_between(all.data()[k], record[std::min(next + k, Size - 1)]));
     next += detail::volume_in(gradient.extents());
   };
   std::apply([&](const auto&... g) { (compare(g), ...); }, gradients);
