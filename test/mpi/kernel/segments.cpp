@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   const world everyone(test::workers());
   const std::size_t P = everyone.size(), me = everyone.id(), last = P - 1;
   test::expect_refused<shape_error>([&] { segments(everyone, {me}, {me == last ? P : 0}); },
-                                    "partita::segments(everyone, owned, segment_of_rows): requires");
+                                    "segment_of_rows): requires each entry of segment_of_rows to be below");
   const segments s(everyone, {me}, {0, last, me});
   const xt::xtensor<double, 1> x = xt::ones<double>({3}), y = xt::ones<double>({1}), bad = xt::ones<double>({2});
   test::expect_refused<shape_error>(

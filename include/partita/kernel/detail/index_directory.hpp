@@ -128,9 +128,10 @@ inline std::vector<index_directory::run> runs_sent(world_state& world, const ind
   return runs;
 }
 
-/// Registers the owned indices. All workers throw if they overlap, leave a gap, or one that is wanted does not exist.
+/// Registers the owned indices. All workers throw if they overlap, leave a gap, or one that is wanted, which error
+/// messages call an `entry`, does not exist.
 inline index_directory registered(world_state& world, const index_list& owned, const index_list& wanted,
-                                  const char* name) {
+                                  const char* name, const char* entry) {
   constexpr std::size_t most = std::size_t{1} << 62U;  // chosen: sums of two do not overflow
   constexpr std::uint64_t number_of_call = 0x696e646963657373ULL;
   const auto describe = [&] {
@@ -170,8 +171,9 @@ inline index_directory registered(world_state& world, const index_list& owned, c
   trouble = local_error(directory.take(runs, name));
   for (std::size_t j = 0; j < wanted.size() && !trouble.any(); ++j)
     if (wanted[j] >= n)
-      trouble = local_error(text(name) << ": requires wanted indices that are owned, below " << n << "; worker "
-                                       << world.id() << " wants " << given_index(wanted[j]));
+      trouble = local_error(text(name) << ": requires each " << entry << " to be below " << n
+                                       << ", the number of those that are owned; worker " << world.id() << " wants "
+                                       << given_index(wanted[j]));
   agree_together(world, number_of_call, trouble, describe);
   return directory;
 }

@@ -57,7 +57,7 @@ struct index_pattern {
 /// Cost:     six exchanges of lists (sent_to_each), eleven if there are several nodes, three fewer if each worker owns
 ///           a range. A worker holds the owners of n / p indices, or of p ranges, besides what it owns and wants.
 PARTITA_DECL index_pattern learnt_pattern(world_state& world, std::shared_ptr<transport>& ways, const index_list& owned,
-                                          const index_list& wanted, const char* name);
+                                          const index_list& wanted, const char* name, const char* entry);
 
 /// The pattern of rows whose senders know where they go: row j to worker receivers[j]. A worker gets rows in ascending
 /// order of the senders, those of one sender in their order. Opens the transport. Collective.

@@ -258,8 +258,8 @@ inline std::optional<index_travel> travel_by_node(world_state& world, const tran
 }
 
 PARTITA_DEF index_pattern learnt_pattern(world_state& world, std::shared_ptr<transport>& ways, const index_list& owned,
-                                         const index_list& wanted, const char* name) {
-  const index_directory directory = registered(world, owned, wanted, name);
+                                         const index_list& wanted, const char* name, const char* entry) {
+  const index_directory directory = registered(world, owned, wanted, name, entry);
   opened(ways, world);
   const wanted_rows rows = found_rows(world, directory, wanted);
   index_pattern pattern;

@@ -9,7 +9,8 @@ PARTITA_DEF index_planner::index_planner(const partita::world& everyone, const i
                                          const index_list& wanted, const index_words& words)
     : world_(everyone.state()), words_(words) {
   one_call(*world_, [&] {
-    pattern_ = std::make_shared<const index_pattern>(learnt_pattern(*world_, ways_, owned, wanted, name()));
+    pattern_ =
+        std::make_shared<const index_pattern>(learnt_pattern(*world_, ways_, owned, wanted, name(), words.wanted));
   });
 }
 
