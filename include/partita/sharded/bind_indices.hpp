@@ -247,8 +247,8 @@ auto filled_by(const index_exchange& exchange, const Numbers& own, const std::sh
   return tensor_of<T>(on, layout, extents, std::move(block), number);
 }
 template <class T>
-sharded_tensor<T> without_pending(const sharded_tensor<T>& x) {
-  return x.layout().is_partial() ? reshard(x, x.layout().finished()) : x;
+sharded_tensor<T> without_pending(const sharded_tensor<T>& x, const char* call) {
+  return x.layout().is_partial() ? with_rows(x, x.layout(), call) : x;
 }
 
 template <class T, class I>
@@ -260,7 +260,7 @@ shared_binding bound_at(const sharded_tensor<T>& x, const sharded_tensor<I>& giv
   if (x.rank() == 0 || given.rank() != 1)
     throw shape_error(text(call) << ": requires x of rank 1 or more and indices of rank 1, got extents " << x.extents()
                                  << " and " << given.extents());
-  const sharded_tensor<I> indices = without_pending(given);
+  const sharded_tensor<I> indices = without_pending(given, "bind_indices(x, indices)");
   const std::size_t extent = x.extents()[0];
   return bound_to({on, first_dimensions(x.layout(), 1), bare(indices.layout()), {extent}, indices.extents()}, call,
                   [&](local_error& wrong) {

@@ -25,8 +25,8 @@ sharded_tensor<T> taken_along(const sharded_tensor<T>& given_x, const sharded_te
   if (!fits)
     throw shape_error(text("partita::") << call << ": requires indices whose extents differ from those of x along D = "
                                         << along << " alone, got " << given.extents() << " and " << given_x.extents());
-  const sharded_tensor<T> x = without_pending(given_x);
-  const sharded_tensor<I> indices = without_pending(given);
+  const sharded_tensor<T> x = without_pending(given_x, call);
+  const sharded_tensor<I> indices = without_pending(given, call);
   const shape_list extents = x.extents();
   const auto b = bound_to({on, bare(x.layout()), bare(indices.layout()), extents, indices.extents()},
                           "partita::take_along_axis", [&](local_error& wrong) {
@@ -57,10 +57,10 @@ sharded_tensor<T> rows_gathered(const sharded_tensor<T>& given_x, const sharded_
     throw shape_error(text("partita::") << call << ": requires indices whose last extent is K = " << K
                                         << ", which count the first K dimensions of x, got indices of "
                                         << given.extents() << " and x of " << given_x.extents());
-  const sharded_tensor<T> x = without_pending(given_x);
+  const sharded_tensor<T> x = without_pending(given_x, call);
   sharding whole = bare(given.layout().finished());
   whole.cuts[given.rank() - 1] = axis_list();  // the indices of a row are on one worker
-  const sharded_tensor<I> indices = on ? reshard(given, whole) : given;
+  const sharded_tensor<I> indices = on ? with_rows(given, whole, call) : given;
   shape_list extents, counts;
   for (std::size_t d = 0; d < K; ++d) extents.push_back(x.extents()[d]);
   for (std::size_t d = 0; d + 1 < given.rank(); ++d) counts.push_back(given.extents()[d]);

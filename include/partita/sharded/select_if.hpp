@@ -21,7 +21,7 @@ template <class T, class M>
 sharded_tensor<std::size_t> kept_indices(const sharded_tensor<T>& x, const sharded_tensor<M>& keep) {
   const auto on = x.state()->on;
   const sharding line = first_dimensions(x.layout(), 1);
-  const sharded_tensor<M> mask = reshard(keep, line);
+  const sharded_tensor<M> mask = with_rows(keep, line, "select_if(x, keep)");
   return on->one_call([&] {
     const world& everyone = on->everyone();
     // 1. Each worker finds the indices in its part, and how many there are before it.

@@ -121,7 +121,7 @@ auto sort(const X& x, const sort_direction& direction = {}) {
   if constexpr (detail::takes_elements<X>())
     return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
       detail::mesh_to_sort(given, false, "sort(x)");
-      const auto z = detail::without_pending(given);
+      const auto z = detail::without_pending(given, "sort(x)");
       return detail::rows_at(z, detail::indices_in_order(z, {.descending = direction.descending}, nullptr, "sort"),
                              "sort(x)");
     });
@@ -137,8 +137,8 @@ auto argsort(const X& x, const sort_direction& direction = {}) {
   if constexpr (detail::takes_elements<X>())
     return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
       detail::mesh_to_sort(given, false, "argsort(x)");
-      return detail::indices_in_order(detail::without_pending(given), {.descending = direction.descending}, nullptr,
-                                      "argsort");
+      return detail::indices_in_order(detail::without_pending(given, "argsort(x)"),
+                                      {.descending = direction.descending}, nullptr, "argsort");
     });
   else return detail::rejected_call{};
 }
@@ -154,7 +154,7 @@ auto top_k(const X& x, std::size_t k) {
   if constexpr (detail::takes_elements<X>()) {
     const auto indices = detail::as_kind_of<true, 1>(x, [&](const auto& given) {
       const auto& on = detail::mesh_to_sort(given, false, "top_k(x, k)");
-      const auto z = detail::without_pending(given);
+      const auto z = detail::without_pending(given, "top_k(x, k)");
       return on->one_call([&] {
         const auto best = top_k(on->everyone(), detail::elements_in_part(z), k).places;
         const bool has_all = on->everyone().id() == 0;
@@ -163,9 +163,8 @@ auto top_k(const X& x, std::size_t k) {
                                   nullptr, "top_k");
       });
     });
-    auto values = detail::as_kind_of<true, 1>(x, [&](const auto& given) {
-      return detail::rows_at(detail::without_pending(given), detail::as_run_time(indices), "top_k(x, k)");
-    });
+    auto values = detail::as_kind_of<true, 1>(
+        x, [&](const auto& given) { return detail::rows_at(given, detail::as_run_time(indices), "top_k(x, k)"); });
     return top_elements<decltype(values), std::remove_const_t<decltype(indices)>>{std::move(values), indices};
   } else {
     return detail::rejected_call{};
@@ -191,7 +190,7 @@ auto quantile(const X& x, double probability) {
                                 "got ")
                            << std::to_string(probability).c_str() << " and x of extents " << given.extents())
                               .c_str());
-      const auto z = detail::without_pending(given);
+      const auto z = detail::without_pending(given, "quantile(x, probability)");
       const double at = probability * static_cast<double>(n - 1);
       const auto low = static_cast<std::size_t>(at);
       const std::vector<std::size_t> ranks{low, std::min(low + 1, n - 1), n - 1};
@@ -214,7 +213,7 @@ auto unique(const X& x) {
   if constexpr (detail::takes_elements<X>())
     return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
       const auto& on = detail::mesh_to_sort(given, false, "unique(x)");
-      const auto z = detail::without_pending(given);
+      const auto z = detail::without_pending(given, "unique(x)");
       return on->one_call([&] {
         const auto own = unique(on->everyone(), detail::elements_in_part(z));
         std::size_t before = 0, all = 0;
@@ -240,7 +239,7 @@ template <class X>
 auto permutation(const X& x, std::uint64_t seed) {
   return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
     const auto& on = detail::mesh_to_sort(given, true, "permutation(x, seed)");
-    const auto z = detail::without_pending(given);
+    const auto z = detail::without_pending(given, "permutation(x, seed)");
     const auto indices = on->one_call([&] {
       const interval part = detail::equal_part(z);
       const auto own = permutation(on->everyone(), part.size(), seed);

@@ -187,6 +187,13 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   BOOST_CHECK_THROW(trace([](const auto& u, const auto& i) { return gather_nd<1>(u, i); },
                           spec(m.layout("", ""), {4, 2}), spec(m.layout("", ""), {1, 2})),
                     shape_error);
+  if (everyone.size() > 1) {
+    const auto terms = shard(everyone, m.layout("", "").partial("a"), numbers{{3, 1}});
+    const no_implicit_reshard written_down;
+    test::expect_refused<partition_error>([&] { gather_nd<2>(x, terms); }, "requires operands that need not be moved");
+    test::expect_refused<partition_error>([&] { take_along_axis(x, terms, dimensions<0>); },
+                                          "requires operands that need not be moved");
+  }
   BOOST_TEST((whole<1>(gather_nd<2>(x, at(m, {{3, 1}})))(0) == made<matrix>({4, 2}, 1)(3, 1)) == true);
 }
 

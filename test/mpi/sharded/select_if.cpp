@@ -116,6 +116,11 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   test::expect_refused<partition_error>([&] {
     select_if(x, shard(everyone, other.layout("b"), xt::xtensor<int, 1>{0, 1}));
   });
+  if (everyone.size() > 1) {
+    const auto terms = shard(everyone, m.layout("").partial("a"), xt::xtensor<int, 1>{0, 1});
+    const no_implicit_reshard written_down;
+    test::expect_refused<partition_error>([&] { select_if(x, terms); }, "requires operands that need not be moved");
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -178,6 +178,12 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   test::expect_refused<shape_error>([&] { quantile(x, 1.5); }, "requires a probability from 0 to 1");
   if (everyone.size() > 1)
     test::expect_refused<disagreement_error>([&] { permutation(x, everyone.id() == 0 ? 1 : 2); });
+  if (everyone.size() > 1) {
+    const no_implicit_reshard written_down;
+    const auto terms = shard(everyone, m.layout("").partial("a"), numbers{2, 1});
+    test::expect_refused<partition_error>([&] { sort(terms); }, "requires operands that need not be moved");
+    sort(x);
+  }
   BOOST_TEST((whole<1>(sort(x)) == numbers{1, 2}));
 }
 
