@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <partita/comm/agreement.hpp>
+#include <partita/comm/facts.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/core/rejected_call.hpp>
 #include <partita/kernel/sorted_numbers.hpp>
 #include <partita/sharded/bind_indices.hpp>
@@ -19,17 +23,27 @@
 namespace partita {
 namespace detail {
 
-/// The mesh of a tensor whose elements are put in order at once.
+/// The mesh of a tensor whose elements are put in order at once, after all workers have agreed on the call and its
+/// parameter.
 template <class T>
-const std::shared_ptr<bound_mesh>& mesh_to_sort(const sharded_tensor<T>& x, bool has_rows, const char* call) {
+const std::shared_ptr<bound_mesh>& mesh_to_sort(const sharded_tensor<T>& x, bool has_rows, const char* call,
+                                                std::uint64_t parameter) {
   require_at_once(call);
-  if (!x.state()->on)
+  const auto& on = x.state()->on;
+  if (!on)
     throw partition_error(text("partita::") << call << ": requires a tensor on a mesh; shard it, or use sort(x, "
                                             << "dimensions<0>)");
+  hasher number(type_number<T>());
+  for (const char* c = call; *c != '\0'; ++c) number.mix(*c);
+  number.mix(fingerprint_of(x.layout())).mix(x.extents()).mix(parameter);
+  on->one_call([&] {
+    agree_if_checked(*on->everyone().state(), number.value(), {},
+                     [&] { return text("partita::") << call << " of extents " << x.extents(); });
+  });
   if (x.rank() != 1 && !(has_rows && x.rank() > 1))
     throw shape_error(text("partita::") << call << ": requires a tensor of rank 1" << (has_rows ? " or more" : "")
                                         << ", got extents " << x.extents());
-  return x.state()->on;
+  return on;
 }
 /// This worker's equal part of the first dimension of a tensor.
 template <class T>
@@ -120,7 +134,7 @@ template <class X>
 auto sort(const X& x, const sort_direction& direction = {}) {
   if constexpr (detail::takes_elements<X>())
     return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
-      detail::mesh_to_sort(given, false, "sort(x)");
+      detail::mesh_to_sort(given, false, "sort(x)", direction.descending ? 1 : 0);
       const auto z = detail::without_pending(given, "sort(x)");
       return detail::rows_at(z, detail::indices_in_order(z, {.descending = direction.descending}, nullptr, "sort"),
                              "sort(x)");
@@ -136,7 +150,7 @@ template <class X>
 auto argsort(const X& x, const sort_direction& direction = {}) {
   if constexpr (detail::takes_elements<X>())
     return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
-      detail::mesh_to_sort(given, false, "argsort(x)");
+      detail::mesh_to_sort(given, false, "argsort(x)", direction.descending ? 1 : 0);
       return detail::indices_in_order(detail::without_pending(given, "argsort(x)"),
                                       {.descending = direction.descending}, nullptr, "argsort");
     });
@@ -153,7 +167,7 @@ template <class X>
 auto top_k(const X& x, std::size_t k) {
   if constexpr (detail::takes_elements<X>()) {
     const auto indices = detail::as_kind_of<true, 1>(x, [&](const auto& given) {
-      const auto& on = detail::mesh_to_sort(given, false, "top_k(x, k)");
+      const auto& on = detail::mesh_to_sort(given, false, "top_k(x, k)", k);
       const auto z = detail::without_pending(given, "top_k(x, k)");
       return on->one_call([&] {
         const auto best = top_k(on->everyone(), detail::elements_in_part(z), k).places;
@@ -183,7 +197,7 @@ auto quantile(const X& x, double probability) {
                 "partita::quantile(x, probability): requires elements that are no integers; cast x to float or double");
   if constexpr (detail::takes_elements<X>() && has_fractions) {
     return detail::as_kind_of<true, 0>(x, [&](const auto& given) {
-      detail::mesh_to_sort(given, false, "quantile(x, probability)");
+      detail::mesh_to_sort(given, false, "quantile(x, probability)", std::bit_cast<std::uint64_t>(probability));
       const std::size_t n = given.extents()[0];
       if (!(probability >= 0 && probability <= 1) || n == 0)
         throw shape_error((text("partita::quantile(x, probability): requires a probability from 0 to 1 and an element, "
@@ -212,7 +226,7 @@ template <class X>
 auto unique(const X& x) {
   if constexpr (detail::takes_elements<X>())
     return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
-      const auto& on = detail::mesh_to_sort(given, false, "unique(x)");
+      const auto& on = detail::mesh_to_sort(given, false, "unique(x)", 0);
       const auto z = detail::without_pending(given, "unique(x)");
       return on->one_call([&] {
         const auto own = unique(on->everyone(), detail::elements_in_part(z));
@@ -238,7 +252,7 @@ template <class X>
   requires(detail::tensor_kind<X> == 1 || detail::tensor_kind<X> == 2)
 auto permutation(const X& x, std::uint64_t seed) {
   return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
-    const auto& on = detail::mesh_to_sort(given, true, "permutation(x, seed)");
+    const auto& on = detail::mesh_to_sort(given, true, "permutation(x, seed)", seed);
     const auto z = detail::without_pending(given, "permutation(x, seed)");
     const auto indices = on->one_call([&] {
       const interval part = detail::equal_part(z);

@@ -176,8 +176,16 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   test::expect_refused<shape_error>([&] { sort(rows); }, "partita::sort(x): requires a tensor of rank 1, got");
   test::expect_refused<shape_error>([&] { top_k(x, 3); }, "requires at least k = 3");
   test::expect_refused<shape_error>([&] { quantile(x, 1.5); }, "requires a probability from 0 to 1");
-  if (everyone.size() > 1)
-    test::expect_refused<disagreement_error>([&] { permutation(x, everyone.id() == 0 ? 1 : 2); });
+  if (everyone.size() > 1) {
+    const std::size_t own = everyone.id() == 0 ? 1 : 0;
+    test::expect_refused<disagreement_error>([&] { permutation(x, own); }, "partita::permutation(x, seed) of extents");
+    test::expect_refused<disagreement_error>([&] { top_k(x, own); }, "partita::top_k(x, k) of extents");
+    test::expect_refused<disagreement_error>([&] { sort(x, {own == 1}); }, "partita::sort(x) of extents");
+    test::expect_refused<disagreement_error>([&] { quantile(x, own == 1 ? 0.5 : 1.5); },
+                                             "partita::quantile(x, probability) of extents");
+    test::expect_refused<disagreement_error>([&] { own == 1 ? sort(x) : unique(x); }, "partita::unique(x) of ext");
+    test::expect_refused<disagreement_error>([&] { own == 1 ? (void)argsort(x) : (void)sort(x); }, "argsort(x)");
+  }
   if (everyone.size() > 1) {
     const no_implicit_reshard written_down;
     const auto terms = shard(everyone, m.layout("").partial("a"), numbers{2, 1});
