@@ -51,7 +51,8 @@ struct pipeline_shape {
   std::size_t numbers() const { return std::size_t{3} * stages() * micro_batches; }
 };
 
-/// Seconds of the passes of each stage for one micro-batch, and of a movement between two stages.
+/// Seconds of the passes of each stage for one micro-batch, and of a movement between two stages. An empty list is one
+/// of zeros.
 struct pipeline_times {
   std::vector<double> forward{}, backward{}, weights{};
   double moving = 0;
@@ -65,7 +66,7 @@ using pipeline_tasks = std::vector<std::vector<pipeline_task>>;
 PARTITA_DECL bool has_weights(const pipeline_tasks& tasks);
 
 /// The tasks of a pipeline in one of the usual orders.
-/// Requires: a stage and a micro-batch [partition_error].
+/// Requires: a stage and a micro-batch; times that are numbers from 0 on, of all stages or of none [partition_error].
 PARTITA_DECL pipeline_tasks tasks_of(pipeline_order order, const pipeline_shape& shape, const pipeline_times& times);
 
 /// A task with the times between which it is done.
@@ -87,9 +88,10 @@ struct pipeline_run {
 /// Simulates tasks in these orders. A task begins when its group has done the tasks before it, and what it needs has
 /// arrived: of the stage before (forward), of the stage behind and its own forward pass (backward), of its own backward
 /// pass (weights).
-/// Requires: each task once, by the group that has its stage; the backward passes of a stage, and the passes of its
-///           weights, in ascending order of micro-batches, so that gradients are summed in one order [partition_error];
-///           an order in which nothing waits for ever [partition_error, which names the circle].
+/// Requires: what `tasks_of` requires; each task once, by the group that has its stage; the backward passes of a stage,
+///           and the passes of its weights, in ascending order of micro-batches, so that gradients are summed in one
+///           order [partition_error]; an order in which nothing waits for ever [partition_error, which names the
+///           circle].
 PARTITA_DECL pipeline_run simulate(const pipeline_shape& shape, const pipeline_tasks& tasks,
                                    const pipeline_times& times);
 

@@ -195,12 +195,16 @@ class pipeline {
       }
     }
     all.mix(static_cast<std::size_t>(options.order));
-    for (const auto* list : {&options.times.forward, &options.times.backward, &options.times.weights})
+    for (const auto* list : {&options.times.forward, &options.times.backward, &options.times.weights}) {
+      all.mix(list->size());
       for (const double one : *list) all.mix(std::bit_cast<std::uint64_t>(one));
+    }
     all.mix(std::bit_cast<std::uint64_t>(options.times.moving));
-    for (const auto& list : options.tasks)
+    for (const auto& list : options.tasks) {
+      all.mix(list.size());
       for (const pipeline_task& one : list)
         all.mix(static_cast<std::size_t>(one.pass)).mix(one.stage).mix(one.micro_batch);
+    }
     fingerprint_ = all.value();
     detail::agree_if_checked(*on_->everyone().state(), fingerprint_, wrong,
                              [&] { return text("partita::pipeline of ") << stages_.size() << " stages"; });
@@ -257,8 +261,10 @@ class pipeline {
         const sharded_tensor<T> y = program.template run<T>(arguments[s]);
         made.push_back(y.layout().is_partial() ? reshard(y, y.layout().finished()) : y);
       }
+      // 3. Backward, from the share of this micro-batch in the mean. The loss is summed there, because backward passes
+      // are in ascending order of micro-batches, forward passes perhaps not.
+      steps_.begin_task(number.of(numbers::backward, shape_.stages() - 1, m));
       loss = weighted_sum(loss, detail::detached(made.back()), share);
-      // 3. Backward, from the share of this micro-batch in the mean.
       sharded_tensor<T> dy;
       for (auto s = static_cast<std::uint32_t>(stages); s-- > 0;) {
         if (s + 1 == stages) {
@@ -283,7 +289,7 @@ class pipeline {
       }
     }
     // 4. The results.
-    steps_.begin_task(number.of(numbers::forward, shape_.stages() - 1, shape_.micro_batches - 1));
+    steps_.begin_task(number.of(numbers::backward, shape_.stages() - 1, shape_.micro_batches - 1));
     loss_ = detail::outside_result(steps_, loss, loss_number_);
     for (std::uint32_t s = 0; s < stages; ++s) {
       steps_.begin_task(number.of(numbers::backward, s, shape_.micro_batches - 1));
@@ -310,8 +316,6 @@ class pipeline {
     if (times.forward.empty()) times.forward.assign(stages, 1);
     if (times.backward.empty()) times.backward.assign(stages, apart ? 1 : 2);
     if (times.weights.empty()) times.weights.assign(stages, 1);
-    for (auto* list : {&times.forward, &times.backward, &times.weights})
-      for (double& one : *list) one = one > 0 ? one : 1e-9;  // every task takes some time
     run_ = simulate(shape_, options.tasks.empty() ? tasks_of(options.order, shape_, times) : options.tasks, times);
     steps_.settle(*on_, detail::pipeline_events(shape_, run_, steps_.uses()));
   }

@@ -33,9 +33,11 @@ struct network {
   const world& everyone;
   std::size_t stages, groups, rows;
   bool cut_weights = false;
+  bool on_one_each = false;  ///< whether a group is one worker
 
   placed_mesh where(std::size_t s) const {
     const std::size_t n = everyone.size(), g = s % groups;
+    if (on_one_each) return {mesh{axis{"data", 1}}, workers(g % n, g % n + 1)};
     // as equal as possible; where there are more groups than workers, some workers have several
     const std::size_t first = n >= groups ? balanced_part(n, groups, g).start : g % n;
     const std::size_t stop = n >= groups ? balanced_part(n, groups, g).stop : first + 1;
@@ -101,6 +103,17 @@ std::vector<double> everywhere(const world& everyone, const sharded_tensor<doubl
   return {there.data(), there.data() + there.size()};
 }
 
+/// The loss and all gradients of one step.
+std::vector<double> results_of(const network& net, const pipeline_options& options) {
+  pipeline<double> step(net.everyone, net.list(), options);
+  const auto in = net.on_stage(0, 1, {net.rows, width}), out = net.on_stage(net.stages - 1, 2, {net.rows, width});
+  std::vector<double> all = everywhere(net.everyone, step(in, out, net.parameters()));
+  for (const auto& of_stage : step.gradients())
+    for (const auto& one : of_stage)
+      for (const double x : everywhere(net.everyone, one)) all.push_back(x);
+  return all;
+}
+
 template <std::size_t Stages>
 void check(const network& net, const pipeline_options& options, double tolerance = 0) {
   // the whole network on one worker
@@ -161,6 +174,27 @@ BOOST_AUTO_TEST_CASE(the_last_micro_batches_may_be_smaller) {
   // shares of 8 rows: 3, 3 and 2
   check<2>({everyone, 2, 2, 8}, {.rows = 8, .micro_batches = 3}, 1e-13);
   check<2>({everyone, 2, 2, 8}, {.rows = 8, .micro_batches = 8});
+  // the bits of one worker that has all stages
+  const pipeline_options uneven{.rows = 8, .micro_batches = 3};
+  const std::vector<double> expected = results_of({everyone, 3, 1, 8, false, true}, uneven);
+  BOOST_TEST((results_of({everyone, 3, 3, 8, false, true}, uneven) == expected));
+}
+
+BOOST_AUTO_TEST_CASE(times_and_orders_change_no_bit) {
+  world everyone(test::workers());
+  const network net{everyone, 3, 3, 8, false, true};
+  const std::vector<double> expected = results_of({everyone, 3, 1, 8, false, true}, {.rows = 8, .micro_batches = 3});
+  // a stage that takes no time beside the others
+  BOOST_TEST(
+      (results_of(net, {.rows = 8, .micro_batches = 3, .times = {{1e9, 0, 0}, {0, 1e-9, 1e9}, {}, 0}}) == expected));
+  // forward passes in descending order
+  pipeline_shape shape{{}, 3};
+  for (std::uint32_t s = 0; s < 3; ++s) shape.group_of.push_back(s % static_cast<std::uint32_t>(everyone.size()));
+  pipeline_tasks tasks = tasks_of(pipeline_order::gpipe, shape, {});
+  for (auto& list : tasks)
+    for (pipeline_task& one : list)
+      if (one.pass == pipeline_pass::forward) one.micro_batch = 2 - one.micro_batch;
+  BOOST_TEST((results_of(net, {.rows = 8, .micro_batches = 3, .tasks = tasks}) == expected));
 }
 
 BOOST_AUTO_TEST_CASE(a_list_of_tasks_is_an_order) {
@@ -245,7 +279,11 @@ BOOST_AUTO_TEST_CASE(wrong_pipelines_and_calls_are_refused) {
     disagrees({{}, {one, 1}, {}}, {});
     disagrees({{}, {}, {1, one}}, {});
     disagrees({{}, {}, {}, one}, {});
+    disagrees(odd ? pipeline_times{{1, 1}, {}, {}} : pipeline_times{{}, {1, 1}, {}}, {});
     pipeline_tasks tasks = tasks_of(pipeline_order::gpipe, {{0, 1}, 2}, {});
+    pipeline_tasks divided = tasks;
+    if (odd) divided[1].insert(divided[1].begin(), divided[0].back()), divided[0].pop_back();
+    disagrees({}, divided);
     if (odd) std::swap(tasks[0][0], tasks[0][1]);
     disagrees({}, tasks);
   }
@@ -266,7 +304,9 @@ BOOST_AUTO_TEST_CASE(each_stage_receives_only_what_it_needs) {
   if (of_stages[0] == 1 && of_stages[1] == 1)  // 8 rows of 4 numbers there, and their cotangents back
     BOOST_TEST(sum_over(everyone, detail::executing.moved.bytes) - before == 2 * 8 * width * sizeof(double));
   step.measured();
+  const std::uint64_t calls = detail::status_slots::instance().own().calls;
   step(x, t, weights);
+  BOOST_TEST(detail::status_slots::instance().own().calls - calls == 1U);  // one agreement
   const timetable times = step.measured();
   BOOST_TEST(times.seconds() > 0);
   BOOST_TEST(times.seconds() >= times.computing());

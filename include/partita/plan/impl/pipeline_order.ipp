@@ -75,10 +75,19 @@ class pipeline_clock {
   std::vector<double> done_;
 };
 
-PARTITA_DECL void require_pipeline(const pipeline_shape& shape) {
+PARTITA_DECL void require_pipeline(const pipeline_shape& shape, const pipeline_times& times) {
   if (shape.group_of.empty() || shape.micro_batches == 0)
     throw partition_error(text("partita::pipeline: requires at least one stage and one micro-batch, got ")
                           << shape.stages() << " and " << shape.micro_batches << "; give both");
+  const auto is_time = [](double t) { return t >= 0 && t <= 1e30; };  // sums of times stay finite
+  bool are_times = is_time(times.moving);
+  for (const auto* list : {&times.forward, &times.backward, &times.weights}) {
+    are_times = are_times && (list->empty() || list->size() == shape.stages());
+    for (const double t : *list) are_times = are_times && is_time(t);
+  }
+  if (!are_times)
+    throw partition_error(text("partita::pipeline: requires times from 0 to 1e30 seconds, one for each of the ")
+                          << shape.stages() << " stages in each list; give them all, or leave a list empty");
 }
 
 /// Each task once, by its group, and gradients in one order.
@@ -137,13 +146,7 @@ PARTITA_DECL void refuse_circle(const pipeline_shape& shape, const pipeline_task
 class pipeline_chooser {
  public:
   pipeline_chooser(const pipeline_shape& shape, const pipeline_times& times, bool has_weights)
-      : shape_(shape),
-        times_(times),
-        has_weights_(has_weights),
-        clock_(shape, times.moving),
-        free_(shape.groups(), 0),
-        next_(std::size_t{3} * shape.stages(), 0),
-        tasks_(shape.groups()) {}
+      : shape_(shape), times_(times), has_weights_(has_weights) {}
 
   pipeline_tasks chosen() {
     const std::size_t all = (has_weights_ ? 3U : 2U) * std::size_t{shape_.stages()} * shape_.micro_batches;
@@ -193,10 +196,10 @@ class pipeline_chooser {
   const pipeline_shape& shape_;
   const pipeline_times& times_;
   bool has_weights_;
-  pipeline_clock clock_;
-  std::vector<double> free_;
-  std::vector<std::uint32_t> next_;
-  pipeline_tasks tasks_;
+  pipeline_clock clock_{shape_, times_.moving};
+  std::vector<double> free_ = std::vector<double>(shape_.groups(), 0);
+  std::vector<std::uint32_t> next_ = std::vector<std::uint32_t>(std::size_t{3} * shape_.stages(), 0);
+  pipeline_tasks tasks_ = pipeline_tasks(shape_.groups());
 };
 
 /// Whether the stages are dealt to the groups in turn, and the micro-batches are a multiple of the groups.
@@ -230,7 +233,7 @@ PARTITA_DECL pipeline_tasks interleaved_tasks(const pipeline_shape& shape) {
 }  // namespace detail
 
 PARTITA_DEF pipeline_tasks tasks_of(pipeline_order order, const pipeline_shape& shape, const pipeline_times& times) {
-  detail::require_pipeline(shape);
+  detail::require_pipeline(shape, times);
   if (order == pipeline_order::interleaved && detail::is_dealt_in_turn(shape)) return detail::interleaved_tasks(shape);
   if (order != pipeline_order::gpipe)
     return detail::pipeline_chooser(shape, times, order == pipeline_order::zero_bubble).chosen();
@@ -253,10 +256,8 @@ PARTITA_DEF bool has_weights(const pipeline_tasks& tasks) {
 
 PARTITA_DEF pipeline_run simulate(const pipeline_shape& shape, const pipeline_tasks& tasks,
                                   const pipeline_times& times) {
-  detail::require_pipeline(shape);
+  detail::require_pipeline(shape, times);
   const bool are_apart = has_weights(tasks);
-  std::size_t left = 0;
-  for (const auto& list : tasks) left += list.size();
   detail::require_complete(shape, tasks, are_apart);
   detail::pipeline_clock clock(shape, times.moving);
   std::vector<std::size_t> next(tasks.size(), 0);
@@ -264,7 +265,7 @@ PARTITA_DEF pipeline_run simulate(const pipeline_shape& shape, const pipeline_ta
   std::vector<std::uint32_t> kept(shape.stages(), 0);
   pipeline_run run;
   double busy = 0;
-  for (; left > 0; --left) {
+  for (std::size_t left = shape.numbers() / 3 * (are_apart ? 3 : 2); left > 0; --left) {
     // The next task that can begin, of any group: the earliest.
     std::size_t first = tasks.size();
     double at = 0;
@@ -277,7 +278,8 @@ PARTITA_DEF pipeline_run simulate(const pipeline_shape& shape, const pipeline_ta
     }
     if (first == tasks.size()) detail::refuse_circle(shape, tasks, next, clock);
     const pipeline_task& one = tasks[first][next[first]++];
-    const double until = at + times.of(one);
+    // Every task takes some time, so that tasks that need each other begin at different times: at least one rounding.
+    const double least = at + at * 2.3e-16 + 1e-300, full = at + times.of(one), until = full > least ? full : least;
     run.tasks.push_back({one, static_cast<std::uint32_t>(first), at, until});
     clock.done(one) = free[first] = until;
     busy += until - at;
