@@ -6,6 +6,7 @@
 #include <partita/plan/search.hpp>
 #include <partita/sharded/measured_times.hpp>
 #include <pretended.hpp>
+#include <random>
 #include <refused.hpp>
 #include <string>
 #include <utility>
@@ -116,6 +117,41 @@ BOOST_AUTO_TEST_CASE(intermediate_values_keep_to_a_limit_of_memory) {
   text of;
   of << "the least that is possible is " << least << " bytes, got " << least - 1;
   test::expect_refused<error>([&] { program.bind<double>(everyone, all, {.memory = least - 1}); }, of.c_str());
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_that_is_refused_states_the_least_of_all_orders) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const sharding layouts[] = {m.layout("a", ""), m.layout("", "a"), m.layout("", "")};
+  std::mt19937 seeds(everyone.size());
+  for (int round = 0; round < 12; ++round) {
+    const auto seed = seeds();
+    const auto f = [&](const auto& x) {  // sums and products of earlier values, in random layouts
+      std::mt19937 random(seed);
+      std::vector values{add(x, x), multiply(x, x)};
+      for (int k = 0; k < 14; ++k) {
+        const auto& a = values[random() % values.size()];
+        const auto& b = values[random() % values.size()];
+        values.push_back(constrain(random() % 2 == 0 ? add(a, b) : multiply(a, b), layouts[random() % 3]));
+      }
+      auto y = values[0];
+      for (const auto& one : values) y = add(y, one);
+      return y;
+    };
+    const auto program = trace(f, spec(layouts[0], {12, 12}));
+    const auto held = [&](std::size_t limit) {
+      const auto step = program.bind<double>(everyone, {0}, {.overlap = true, .memory = limit});
+      const std::size_t most = maximum_over(everyone, step.bytes_held());
+      BOOST_TEST(most <= limit);
+      return most;
+    };
+    std::size_t least = held(schedule_options::unlimited);
+    std::string said;
+    while (said.empty()) said = test::refused([&] { least = held(least - 1); });
+    text of;
+    of << "the least that is possible is " << least << " bytes, got " << least - 1 << ";";
+    BOOST_TEST(said.find(of.c_str()) != std::string::npos, said << " where it keeps to " << least);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_timetable_says_what_is_computed_while_what_is_pending) {

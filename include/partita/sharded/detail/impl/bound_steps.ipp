@@ -213,6 +213,7 @@ PARTITA_DEF void bound_steps::settle(bound_mesh& on, const schedule_options& opt
   // that can start at one time may share their messages, and then the same without that.
   estimate(moves ? on.link_of_movements(options.model.memory_bytes) : link_cost{}, options.model);
   bool join = moves;
+  std::size_t least = schedule_options::unlimited;
   for (std::size_t ahead = overlap ? steps_.size() : 0;;) {
     if ((ahead == 0 && !join) || !order_together(on, {ahead > 0 ? options.pending : 1, ahead}, join)) {
       ahead = 0, join = false;
@@ -222,10 +223,11 @@ PARTITA_DEF void bound_steps::settle(bound_mesh& on, const schedule_options& opt
     if (options.memory == schedule_options::unlimited) break;
     const std::size_t most = largest<1>(*on.everyone().state(), {bytes_held_})[0];
     if (most <= options.memory) break;
+    least = std::min(least, most);
     if (ahead == 0 && !join)
       throw error(text("partita::traced_function::bind: requires .memory for the intermediate values of a worker, of "
                        "which the least that is possible is ")
-                  << most << " bytes, got " << options.memory
+                  << least << " bytes, got " << options.memory
                   << "; give that much, recompute segments, or shard the values further");
     if (ahead == 0) join = false;
     ahead /= 4;
