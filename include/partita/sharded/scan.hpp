@@ -31,18 +31,18 @@ auto map_state(const S& state, const F& f) {
   else return f(state);
 }
 
-/// The value that a scan hands from step to step: an array of an expression, else a tensor.
+/// The value that a scan hands from step to step: an array of an expression, else a tensor. What is none of them keeps
+/// its type, and is refused because it has not that of the state.
+template <class X>
+X as_scanned(const X& x) {
+  return x;
+}
 template <class T, auto Layout>
 typed_sharded<T, Layout> as_scanned(const typed_sharded<T, Layout>& x) {
   return x;
 }
 template <class T>
 sharded_tensor<T> as_scanned(const sharded_tensor<T>& x) {
-  return x;
-}
-template <class X>
-  requires(tensor_kind<X> == 3)
-X as_scanned(const X& x) {
   return x;
 }
 template <ranked_array X>
@@ -72,9 +72,11 @@ auto next_state(const F& step, std::size_t i, const S& state, const P&... parame
     return map_state(step(state, parameters...), scanned);
   else return map_state(step(i, state, parameters...), scanned);
 }
+template <class F, class... X>
+concept returns_from =
+    std::is_invocable_v<const F&, const X&...> && !std::is_void_v<std::invoke_result_t<const F&, const X&...>>;
 template <class F, class S, class... P>
-inline constexpr bool is_step_of = std::is_invocable_v<const F&, const S&, const P&...> ||
-                                   std::is_invocable_v<const F&, std::size_t, const S&, const P&...>;
+inline constexpr bool is_step_of = returns_from<F, S, P...> || returns_from<F, std::size_t, S, P...>;
 
 template <class S>
 void require_same_extents(std::size_t i, const S& made, const S& expected) {
@@ -193,7 +195,7 @@ auto scanned(const F& step, const S& initial, std::size_t n, const scan_options&
   constexpr bool is_step = is_step_of<F, S, P...>;
   static_assert(is_step,
                 "partita::scan(step, state, n, parameters...): requires a step that is called as step(state, "
-                "parameters...), or as step(i, state, parameters...) with its number");
+                "parameters...), or as step(i, state, parameters...) with its number, and returns the next state");
   if constexpr (is_step) {
     constexpr bool keeps_type = std::is_same_v<decltype(next_state(step, n, initial, parameters...)), S>;
     static_assert(keeps_type,

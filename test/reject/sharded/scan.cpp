@@ -7,6 +7,10 @@
 // lines NUMBER: 12
 // first NOT_CALLED: partita::scan\(step, state, n, parameters...\): requires a step that is called as step\(state,
 // lines NOT_CALLED: 12
+// first NOTHING: partita::scan\(step, state, n, parameters...\): requires a step that is called as step\(state,
+// lines NOTHING: 12
+// first ONLY_A_NUMBER: partita::scan\(step, state, n, parameters...\): requires a step whose result has the type of the
+// lines ONLY_A_NUMBER: 12
 // first OTHER_LAYOUT: partita::scan\(step, state, n, parameters...\): requires a step whose result has the type of the
 // lines OTHER_LAYOUT: 12
 // first OTHER_KIND: partita::scan\(step, state, n, parameters...\): requires a step whose result has the type of the
@@ -33,6 +37,10 @@ void calls(const sharded<double, m.layout("a", "")>& typed, const sharded_tensor
   scan(with, x, 3, 2.0);
 #elif defined(NOT_CALLED)
   scan(step, x, 3, x);
+#elif defined(NOTHING)
+  scan([](const auto& u) { static_cast<void>(tanh(u)); }, x, 3);
+#elif defined(ONLY_A_NUMBER)
+  scan([](const auto&) { return 1.0; }, x, 3);
 #elif defined(OTHER_LAYOUT)
   scan([](const auto& u) { return reshard<m.layout("", "")>(u); }, typed, 3);
 #elif defined(OTHER_KIND)

@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(a_timetable_is_written_and_drawn) {
   const std::vector<step_use> program{
       {.reads = {0}, .sets = 1, .moves = true, .seconds = 5e-3, .bytes = 8000, .received = 4000, .name = "matmul"},
       {.reads = {2}, .sets = 3, .seconds = 3e-3, .bytes = 16000, .name = "relu"},
-      {.reads = {1, 3}, .sets = 4, .is_backward = true, .seconds = 2e-3, .bytes = 4000, .name = "matmul"}};
+      {.reads = {1, 3}, .sets = 4, .is_backward = true, .seconds = 2e-3, .bytes = 4000, .name = "gradient of matmul"}};
   const timetable times = timetable_of(program, order_steps(program, 0, 3, {2, 10}));
   const std::string expected =
       "at 0.00 ns  moves for matmul    takes 5.00 ms   8.00 kB held, 4.00 kB received\n"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <partita/comm/box_exchange.hpp>
 
@@ -131,7 +132,12 @@ PARTITA_DEF void box_exchange::give_boxes() {
 }
 
 PARTITA_DEF void box_exchange::finish_boxes() {
-  for (backoff p(oversubscribed_); !advance();) p.pause();
+  if (!advance()) {
+    const bool is_traced = trace::on() && trace::begin_wait();
+    const auto from = is_traced ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
+    for (backoff p(oversubscribed_); !advance();) p.pause();
+    if (is_traced) trace::end_wait(std::chrono::steady_clock::now() - from);
+  }
   for (const auto& c : carriers_) c->finish();
 }
 

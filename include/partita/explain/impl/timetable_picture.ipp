@@ -10,7 +10,7 @@ namespace detail {
 
 PARTITA_DECL long_text said_entry(const timetable::entry& one) {
   long_text all(one.moves ? "moves for " : "");
-  all << (one.is_backward ? "gradient of " : "") << (one.operation.empty() ? "a value" : one.operation.c_str());
+  all << (one.operation.empty() ? "a value" : one.operation.c_str());
   if (one.others > 0) all << " and " << one.others << " more";
   return all;
 }

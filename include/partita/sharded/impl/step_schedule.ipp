@@ -25,6 +25,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
         step_use& one = steps_.emplace_back();
         one.is_backward = e.backward, one.seconds = e.seconds;
         one.moves = e.done == step_event::what::move || e.done == step_event::what::window;
+        if (e.backward && e.operation != step_event::none) one.name << "gradient of ";
         one.name << (e.operation == step_event::none ? "update" : g_.operation(e.operation).how.name());
         if (one.moves) one.received = e.bytes;
         switch (e.done) {

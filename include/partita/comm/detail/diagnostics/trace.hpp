@@ -29,6 +29,7 @@ class [[gnu::visibility("default")]] trace {
   static std::size_t current() { return current_; }
   /// The current call ends now, as far as is known; a later end_call may extend it.
   PARTITA_DECL [[gnu::noinline]] static void end_call();
+  /// The same after one of the movements of a call, whose messages and bytes are added to those of the others.
   PARTITA_DECL [[gnu::noinline]] static void end_call(std::size_t number, std::size_t messages, std::size_t by_message,
                                                       std::size_t shared);
   /// The next agreement on the same call belongs to the same record: the workers agree on what they have gathered.

@@ -100,7 +100,7 @@ PARTITA_DEF void trace::end_call() {
 PARTITA_DEF void trace::end_call(std::size_t number, std::size_t messages, std::size_t by_message, std::size_t shared) {
   trace_record::edit(number, [&](traced_call& call) {
     call.end = trace_record::now();
-    call.messages = messages, call.by_message = by_message, call.shared = shared;
+    call.messages += messages, call.by_message += by_message, call.shared += shared;
   });
 }
 
