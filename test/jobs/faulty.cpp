@@ -7,6 +7,8 @@
 #include <partita/comm/stop_signal.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/repartition.hpp>
+#include <partita/sharded/bound_program.hpp>
+#include <partita/sharded/tensor_functions.hpp>
 #include <stdexcept>
 #include <string>
 
@@ -40,6 +42,14 @@ int main(int argc, char** argv) {
                          everyone.partition(extents(std::size_t{1}, n)));
   const xt::xtensor<double, 1> x{1, 2, 3};
   const xt::xtensor<float, 2> rows = xt::ones<float>({std::size_t{2}, 3 * n});
+  // a program that moves rows to columns and back
+  const mesh m{axis{"a", n}};
+  const sharding by_rows = m.layout("a", ""), by_columns = m.layout("", "a");
+  const auto there_and_back = [&](const auto& y) {
+    return constrain(multiply(constrain(multiply(y, 2), by_columns), 0.5), by_rows);
+  };
+  auto program = trace(there_and_back, spec(by_rows, {n, n})).bind<float>(everyone);
+  const auto z = shard<float>(everyone, by_rows, {n, n}, [](const auto& i) { return static_cast<float>(i[0]); });
   std::optional<stop_signal> stop;
   if (argv[1] == std::string("is asked to end")) stop.emplace(everyone);
   for (long k = 0, most = std::atol(argv[2]);; ++k) {
@@ -53,7 +63,7 @@ int main(int argc, char** argv) {
     }
     if (k < most) continue;
     if (stop && k == most && everyone.id() + 1 == n) ::raise(SIGTERM);
-    if (argv[1] == std::string("ends")) return 0;
+    if (argv[1] == std::string("ends")) return program(z).data()[0] == z.data()[0] ? 0 : 1;
     if (everyone.id() + 1 == n) go_wrong(argv[1]);
   }
 }

@@ -29,6 +29,8 @@ def main():
             made = (calls + 1) * workers
             # a sum says what it hands over as it does; a repartition of 2 x 3n floats moves all but its own 2 x 3
             moved = made * (workers - 1) * 2 * 3 * 4
+            # a program of two movements of n x n floats, once on each worker
+            in_program = 2 * workers * (workers - 1) * 4
             told = subprocess.run([explain, "trace", "t.json", "--svg", "t.svg"], cwd=folder, capture_output=True, text=True)
             sums = {line.split()[0]: line.split()[1] for line in told.stdout.splitlines() if line.strip()}
             picture = xml.etree.ElementTree.parse(folder / "t.svg").getroot() if (folder / "t.svg").exists() else []
@@ -37,6 +39,7 @@ def main():
             axis = [e.text for e in picture if (e.text or "").endswith(" ms")]
             right = (run.returncode == 0 and read.returncode == 0 and lines["workers"] == str(workers)
                      and lines["all_sum_reduce"].split()[0] == str(made) and lines["repartition"] == f"{made} {moved}"
+                     and lines["bound_program"] == f"{workers} {in_program}"
                      and told.returncode == 0 and sums["repartition"] == sums["all_sum_reduce"] == str(made)
                      and rows == [f"worker {k}" for k in range(workers)] and len(axis) > 3 and not hidden)
             passed, failed = passed + right, failed + (not right)

@@ -87,7 +87,14 @@ inline std::string trace_picture(const traced_calls& calls) {
     constexpr const char* palette[] = {"#3f7fbf", "#d9822b", "#4c9f50", "#8a63c2", "#c23b45", "#2a9d94", "#b59a1a"};
     return palette[operation % (sizeof palette / sizeof *palette)];
   };
-  const auto name = [&](std::size_t operation) { return std::string(operations[operation]); };
+  const auto name = [&](std::size_t operation) {  // in XML
+    std::string written;
+    for (const char c : operations[operation])
+      if (c == '<') written += "&lt;";
+      else if (c == '&') written += "&amp;";
+      else written += c;
+    return written;
+  };
   char part[512];
   const double bottom = top + row * static_cast<double>(rows), all_wide = left + width + 50, all_high = bottom + 50;
   std::snprintf(part, sizeof part,
