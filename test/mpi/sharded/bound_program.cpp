@@ -3,6 +3,7 @@
 #include "check_bound.hpp"
 
 #include <partita/comm/over_workers.hpp>
+#include <partita/comm/pooled.hpp>
 #include <partita/plan/search.hpp>
 #include <partita/sharded/measured_times.hpp>
 #include <pretended.hpp>
@@ -123,6 +124,7 @@ BOOST_AUTO_TEST_CASE(a_limit_that_is_refused_states_the_least_of_all_orders) {
   world everyone(test::workers());
   const mesh m{axis{"a", everyone.size()}};
   const sharding layouts[] = {m.layout("a", ""), m.layout("", "a"), m.layout("", "")};
+  const auto x = made(everyone, layouts[0], {12, 12}, 1);
   std::mt19937 seeds(everyone.size());
   for (int round = 0; round < 12; ++round) {
     const auto seed = seeds();
@@ -140,9 +142,14 @@ BOOST_AUTO_TEST_CASE(a_limit_that_is_refused_states_the_least_of_all_orders) {
     };
     const auto program = trace(f, spec(layouts[0], {12, 12}));
     const auto held = [&](std::size_t limit) {
-      const auto step = program.bind<double>(everyone, {0}, {.overlap = true, .memory = limit});
+      const std::size_t before = pooled.now;
+      auto step = program.bind<double>(everyone, {0}, {.overlap = true, .memory = limit});
       const std::size_t most = maximum_over(everyone, step.bytes_held());
       BOOST_TEST(most <= limit);
+      // In the pools are the intermediate values, the result, the gradient, and a word after each of two storages.
+      pooled.restart();
+      const std::size_t outside = (step(x).size() + x.size()) * sizeof(double);
+      BOOST_TEST(pooled.most - before <= step.bytes_held() + outside + 2 * sizeof(double));
       return most;
     };
     std::size_t least = held(schedule_options::unlimited);
