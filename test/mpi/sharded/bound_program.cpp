@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(a_limit_that_is_refused_states_the_least_of_all_orders) {
       auto step = program.bind<double>(everyone, {0}, {.overlap = true, .memory = limit});
       const std::size_t most = maximum_over(everyone, step.bytes_held());
       BOOST_TEST(most <= limit);
-      // In the pools are the intermediate values, the result, the gradient, and a word after each of two storages.
+      // In the pools are the intermediate values, the result, the gradient, and 8 bytes after each of two storages.
       pooled.restart();
       const std::size_t outside = (step(x).size() + x.size()) * sizeof(double);
       BOOST_TEST(pooled.most - before <= step.bytes_held() + outside + 2 * sizeof(double));
