@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(the_adjoint_of_a_thousand_steps_is_exact_on_integers) {
   };
   for (const scan_options& o : all_options) check(m.layout("a", ""), 5, o);  // rows move between workers
   for (const std::size_t n : {0U, 1U, 2U}) check(m.layout("a", ""), n, all_options[4 + n]);
-  check(m.layout("", "a"), everyone.size() <= 2 ? 1000 : 100, {.recompute_every = 32});
+  check(m.layout("", "a"), everyone.size() <= 6 ? 1000 : 100, {.recompute_every = 32});
 }
 
 BOOST_AUTO_TEST_CASE(states_and_steps_are_as_many_as_estimated) {
