@@ -101,6 +101,17 @@ BOOST_AUTO_TEST_CASE(blocks_are_sorted_stably_whatever_bits_their_numbers_have_i
       special[j] = kinds[random() % 7];
     }
     check("any bits", all), check("few numbers", few), check("last bits", near), check("special", special);
+    // sorted and falling, also but for one pair or the last element
+    std::sort(all.begin(), all.end(), [](double a, double b) { return detail::sort_key(a) < detail::sort_key(b); });
+    check("sorted", all);
+    std::swap(all[n - 1], all[n - 2]);
+    check("sorted but for the last", all);
+    std::reverse(all.begin(), all.end()), std::swap(all[0], all[1]);
+    check("falling", all);
+    all[n - 1] = all[n - 2];
+    check("falling, the last two equal", all);
+    all[n - 1] = all[0];
+    check("falling but for the last", all);
   }
 }
 

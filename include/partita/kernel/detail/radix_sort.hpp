@@ -23,6 +23,14 @@ using scratch_of = typename pooled_tensor<Element, 1>::storage_type;
 template <class Element, class Key>
 void radix_sort(Element* const all, std::size_t size, const Key& key) {
   const auto before = [&](const Element& a, const Element& b) { return key(a) < key(b); };
+  // Sorted elements stay, and strictly falling ones are reversed: at the first step that differs this is known.
+  std::size_t run = 1;
+  while (run < size && !before(all[run], all[run - 1])) ++run;
+  if (run >= size) return;
+  if (run == 1) {
+    while (run < size && before(all[run], all[run - 1])) ++run;
+    if (run == size) return std::reverse(all, all + size);
+  }
   // Below this size the tables of digits take longer than comparisons (chosen: any number near it does as well).
   if (size < 1024) return std::stable_sort(all, all + size, before);
   constexpr std::size_t digits = 4, values = 256, bits = 8, sorted_bits = digits * bits;
