@@ -61,6 +61,30 @@ struct periodic_box {
   }
 };
 
+namespace detail {
+
+/// Why x is not this worker's balanced block of a field of these points; empty if it is.
+template <std::size_t Rank, class X>
+text unbalanced_field(const char* name, const dynamic_partition<Rank>& p, const std::array<std::size_t, Rank>& points,
+                      const X& x) {
+  text problem;
+  const auto cuts = decomposition<Rank>::balanced(points, p.grid().shape());
+  std::array<std::size_t, Rank> shape{};
+  for (std::size_t d = 0; d < Rank; ++d) shape[d] = static_cast<std::size_t>(x.shape()[d]);
+  if (p.active() && shape != cuts.shape(p.index()))
+    problem << "partita::" << name << "(p, box)(x): requires the balanced block of a field of " << points
+            << ", which is " << cuts.shape(p.index()) << " on worker " << p.world().id() << ", got " << shape
+            << "; repartition the field";
+  return problem;
+}
+inline void require_positive_shift(double shift) {
+  if (!(shift > 0))
+    throw shape_error(text("partita::helmholtz_solver(p, box, shift): requires a positive shift, got ")
+                      << std::to_string(shift).c_str() << "; poisson_solver solves the equation without it");
+}
+
+}  // namespace detail
+
 /// Multiplies each wave of a real field by a factor; spectral_derivative and the functions below make it. The layout of
 /// the spectrum is left to fourier_transform.
 /// Shapes:   x is this worker's block on p, in the balanced decomposition of box.points; so is the result.
@@ -120,14 +144,7 @@ class spectral_operator {
   }
   template <bool Conjugate, class X>
   auto multiplied(const X& x) const {
-    text problem;
-    const auto cuts = decomposition<Rank>::balanced(box_.points, p_.grid().shape());
-    std::array<std::size_t, Rank> shape{};
-    for (std::size_t d = 0; d < Rank; ++d) shape[d] = static_cast<std::size_t>(x.shape()[d]);
-    if (p_.active() && shape != cuts.shape(p_.index()))
-      problem << "partita::spectral_operator(p, box)(x): requires the balanced block of a field of " << box_.points
-              << ", which is " << cuts.shape(p_.index()) << " on worker " << p_.world().id() << ", got " << shape
-              << "; repartition the field";
+    const text problem = detail::unbalanced_field("spectral_operator", p_, box_.points, x);
     auto waves = detail::kernel_access::call(transform_, x, problem);
     using wave = typename decltype(waves)::value_type;
     for (std::size_t k = 0; k < waves.size(); ++k)
@@ -171,9 +188,7 @@ spectral_operator<Rank> poisson_solver(const partition<P>& p, const periodic_box
 /// Requires: a positive shift [shape_error].
 template <class P, std::size_t Rank>
 spectral_operator<Rank> helmholtz_solver(const partition<P>& p, const periodic_box<Rank>& box, double shift) {
-  if (!(shift > 0))
-    throw shape_error(text("partita::helmholtz_solver(p, box, shift): requires a positive shift, got ")
-                      << std::to_string(shift).c_str() << "; poisson_solver solves the equation without it");
+  detail::require_positive_shift(shift);
   return {p, box, [&](const index<Rank>& i) { return 1 / (shift + box.square(i)); }};
 }
 /// Leaves the waves that the 2/3 rule keeps, and removes the others.

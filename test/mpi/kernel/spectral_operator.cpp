@@ -12,6 +12,7 @@
 #include <partita/core/hash.hpp>
 #include <partita/kernel/compose.hpp>
 #include <partita/kernel/spectral_operator.hpp>
+#include <partita/kernel/walled_box.hpp>
 #include <vector>
 
 namespace {
@@ -136,6 +137,52 @@ BOOST_AUTO_TEST_CASE(a_wave_without_a_direction_has_no_odd_derivative) {
   for (const unsigned order : {1U, 3U})
     BOOST_TEST(largest_difference(spectral_derivative(p, cell, 0, order)(u), field(0.0 * u)) < 1e-10);
   BOOST_TEST(largest_difference(spectral_derivative(p, cell, 0, 2)(u), field(-36.0 * u)) < 1e-10);
+}
+
+BOOST_AUTO_TEST_CASE(solutions_between_walls_are_exact_for_their_sines_and_cosines) {
+  const world everyone(test::workers());
+  for (unsigned mask = 0; mask < 8; ++mask) {
+    // [walls]
+    walled_box<3> room{{12, 9, 10}, {2, 3, 5}};  // dirichlet on all sides
+    // [/walls]
+    for (std::size_t d = 0; d < 3; ++d)
+      if ((mask >> d & 1U) != 0) room.walls[d] = wall::neumann;
+    for (const auto& p : partitions(everyone)) {
+      // wave 3 along dimension 0, 2 along 1, 1 along 2
+      double of_u = 0;
+      for (std::size_t d = 0; d < 3; ++d) of_u += std::pow(std::numbers::pi * double(3 - d) / room.lengths[d], 2);
+      const auto of = [&](double by) {
+        return field(block_from<double>(p, dynamic_extents<3>(room.points), [&](auto... i) {
+          double all = by;
+          std::size_t d = 0;
+          const auto along = [&](std::size_t k) {
+            const double x = std::numbers::pi * double(3 - d) / room.lengths[d] * room.position(d, k);
+            all *= room.walls[d] == wall::neumann ? std::cos(x) : std::sin(x);
+            ++d;
+          };
+          (along(static_cast<std::size_t>(i)), ...);
+          return all;
+        }));
+      };
+      const auto solve = poisson_solver(p, room);
+      const auto shifted = helmholtz_solver(p, room, 2.5);
+      BOOST_TEST(largest_difference(solve(of(of_u)), of(1)) < 1e-13);
+      BOOST_TEST(largest_difference(shifted(of(of_u + 2.5)), of(1)) < 1e-13);
+      if (mask == 7) BOOST_TEST(largest_difference(solve(field(of(of_u) + 3.0)), of(1)) < 1e-13);  // without the mean
+      const field x = noise(p, 1), y = noise(p, 2), kx = solve(x), ky = solve.adjoint(y);
+      BOOST_TEST(std::abs(dot(kx, y) - dot(x, ky)) <= 1e-13 * std::sqrt(dot(kx, kx) * dot(y, y)));
+      const field hx = shifted(x), hy = shifted.adjoint(y);
+      BOOST_TEST(std::abs(dot(hx, y) - dot(x, hy)) <= 1e-13 * std::sqrt(dot(hx, hx) * dot(y, y)));
+    }
+  }
+  const auto p = everyone.partition(dynamic_extents<3>(std::array<std::size_t, 3>{everyone.size(), 1, 1}));
+  const walled_box<3> room{{12, 9, 10}};
+  const std::string shift = test::refused<shape_error>([&] { helmholtz_solver(p, room, 0); });
+  BOOST_TEST(shift.find("requires a positive shift") != std::string::npos, shift);
+  const field x = noise(p, 1), narrow(std::array<std::size_t, 3>{x.shape()[0], 9, 9});
+  const std::string block =
+      test::refused<shape_error>([&] { poisson_solver(p, room)(everyone.id() == 0 ? narrow : x); });
+  BOOST_TEST(block.find("requires the balanced block") != std::string::npos, block);
 }
 
 BOOST_AUTO_TEST_CASE(wrong_calls_are_one_error_on_all_workers) {

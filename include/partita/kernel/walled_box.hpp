@@ -1,0 +1,124 @@
+// Solutions of Poisson's and Helmholtz's equations in a box with walls, by cosine and sine transforms. partita.hpp does
+// not include this header: include it where FFTW is installed.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <numbers>
+#include <partita/kernel/spectral_operator.hpp>
+#include <utility>
+
+namespace partita {
+
+/// What a field does at both walls of a dimension: dirichlet says that it is 0 there, neumann that its derivative is.
+enum class wall { dirichlet, neumann };
+
+/// A box with walls: its number of points along each dimension, its lengths, pi if not given, and its walls, dirichlet
+/// if not given. Point i of n is in the middle of the cell i of n.
+template <std::size_t Rank>
+struct walled_box {
+  std::array<std::size_t, Rank> points{};
+  std::array<double, Rank> lengths = [] {
+    std::array<double, Rank> all{};
+    all.fill(std::numbers::pi);
+    return all;
+  }();
+  std::array<wall, Rank> walls{};
+
+  double position(std::size_t d, std::size_t i) const {
+    return lengths[d] * (static_cast<double>(i) + 0.5) / static_cast<double>(points[d]);
+  }
+  /// The wave number at index i along dimension d, in radians per unit of length: of a sine from 1, of a cosine from 0.
+  double wave(std::size_t d, std::size_t i) const {
+    return std::numbers::pi / lengths[d] * static_cast<double>(i + (walls[d] == wall::dirichlet ? 1 : 0));
+  }
+  /// What minus the Laplacian multiplies the wave at an index by.
+  double square(const index<Rank>& i) const {
+    double sum = 0;
+    for (std::size_t d = 0; d < Rank; ++d) sum += wave(d, i[d]) * wave(d, i[d]);
+    return sum;
+  }
+};
+
+/// Multiplies each sine or cosine of a field in a walled box by a real factor; the functions below make it. The layout
+/// of the spectrum is left to fourier_transform.
+/// Shapes:   x is this worker's block on p, in the balanced decomposition of box.points; so is the result.
+/// Requires: blocks of that decomposition [shape_error, on all workers]; elements float or double [compile time].
+/// Cost:     two transforms of real numbers, there and back.
+/// Adjoint:  itself, because the transforms are orthogonal (fourier_norm::ortho).
+template <std::size_t Rank>
+class walled_operator {
+ public:
+  template <class P, class Factor>
+  walled_operator(const partition<P>& p, const walled_box<Rank>& box, Factor factor)
+      : p_(p.as_dynamic()),
+        points_(box.points),
+        transform_(p_, std::nullopt, kinds(box, std::make_index_sequence<Rank>()), {.norm = fourier_norm::ortho}),
+        inverse_(transform_.inverse(dynamic_extents<Rank>(points_))),
+        factors_(block_from<double>(transform_.result_partition(dynamic_extents<Rank>(points_)),
+                                    dynamic_extents<Rank>(points_),
+                                    [&](auto... i) { return double(factor(index<Rank>{i...})); })) {}
+
+  template <class X>
+  auto operator()(const X& x) const {
+    if constexpr (takes<X>()) {
+      auto waves =
+          detail::kernel_access::call(transform_, x, detail::unbalanced_field("walled_operator", p_, points_, x));
+      using real = typename decltype(waves)::value_type;
+      for (std::size_t k = 0; k < waves.size(); ++k) waves.data()[k] *= static_cast<real>(factors_.data()[k]);
+      return inverse_(waves);
+    } else {
+      return detail::rejected_call{};
+    }
+  }
+  template <class Y>
+  auto adjoint(const Y& dy) const {
+    return (*this)(dy);
+  }
+
+ private:
+  template <std::size_t... D>
+  static fourier_operator<real_to_real_t<Rank>, Rank, D...> operator_along(std::index_sequence<D...>);
+  using transform = decltype(operator_along(std::make_index_sequence<Rank>()));
+
+  template <std::size_t... D>
+  static real_to_real_t<Rank> kinds(const walled_box<Rank>& box, std::index_sequence<D...>) {
+    return real_to_real((box.walls[D] == wall::neumann ? real_transform::dct_2 : real_transform::dst_2)...);
+  }
+  template <class X>
+  static consteval bool takes() {
+    constexpr bool real = [] {
+      if constexpr (detail::has_rank<X, Rank>())
+        return !std::is_void_v<detail::fourier_result_of<real_to_real_t<Rank>, element_of<X>, true>>;
+      else return false;
+    }();
+    static_assert(real,
+                  "partita::walled_operator(p, box)(x): requires an xtensor expression of the rank of the box, of "
+                  "float or double; take the real and the imaginary parts of complex numbers");
+    return real;
+  }
+
+  dynamic_partition<Rank> p_;
+  std::array<std::size_t, Rank> points_;
+  transform transform_, inverse_;
+  xt::xtensor<double, Rank> factors_;
+};
+
+/// The solution u of Poisson's equation -Laplacian(u) = f in a box with walls. Where all walls are neumann, u has mean
+/// 0, and the mean of f has no influence.
+template <class P, std::size_t Rank>
+walled_operator<Rank> poisson_solver(const partition<P>& p, const walled_box<Rank>& box) {
+  return {p, box, [&](const index<Rank>& i) {
+            const double square = box.square(i);
+            return square > 0 ? 1 / square : 0.0;
+          }};
+}
+/// The solution u of Helmholtz's equation shift u - Laplacian(u) = f in a box with walls.
+/// Requires: a positive shift [shape_error].
+template <class P, std::size_t Rank>
+walled_operator<Rank> helmholtz_solver(const partition<P>& p, const walled_box<Rank>& box, double shift) {
+  detail::require_positive_shift(shift);
+  return {p, box, [&](const index<Rank>& i) { return 1 / (shift + box.square(i)); }};
+}
+
+}  // namespace partita
