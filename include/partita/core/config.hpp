@@ -21,7 +21,8 @@
 #define PARTITA_WAY "with the compiled core"
 /// What the compiled core has for each usual element type: LIST(EXTERN, T) declares it for one type. EXTERN is `extern`
 /// in a header, and nothing where the core compiles it. From headers alone it is nothing.
-#define PARTITA_FOR_USUAL_ELEMENTS(LIST, EXTERN) LIST(EXTERN, float) LIST(EXTERN, double)
+#define PARTITA_FOR_USUAL_ELEMENTS(LIST, EXTERN) \
+  LIST(EXTERN, float) LIST(EXTERN, double) LIST(EXTERN, int) LIST(EXTERN, long) LIST(EXTERN, long long)
 #else
 #define PARTITA_DECL template <class = void>
 #define PARTITA_DEF template <class>
