@@ -29,7 +29,63 @@ std::vector<place> places_of(const std::vector<ordered_step>& order, std::size_t
   return all;
 }
 
+/// The order by its definition: a movement starts as soon as it can; what has arrived is finished, then the first step
+/// that can is computed.
+std::vector<ordered_step> order_by_definition(const std::vector<step_use>& program, const order_limits& limits) {
+  const std::size_t n = program.size();
+  std::vector<bool> begun(n, false), done(n, false);
+  std::vector<ordered_step> order, pending;
+  double now = 0, link_free = 0;
+  const auto first_that_can = [&](bool moves) {
+    const std::size_t earliest = static_cast<std::size_t>(std::find(done.begin(), done.end(), false) - done.begin());
+    for (std::size_t k = earliest; k < n && k - earliest <= limits.ahead; ++k) {
+      bool can = !begun[k] && program[k].moves == moves;
+      for (std::size_t a = 0; a < k; ++a) can = can && (done[a] || !depends(program[a], program[k]));
+      if (can) return k;
+    }
+    return n;
+  };
+  const auto begin = [&](what does, std::size_t k, std::uint32_t lane, double until) {
+    begun[k] = true;
+    order.push_back({does, static_cast<std::uint32_t>(k), lane, now, until});
+  };
+  while (std::find(done.begin(), done.end(), false) != done.end()) {
+    for (std::size_t k = first_that_can(true); k < n && pending.size() < limits.pending; k = first_that_can(true)) {
+      std::uint32_t lane = 0;
+      const auto is_taken = [&](const ordered_step& one) { return one.lane == lane; };
+      while (std::any_of(pending.begin(), pending.end(), is_taken)) ++lane;
+      link_free = std::max(now, link_free) + program[k].seconds;
+      begin(what::start, k, lane, link_free);
+      pending.push_back(order.back());
+    }
+    const std::size_t k = first_that_can(false);
+    if (!pending.empty() && (pending.front().until <= now || k == n)) {  // they arrive in the order of their starts
+      const ordered_step arrived = pending.front();
+      pending.erase(pending.begin());
+      order.push_back({what::finish, arrived.step, arrived.lane, now, std::max(now, arrived.until)});
+    } else {
+      begin(what::compute, k, 0, now + program[k].seconds);
+    }
+    now = order.back().until;
+    done[order.back().step] = true;
+  }
+  return order;
+}
+
 }  // namespace
+
+BOOST_AUTO_TEST_CASE(an_order_is_that_of_its_definition) {
+  std::mt19937 random(4);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<step_use> program = random_program(random, 1 + random() % 20);
+    for (step_use& one : program) one.seconds = static_cast<double>(random() % 3);
+    const order_limits limits{1 + random() % 4, random() % 3 == 0 ? ~std::size_t{0} : random() % 6};
+    const auto order = order_steps(program, 0, program.size(), limits), expected = order_by_definition(program, limits);
+    BOOST_TEST((order == expected));
+    for (std::size_t k = 0; k < order.size() && k < expected.size(); ++k)
+      BOOST_TEST((order[k].from == expected[k].from && order[k].until == expected[k].until));
+  }
+}
 
 BOOST_AUTO_TEST_CASE(a_step_begins_after_what_it_needs_is_done) {
   std::mt19937 random(1);

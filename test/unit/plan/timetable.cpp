@@ -1,6 +1,7 @@
 // What is computed and what is pending at any time of a step.
 #include "random_steps.hpp"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <partita/explain/timetable_picture.hpp>
 #include <partita/plan/timetable.hpp>
@@ -92,6 +93,7 @@ BOOST_AUTO_TEST_CASE(estimated_times_of_random_orders_are_consistent) {
     const timetable times = timetable_of(program, order_steps(program, 0, program.size(), {4, ~std::size_t{0}}));
     BOOST_TEST(times.seconds() <= all);
     BOOST_TEST(times.seconds() >= times.least());
+    BOOST_TEST(times.least() == std::max(times.computing(), times.moving()));
     BOOST_TEST(times.seconds() >= times.longest_chain);
     BOOST_TEST(times.computing() + times.waiting() == times.seconds());
   }
