@@ -107,13 +107,15 @@ BOOST_AUTO_TEST_CASE(segments_are_computed_again_once_besides_the_last) {
 
 BOOST_AUTO_TEST_CASE(a_limit_of_memory_is_never_exceeded_or_refused_with_the_least_possible) {
   for (std::size_t n = 0; n <= 30; ++n)
-    for (const std::size_t step : {0U, 1U, 7U, 50U})
-      for (std::size_t memory = 1; memory <= 70; ++memory) {
-        const std::size_t least = n == 0 ? 0 : std::min(n * step, step + (n == 1 ? 0 : 10));
-        const auto estimate = [&] { return scan_cost(n, {.memory = memory}, 10, step); };
-        if (memory >= least) BOOST_TEST(estimate().bytes <= memory);
-        else test::expect_refused<error>(estimate, ("at least " + std::to_string(least) + " bytes").c_str());
-      }
+    for (const std::size_t state : {0U, 1U, 10U})
+      for (const std::size_t step : {0U, 1U, 7U, 50U})
+        for (std::size_t memory = 1; memory <= 70; ++memory) {
+          const std::size_t least = n == 0 ? 0 : std::min(n * step, step + (n == 1 ? 0 : state));
+          const auto estimate = [&] { return scan_cost(n, {.memory = memory}, state, step); };
+          if (memory >= least) BOOST_TEST(estimate().bytes <= memory);
+          else test::expect_refused<error>(estimate, ("at least " + std::to_string(least) + " bytes").c_str());
+          if (memory >= n * step && n > 0) BOOST_TEST(estimate().steps == n);  // all of them fit on the tape
+        }
   BOOST_TEST(scan_cost(30, {.memory = 300}, 10, 10).steps == 30U);  // all steps fit on the tape
   BOOST_TEST(scan_cost(30, {.memory = 299}, 10, 10).states == 28U);
   test::expect_refused<error>([] { (void)scan_cost(3, {.checkpoints = 1, .memory = 1}, 1, 1); }, "at most one of");
