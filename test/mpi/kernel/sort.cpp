@@ -207,6 +207,22 @@ BOOST_AUTO_TEST_CASE(equal_sorted_reversed_and_empty_blocks_are_sorted_as_any_ot
         expect_sorted(everyone, b, b.first, descending);
 }
 
+BOOST_AUTO_TEST_CASE(keys_of_any_width_are_sorted_and_equal_ones_keep_their_order) {
+  using element = detail::key_and_place;
+  std::mt19937_64 random(8);
+  for (unsigned width = 1; width <= 64; ++width) {
+    std::vector<element> all(1024 + width);
+    for (std::size_t j = 0; j < all.size(); ++j)
+      all[j] = {j > 0 && random() % 2 == 0 ? all[random() % j].key : random() >> (64 - width), j};
+    std::vector<element> expected = all;
+    std::sort(expected.begin(), expected.end());  // by keys, then by places
+    detail::radix_sort(all.data(), all.size(), [](const element& one) { return one.key; });
+    bool right = true;
+    for (std::size_t j = 0; j < all.size(); ++j) right = right && all[j].place == expected[j].place;
+    BOOST_TEST(right, "keys of " << width << " bits");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(an_element_moves_at_most_once) {
   const test::pretended by_messages("PARTITA_SHARED", "0");  // whose bytes are counted
   const world everyone(test::workers());
