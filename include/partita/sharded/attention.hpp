@@ -57,12 +57,16 @@ struct hide_later_keys {
 template <class Q, class K, class V>
   requires(detail::any_tensor<Q> && detail::any_tensor<K> && detail::any_tensor<V>)
 auto attention(const Q& q, const K& k, const V& v, const attention_options& how = {}) {
-  const double width = detail::elements_along<-1>(q);
-  const double scale = how.scale != 0 ? how.scale : 1 / std::sqrt(width);
-  const auto scaled = multiply(q, scale);
-  const auto scores = einsum<"...qd,...kd->...qk">(scaled, k);
-  const auto weights = how.causal ? softmax(operate(detail::hide_later_keys{}, scores)) : softmax(scores);
-  return einsum<"...qk,...kd->...qd">(weights, v);
+  if constexpr (!detail::has_real_elements<Q>()) {
+    return detail::rejected_call{};
+  } else {
+    const double width = detail::elements_along<-1>(q);
+    const double scale = how.scale != 0 ? how.scale : 1 / std::sqrt(width);
+    const auto scaled = multiply(q, scale);
+    const auto scores = einsum<"...qd,...kd->...qk">(scaled, k);
+    const auto weights = how.causal ? softmax(operate(detail::hide_later_keys{}, scores)) : softmax(scores);
+    return einsum<"...qk,...kd->...qd">(weights, v);
+  }
 }
 
 }  // namespace partita

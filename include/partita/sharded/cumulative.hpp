@@ -45,7 +45,6 @@ struct recurrence {
 };
 template <std::size_t D>
 struct recurrence_operation : cumulative<recurrence, D> {
-  static constexpr bool on_complex = false;
   static constexpr bool is_linear = false;
   using cumulative<recurrence, D>::cumulative;
   static constexpr partita::rule rule(const shape_span& x) {
@@ -60,7 +59,7 @@ inline constexpr element_function comes_from_before{"comes from before", number_
 
 template <class R, std::size_t D>
 struct cumulative_operation : cumulative<R, D> {
-  static constexpr bool is_linear = is_linear_reduction<R>, on_complex = is_linear;
+  static constexpr bool is_linear = is_linear_reduction<R>, on_complex = is_linear || std::is_same_v<R, product_t>;
   static constexpr std::uint32_t adjoint_reads = is_linear ? 0 : 3;
   using cumulative<R, D>::cumulative;
 
@@ -81,7 +80,8 @@ struct cumulative_operation : cumulative<R, D> {
     } else if constexpr (std::is_same_v<R, product_t>) {  // passed is x, and the factor is y[k - 1]
       const X before =
           operate(pad_operation<false, D>{{margin{1, 0}}, 1}, operate(slice_operation<D>{{interval{0, n - 1}}}, y));
-      return run_elements<T>(elements_op<element_functions::multiply>{}, {before, later(x, dy, n)});
+      return run_elements<T>(elements_op<element_functions::multiply>{},
+                             {conjugated(before), later(conjugated(x), dy, n)});
     } else {  // passed is 0 and the factor is 1 where x is the extreme, and 1 and 0 elsewhere
       const X passed = run_elements<T>(elements_op<comes_from_before>{}, {x, y});
       return run_elements<T>(elements_op<element_functions::unless_number>{{0}}, {passed, later(passed, dy, n)});

@@ -142,10 +142,14 @@ auto batch_statistics(const X& given) {
     if constexpr (detail::tensor_kind<decltype(y)> == 3) return y;
     else return detail::finished_value(y);
   };
-  const auto x = whole(given);
-  const auto mean = whole(detail::channel_means(x));
-  const auto variance = whole(detail::channel_means(square(subtract(x, mean, broadcast_dimensions<1>))));
-  return std::pair(mean, variance);
+  if constexpr (!detail::has_real_elements<X>()) {
+    return detail::rejected_call{};
+  } else {
+    const auto x = whole(given);
+    const auto mean = whole(detail::channel_means(x));
+    const auto variance = whole(detail::channel_means(square(subtract(x, mean, broadcast_dimensions<1>))));
+    return std::pair(mean, variance);
+  }
 }
 /// (x - mean) / sqrt(variance + epsilon) * gamma + beta with given statistics of each channel: a batch norm in
 /// evaluation.

@@ -256,24 +256,29 @@ PARTITA_REDUCTION(all_of, all_t)
 PARTITA_REDUCTION(log_sum_exp, log_sum_exp_t)
 #undef PARTITA_REDUCTION
 /// The variance along dimensions: the sum of the squared distances from the mean, over the number of elements less
-/// `correction`: `variance(x, dimensions<1>)`, or `variance(x, dimensions<1>, 0)` of a whole population.
+/// `correction`: `variance(x, dimensions<1>)`, or `variance(x, dimensions<1>, 0)` of a whole population. That of
+/// complex elements is real: the sum of those of their real and imaginary parts.
 template <class X, std::size_t... D, class Number = double>  // xtensor has a less constrained one for plain arrays
   requires(detail::any_tensor<X> && detail::has_dimensions<X, D...> && std::is_arithmetic_v<Number>)
 auto variance(X&& given, dimensions_t<D...> along, Number correction = 1) {
-  constexpr bool is_real = !detail::is_complex<detail::element_of_tensor<X>>;
-  static_assert(is_real,
-                "partita::variance(x, dimensions<...>): requires real elements; that of complex ones is "
-                "variance(real(z), ...) + variance(imag(z), ...)");
   const auto value = [&](const auto& x) {
     namespace f = element_functions;
-    const double n = detail::elements_along<static_cast<std::ptrdiff_t>(D)...>(x);
-    const auto mean_of_all = mean(x, along, keep_dimensions);
-    const auto distance = detail::call(detail::elements_op<f::subtract>{}, x, mean_of_all);
-    return detail::call(detail::elements_op<f::over>{{n - static_cast<double>(correction)}},
-                        sum(square(distance), along));
+    if constexpr (detail::is_complex<detail::element_of_tensor<X>>) {
+      constexpr bool has_parts = requires { imag(x); };
+      static_assert(has_parts,
+                    "partita::variance(z, dimensions<...>) of complex elements: requires the header "
+                    "<partita/sharded/complex.hpp>; include it");
+      if constexpr (has_parts) return add(variance(real(x), along, correction), variance(imag(x), along, correction));
+      else return detail::rejected_call{};
+    } else {
+      const double n = detail::elements_along<static_cast<std::ptrdiff_t>(D)...>(x);
+      const auto mean_of_all = mean(x, along, keep_dimensions);
+      const auto distance = detail::call(detail::elements_op<f::subtract>{}, x, mean_of_all);
+      return detail::call(detail::elements_op<f::over>{{n - static_cast<double>(correction)}},
+                          sum(square(distance), along));
+    }
   };
-  if constexpr (!is_real) return detail::rejected_call{};
-  else if constexpr (detail::tensor_kind<X> == 0)
+  if constexpr (detail::tensor_kind<X> == 0)
     return detail::as_array<rank_of<X> - sizeof...(D)>(value(detail::as_run_time(given)));
   else return value(given);
 }

@@ -15,9 +15,13 @@ namespace detail {
 /// The index that an element represents, or `extent` if it is not a valid index (for example 1.5).
 template <class T>
 std::size_t index_said(const T& element, std::size_t extent) {
-  if (!(element >= T(0)) || !(element < static_cast<T>(extent))) return extent;
-  const auto index = static_cast<std::size_t>(element);
-  return static_cast<T>(index) == element ? index : extent;
+  if constexpr (is_complex<T>) {
+    return element.imag() == 0 ? index_said(element.real(), extent) : extent;
+  } else {
+    if (!(element >= T(0)) || !(element < static_cast<T>(extent))) return extent;
+    const auto index = static_cast<std::size_t>(element);
+    return static_cast<T>(index) == element ? index : extent;
+  }
 }
 /// Calls f(index, offset in the tensor whose dimension is whole, offset in the tensor with the indices' dimensions) for
 /// each pair of elements.
@@ -163,7 +167,7 @@ auto scatter(const X& x, const Indices& indices, const Updates& updates, dimensi
                 "partita::scatter(x, indices, updates, dimensions<d>): requires a dimension that x has; count from 0");
   if constexpr (detail::has_dimensions<X, D>) {
     const detail::add_rows_operation<D> rows{detail::extent_of(x, D, "scatter")};
-    const auto ones = add(multiply(less(updates, 0), 0), 1);  // ones, whatever values the updates have
+    const auto ones = add(multiply(equal_to(updates, 0), 0), 1);  // ones, whatever values the updates have
     return where(operate(rows, ones, indices), operate(rows, updates, indices), x);
   }
 }

@@ -24,10 +24,21 @@ template <class T>
 sharded_tensor<T> finished_value(const sharded_tensor<T>& x) {
   return x.layout().is_partial() ? reshard(x, x.layout().finished()) : x;
 }
-/// f of a tensor. A plain array is converted to a tensor without a mesh, and the result back to an array.
+/// Rejects complex elements for functions that are composed of operations, some of which would accept them.
+template <class X>
+consteval bool has_real_elements() {
+  constexpr bool are_real = !is_complex<element_of_tensor<X>>;
+  static_assert(are_real,
+                "partita: softmax, log_softmax, attention, cross_entropy and norms require real elements; apply them "
+                "to real(z), imag(z), abs(z) or angle(z), which are in partita/sharded/complex.hpp");
+  return are_real;
+}
+/// f of a tensor of real numbers. A plain array is converted to a tensor without a mesh, and the result back to an
+/// array.
 template <class X, class F>
 auto by_tensor(const X& x, F f) {
-  if constexpr (tensor_kind<X> == 0) return as_array<rank_of<X>>(f(as_run_time(x)));
+  if constexpr (!has_real_elements<X>()) return rejected_call{};
+  else if constexpr (tensor_kind<X> == 0) return as_array<rank_of<X>>(f(as_run_time(x)));
   else if constexpr (tensor_kind<X> == 3) return f(x);
   else return f(finished_value(x));
 }
@@ -226,7 +237,7 @@ auto cross_entropy(const Scores& given, const Labels& labels) {
     const auto all = log(sum(exp(moved), dimensions<1>));
     return multiply(subtract(sum(all), sum(picked)), rows == 0 ? 0.0 : 1.0 / static_cast<double>(rows));
   };
-  if constexpr (!are_integers) return detail::rejected_call{};
+  if constexpr (!are_integers || !detail::has_real_elements<Scores>()) return detail::rejected_call{};
   else if constexpr (detail::tensor_kind<Scores> == 0) return detail::as_array<0>(loss(detail::as_run_time(given)));
   else return loss(detail::finished_value(given));
 }

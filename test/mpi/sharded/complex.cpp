@@ -4,7 +4,11 @@
 #include <partita/sharded/arithmetic.hpp>
 #include <partita/sharded/compare.hpp>
 #include <partita/sharded/cumulative.hpp>
+#include <partita/sharded/drop.hpp>
+#include <partita/sharded/gather.hpp>
+#include <partita/sharded/indexed.hpp>
 #include <partita/sharded/parts.hpp>
+#include <partita/sharded/select_if.hpp>
 
 using namespace partita;
 
@@ -142,6 +146,71 @@ BOOST_AUTO_TEST_CASE(reductions_by_products_and_running_sums_are_those_of_the_wh
                                   [](const v& x) { return product_of(x[0], dimensions<1>); }, {.tolerance = 1e-9});
     test::check_elements<complex>(everyone, "cumsum", random, {{a, b}},
                                   [](const v& x) { return cumsum(x[0], dimensions<0>); }, {.is_linear = true});
+    test::check_elements<complex>(everyone, "cumprod", random, {{a, b}},
+                                  [](const v& x) { return cumprod(x[0], dimensions<0>); }, {.tolerance = 1e-9});
+    test::check_elements<complex>(everyone, "variance", random, {{a + 2, b}},
+                                  [](const v& x) { return variance(x[0], dimensions<0>); }, {.tolerance = 1e-12});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(products_of_all_before_and_variances_are_those_of_pytorch) {
+  // torch.cumprod(z, 0), torch.var(z, 0), and the gradients of (w * y).real.sum() and of the variance
+  const xt::xtensor<complex, 1> z{complex(1, 1), complex(0, 2), complex(0, 0), complex(3, -1)};
+  const xt::xtensor<complex, 1> products{complex(1, 1), complex(-2, 2), complex(0, 0), complex(0, 0)};
+  BOOST_TEST((cumprod(z, dimensions<0>) == products));
+  const auto of_products = [](const auto& x) { return sum(partita::real(cumprod(x, dimensions<0>))); };
+  const auto of_variance = [](const auto& x) { return variance(x, dimensions<0>); };
+  const auto by_product = std::get<0>(value_and_gradient(of_products, z).gradients);
+  BOOST_TEST((by_product == xt::xtensor<complex, 1>{complex(1, -2), complex(1, -1), complex(-6, -10), complex(0, 0)}));
+  const auto [value, gradients] = value_and_gradient(of_variance, z);
+  BOOST_TEST(std::abs(value - 11.0 / 3) < 1e-15);
+  const xt::xtensor<complex, 1> distances{complex(0, 0.5), complex(-1, 1.5), complex(-1, -0.5), complex(2, -1.5)};
+  BOOST_TEST(xt::amax(xt::abs(std::get<0>(gradients) - distances * 2.0 / 3.0))() < 1e-15);
+}
+
+BOOST_AUTO_TEST_CASE(moved_selected_and_scattered_elements_are_those_of_the_whole) {
+  world everyone(test::workers());
+  std::mt19937 random(30);
+  constexpr test::operation_law<> linear{.is_linear = true};
+  const xt::xtensor<std::size_t, 1> rows{2, 0, 2};
+  for (std::size_t k = 0; k < test::random_cases(5); ++k) {
+    const std::size_t a = 3 + random() % 4, b = 1 + random() % 5;
+    const auto check = [&](const char* name, const std::vector<shape_list>& extents, auto f) {
+      test::check_elements<complex>(everyone, name, random, extents, f, linear);
+    };
+    check("pad", {{a, b}}, [](const v& x) { return pad(x[0], dimensions<0, 1>, {1, 2}, {0, 1}); });
+    check("concatenate", {{a, b}, {2, b}}, [](const v& x) { return concatenate(dimensions<0>, x[0], x[1]); });
+    check("stack", {{a, b}, {a, b}}, [](const v& x) { return stack(dimensions<1>, x[0], x[1]); });
+    check("flip, roll", {{a, b}}, [](const v& x) { return flip(roll(x[0], dimensions<0>, 1), dimensions<1>); });
+    check("tril", {{a, b}}, [](const v& x) { return tril(x[0]); });
+    check("take", {{a, b}}, [&](const v& x) { return take(x[0], rows, dimensions<0>); });
+    check("lookup", {{a, b}}, [&](const v& x) { return lookup(x[0], rows); });
+    check("drop", {{a, b}}, [](const v& x) { return drop(x[0], {.probability = 0.5, .seed = 3}, 1); });
+    // indices are tensors of the type of x, on its mesh
+    const auto like = [&](const sharded_tensor<complex>& x, const shape_list& e, auto f) {
+      const sharding whole(x.layout().on, e.size());
+      const auto element = [&](const auto& i) { return complex(static_cast<double>(f(i))); };
+      if (x.state()->on) return shard<complex>(everyone, whole, e, element);
+      auto y = test::plain<complex>(e, 0);
+      y.for_each_local([&](const auto& i, complex& at) { at = element(i); });
+      return y;
+    };
+    const auto index = [](const auto& i) { return i[0] * 2 % 3; };
+    check("take, of a tensor", {{a, b}}, [&](const v& x) { return take(x[0], like(x[0], {4}, index), dimensions<0>); });
+    check("take_along_axis", {{a, b}}, [&](const v& x) {
+      return take_along_axis(x[0], like(x[0], {4, b}, index), dimensions<0>);
+    });
+    check("gather_nd", {{a, b}}, [&](const v& x) { return gather_nd<1>(x[0], like(x[0], {4, 1}, index)); });
+    // rows of a tensor on a mesh, and of an array
+    const mesh line{axis{"a", everyone.size()}};
+    const xt::xtensor<complex, 1> z = xt::arange<double>(double(a)) * complex(1, -1);
+    const xt::xtensor<int, 1> keep = xt::cast<int>(xt::arange<int>(int(a)) % 2);
+    const auto kept = select_if(shard(everyone, line.layout("a"), z), shard(everyone, line.layout("a"), keep));
+    BOOST_TEST((reshard(kept, sharding(line, 1)).whole<1>() == select_if(z, keep)));
+    check("scatter_add", {{a, b}, {2, b}},
+          [&](const v& x) { return scatter_add(x[0], like(x[0], {2}, index), x[1], dimensions<0>); });
+    check("scatter", {{a, b}, {2, b}},
+          [&](const v& x) { return scatter(x[0], like(x[0], {2}, index), x[1], dimensions<0>); });
   }
 }
 

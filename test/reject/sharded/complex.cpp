@@ -14,8 +14,24 @@
 // lines TYPED: 12
 // expect TRACED: partita: requires real elements, as this operation takes no complex ones
 // lines TRACED: 12
-// expect VARIANCE: partita::variance\(x, dimensions<...>\): requires real elements
-// lines VARIANCE: 12
+// expect SOFTMAX: partita: softmax, log_softmax, attention, cross_entropy and norms require real elements
+// lines SOFTMAX: 12
+// expect ATTENTION: partita: softmax, log_softmax, attention, cross_entropy and norms require real elements
+// lines ATTENTION: 12
+// expect LABELS: partita: softmax, log_softmax, attention, cross_entropy and norms require real elements
+// lines LABELS: 12
+// expect NORM: partita: softmax, log_softmax, attention, cross_entropy and norms require real elements
+// lines NORM: 12
+// expect STATISTICS: partita: softmax, log_softmax, attention, cross_entropy and norms require real elements
+// lines STATISTICS: 12
+// expect LOSS: partita: requires real elements, as this operation takes no complex ones
+// lines LOSS: 12
+// expect CONVOLUTION: partita: requires real elements, as this operation takes no complex ones
+// lines CONVOLUTION: 12
+// expect POOL: partita: requires real elements, as this operation takes no complex ones
+// lines POOL: 12
+// expect UPSAMPLE: partita: requires real elements, as this operation takes no complex ones
+// lines UPSAMPLE: 12
 // expect REAL: partita::real\(z\): requires complex elements
 // lines REAL: 12
 // expect ANGLE: partita::angle\(z\): requires complex elements
@@ -26,9 +42,14 @@
 // lines BOUND: 12
 // expect BOUND_FOR_BOTH: partita::bound_program: requires tensors of the element type that it was bound for
 // lines BOUND_FOR_BOTH: 12
+#include <partita/sharded/attention.hpp>
 #include <partita/sharded/call.hpp>
 #include <partita/sharded/compare.hpp>
 #include <partita/sharded/complex.hpp>
+#include <partita/sharded/convolve.hpp>
+#include <partita/sharded/losses.hpp>
+#include <partita/sharded/norms.hpp>
+#include <partita/sharded/pool.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 
 using namespace partita;
@@ -40,11 +61,15 @@ void calls(const world& everyone, const xt::xtensor<complex, 2>& z, const xt::xt
            const xt::xtensor<int, 2>& k, const traced_complex& t, bound_program<double>& step,
            bound_program<real_and_complex<float>, float>& step_of_both) {
   const auto Z = shard(everyone, m.layout("a", ""), z);
+  const auto images = shard<complex>(everyone, sharding(m, 3), {2, 2, 8}, [](const auto&) { return complex(1); });
   const auto typed = shard<m.layout("a", "")>(everyone, z);
   auto doubled = add(x, x);
   auto also_doubled = add(k, k);
   auto summed = add(sum(typed), sum(typed));
   auto product = multiply(t, to_complex(abs(t)));
+  auto variances = add(variance(typed, dimensions<0>), variance(typed, dimensions<0>));
+  auto of_array = add(variance(z, dimensions<0>), variance(x, dimensions<0>));
+  auto of_program = add(variance(t, dimensions<0>), variance(abs(t), dimensions<0>));
   auto accepted = matmul(conj(Z), to_complex(partita::real(Z), abs(Z)));
   auto gradients = step.backward(step(partita::real(Z)));
   auto result = step_of_both();
@@ -62,8 +87,24 @@ void calls(const world& everyone, const xt::xtensor<complex, 2>& z, const xt::xt
   auto refused = maximum(typed, typed);
 #elif defined(TRACED)
   auto refused = maximum(t, t);
-#elif defined(VARIANCE)
-  auto refused = variance(Z, dimensions<0>);
+#elif defined(SOFTMAX)
+  auto refused = softmax(typed);
+#elif defined(ATTENTION)
+  auto refused = attention(Z, Z, Z);
+#elif defined(LABELS)
+  auto refused = cross_entropy(Z, xt::xtensor<int, 1>());
+#elif defined(NORM)
+  auto refused = normalise_groups<1>(Z, Z, Z);
+#elif defined(STATISTICS)
+  auto refused = batch_statistics(t);
+#elif defined(LOSS)
+  auto refused = losses::mse(Z, Z);
+#elif defined(CONVOLUTION)
+  auto refused = convolve<1>(images, images);
+#elif defined(POOL)
+  auto refused = average_pool<1>(images, {});
+#elif defined(UPSAMPLE)
+  auto refused = upsample<1>(images, {});
 #elif defined(REAL)
   auto refused = partita::real(x);
 #elif defined(ANGLE)
