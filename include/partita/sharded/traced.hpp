@@ -1,12 +1,14 @@
 // The values of a program that is being traced, and the operations on them.
 #pragma once
 
+#include <array>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <partita/array/real_part.hpp>
 #include <partita/core/config.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/plan/complete.hpp>
 #include <partita/sharded/detail/traced_windows.hpp>
 #include <partita/sharded/operations.hpp>
@@ -51,7 +53,30 @@ class traced {
   bool is_stopped() const { return stopped_; }
   const std::shared_ptr<detail::traced_program>& program() const { return program_; }
 
+  // Calls that read elements are compile-time errors.
+  template <class E = value_type>
+  E number() const {
+    no_elements<E>();
+    return {};
+  }
+  template <std::size_t N>
+  auto whole() const {
+    return no_elements<std::array<int, N>>();
+  }
+  template <std::size_t N>
+  auto local() const {
+    return no_elements<std::array<int, N>>();
+  }
+
  private:
+  template <class E>
+  static detail::rejected_call no_elements() {
+    static_assert(
+        detail::dependent_false<E>,
+        "partita::traced: number(), whole() and local() require elements, which a value of a program that is "
+        "being traced does not have; return it from the function, or choose elements by where(condition, a, b)");
+    return {};
+  }
   std::shared_ptr<detail::traced_program> program_;
   value value_;
   bool stopped_;

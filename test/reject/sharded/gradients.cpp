@@ -1,4 +1,5 @@
-// Gradients of integers and of traced values, and labels that are not integers, are compile-time errors.
+// Gradients of integers and of traced values, elements of traced values, and labels that are not integers, are
+// compile-time errors.
 //
 // first INTEGERS: partita::value_and_gradient\(f, parameters...\): requires parameters of float or double
 // lines INTEGERS: 12
@@ -8,6 +9,10 @@
 // lines TYPED_INTEGERS: 12
 // expect TRACED: partita::value_and_gradient\(f, parameters...\): requires parameters that have elements
 // lines TRACED: 12
+// first NUMBER: partita::traced: number\(\), whole\(\) and local\(\) require elements
+// lines NUMBER: 12
+// first WHOLE: partita::traced: number\(\), whole\(\) and local\(\) require elements
+// lines WHOLE: 12
 // first LOOKUP: partita::lookup\(table, labels\): requires labels of an integer type
 // lines LOOKUP: 12
 // first LOOKUP_OF_ARRAYS: partita::lookup\(table, labels\): requires labels of an integer type
@@ -45,6 +50,15 @@ void calls(const world& everyone, const xt::xtensor<double, 2>& x, const xt::xte
   trace(
       [&](const auto& u) {
         auto refused = value_and_gradient(loss, u);
+        return u;
+      },
+      spec(m.layout("a", ""), {4, 2}));
+#elif defined(NUMBER)
+  trace([&](const auto& u) { return sum(u).number() > 0 ? u : relu(u); }, spec(m.layout("a", ""), {4, 2}));
+#elif defined(WHOLE)
+  trace(
+      [&](const auto& u) {
+        auto refused = u.template whole<2>();
         return u;
       },
       spec(m.layout("a", ""), {4, 2}));
