@@ -88,6 +88,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
     void read_operands(const step_event& e, step_use& one) {
       const auto& node = g_.operation(e.operation);
       for (std::size_t i = 0; i < node.operands; ++i) one.reads.push_back(read_by(e.operation, g_.of(node, i).number));
+      for (const copy& moved : copies_[e.operation]) one.reads.push_back(moved.block);  // one value may have several
       one.reads.insert(one.reads.end(), windows_.begin(), windows_.end());
       windows_.clear();
     }
