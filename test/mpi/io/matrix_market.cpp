@@ -103,6 +103,7 @@ BOOST_AUTO_TEST_CASE(wrong_files_are_one_error_on_all_workers) {
       {"%%MatrixMarket matrix coordinate complex general\n0 0 0\n", "none of real, integer and pattern"},
       {"%%MatrixMarket matrix coordinate real hermitian\n0 0 0\n", "none of general, symmetric"},
       {"%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n", "not square, 2 x 3"},
+      {"%%MatrixMarket matrix coordinate real skew-symmetric\n3 2 0\n", "not square, 3 x 2"},
       {good + "2 -2 0\n", "not three whole numbers"},
       {good + "2 2 2\n1 1 1\n", "has 1 lines of entries and promises 2"},
       {good + "2 2 1\n1 1 1\n2 2 2\n", "has 2 lines of entries and promises 1"},
@@ -120,8 +121,10 @@ BOOST_AUTO_TEST_CASE(wrong_files_are_one_error_on_all_workers) {
   test::expect_refused<io_error>([&] { load_matrix_market<double>(folder / "none.mtx", everyone); });
   const std::size_t me = everyone.id(), last = everyone.size() - 1;
   const interval mine{me, me + 1};
-  const csr_matrix<double> a(everyone, mine, mine, {{me, me, me == last ? std::nan("") : 1.0}});
-  test::expect_refused<io_error>([&] { save_matrix_market(folder / "a.mtx", everyone, a); });
+  for (const double value : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+    const csr_matrix<double> a(everyone, mine, mine, {{me, me, me == last ? value : 1.0}});
+    test::expect_refused<io_error>([&] { save_matrix_market(folder / "a.mtx", everyone, a); }, "finite values");
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
