@@ -3,6 +3,7 @@
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
+#include <cmath>
 #include <partita/sharded/bound_program.hpp>
 #include <partita/sharded/gather.hpp>
 #include <partita/sharded/movements.hpp>
@@ -141,6 +142,53 @@ BOOST_AUTO_TEST_CASE(rows_at_several_indices) {
       [&](std::size_t k) { return static_cast<std::size_t>(rows(k / 6, 0)) * 6 + k % 6; });
 }
 
+// In a traced program elements that are no index give zeros; otherwise they are an error.
+BOOST_AUTO_TEST_CASE(elements_that_are_no_index) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const std::vector<double> any{-1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4, std::nan("")};
+  const std::size_t n = any.size();
+  const auto is_index = [](double said, std::size_t extent) {
+    return said >= 0 && said < static_cast<double>(extent) && said == std::floor(said);
+  };
+  const matrix x = made<matrix>({3, 2}, 1);
+  matrix pairs({n * n, 2}), down({n, 2}), at_pairs({n * n, 1}),
+      at_down = xt::zeros<double>({n, std::size_t{2}}), of_pairs = xt::zeros<double>({3, 2}), of_down = of_pairs;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      pairs(i * n + j, 0) = any[i], pairs(i * n + j, 1) = any[j];
+      const bool is_there = is_index(any[i], 3) && is_index(any[j], 2);
+      if (is_there) of_pairs(static_cast<std::size_t>(any[i]), static_cast<std::size_t>(any[j])) += 1;
+      at_pairs(i * n + j, 0) = is_there ? x(static_cast<std::size_t>(any[i]), static_cast<std::size_t>(any[j])) : 0;
+    }
+    for (std::size_t c = 0; c < 2; ++c) {
+      down(i, c) = any[i];
+      if (!is_index(any[i], 3)) continue;
+      at_down(i, c) = x(static_cast<std::size_t>(any[i]), c), of_down(static_cast<std::size_t>(any[i]), c) += 1;
+    }
+  }
+  const auto X = shard(everyone, m.layout("", "a"), x);
+  const auto expect = [&](const auto& f, const matrix& indices, const matrix& y, const matrix& dx) {
+    const auto I = shard(everyone, m.layout("a", ""), indices);
+    const auto program = trace(f, spec(m.layout("", "a"), {3, 2}), spec(m.layout("a", ""), detail::shape_of(indices)));
+    const auto loss = [&](const auto& u) { return sum(program(u, I)); };
+    const matrix made = whole<2>(program(X, I)), back = whole<2>(std::get<0>(value_and_gradient(loss, X).gradients));
+    BOOST_TEST((made == y));
+    BOOST_TEST((back == dx));
+  };
+  expect([](const auto& u, const auto& i) { return take_along_axis(u, i, dimensions<0>); }, down, at_down, of_down);
+  expect(
+      [](const auto& u, const auto& i) {
+        return reshape(gather_nd<2>(u, i), shape_list{i.extents()[0], 1});
+      },
+      pairs, at_pairs, of_pairs);
+  for (const double said : any) {
+    const auto call = [&] { take_along_axis(X, shard(everyone, m.layout("a", ""), matrix{{said, 0}}), dimensions<0>); };
+    if (is_index(said, 3)) BOOST_CHECK_NO_THROW(call());
+    else test::expect_refused<shape_error>(call, "an index is a whole number from 0");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_layout_of_the_result_is_part_of_its_type, *test::at_least(2)) {
   const world everyone(test::workers());
   constexpr mesh m{axis{"a", 2}};
@@ -173,6 +221,13 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
         take_along_axis(x, at(m, {{1, 0, 1}}), dimensions<0>);
       },
       "along D = 0 alone, got [1, 3] and [4, 2]");
+  test::expect_refused<shape_error>([&] { take_along_axis(x, at(m, {{1}}), dimensions<0>); },
+                                    "along D = 0 alone, got [1, 1] and [4, 2]");
+  test::expect_refused<shape_error>(
+      [&] {
+        gather_nd<3>(x, at(m, {{1, 0, 0}}));
+      },
+      "got indices of [1, 3] and x of [4, 2]");
   test::expect_refused<partition_error>([&] { take_along_axis(x, at(other, {{1, 1}}), dimensions<0>); }, "on one mesh");
   test::expect_refused<shape_error>(
       [&] {

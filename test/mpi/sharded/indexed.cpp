@@ -53,6 +53,20 @@ BOOST_AUTO_TEST_CASE(arrays_types_and_programs_have_the_same_indices, *test::at_
   BOOST_TEST((traced == all));
 }
 
+BOOST_AUTO_TEST_CASE(classes_may_be_cut_and_numbers_that_are_no_class_have_a_row_of_zeros) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const xt::xtensor<double, 1> labels{0, 3, -1, 2, 4, 0.5, 1, 3};
+  const auto f = [&](const auto& x) { return constrain(one_hot(x, 4), m.layout("", "a")); };
+  const auto program = trace(f, spec(m.layout(""), {labels.size()}));
+  const auto y = reshard(program(shard(everyone, m.layout(""), labels)), m.layout("", "")).whole<2>();
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    for (std::size_t c = 0; c < 4; ++c) BOOST_TEST(y(i, c) == (labels(i) == static_cast<double>(c) ? 1 : 0));
+  const xt::xtensor<double, 2> none(std::array<std::size_t, 2>{2, 0});
+  BOOST_CHECK_THROW(argmax(none, dimensions<1>), shape_error);
+  BOOST_CHECK_THROW(argmin(none, dimensions<1>), shape_error);
+}
+
 BOOST_AUTO_TEST_CASE(attention_is_the_sequential_one_wherever_it_is_cut) {
   world everyone(test::workers());
   std::mt19937 random(19);
