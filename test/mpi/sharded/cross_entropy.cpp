@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <partita/sharded/label_losses.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
@@ -69,7 +70,7 @@ void check(const world& everyone, std::mt19937& random, const std::array<std::si
   if (random() % 2 == 0) form.ignore_index = random() % 2 == 0 ? -100 : 0;
   if (random() % 2 == 0)
     for (std::size_t c = 0; c < classes; ++c) form.class_weights.push_back(static_cast<double>(random() % 4) / 2);
-  if (random() % 2 == 0) form.label_smoothing = 0.75;
+  if (random() % 2 == 0) form.label_smoothing = random() % 2 == 0 ? 0.75 : 1;
   for (int& one : labels)
     one = form.ignore_index && random() % 3 == 0 ? static_cast<int>(*form.ignore_index)
                                                  : static_cast<int>(random() % classes);
@@ -110,6 +111,12 @@ BOOST_AUTO_TEST_CASE(one_example_is_computed_by_hand) {
   BOOST_TEST(std::abs(smooth() - (0.75 * one + 0.25 * std::log(4.0) + two) / 2) < 1e-15);
   const auto without = cross_entropy(scores, xt::xtensor<int, 1>{-1, -1, -1}, {.ignore_index = -1});
   BOOST_TEST(without() == 0);
+  // A class that no label has may have a probability of 0.
+  const xt::xtensor<double, 2> certain{{0, -std::numeric_limits<double>::infinity()}};
+  const auto loss = [](const auto& x) { return cross_entropy(x, xt::xtensor<int, 1>{0}, dimensions<1>); };
+  const auto none = value_and_gradient(loss, certain);
+  BOOST_TEST(none.value == 0);
+  BOOST_TEST((std::get<0>(none.gradients) == xt::xtensor<double, 2>{{0, 0}}));
 }
 
 BOOST_AUTO_TEST_CASE(values_and_gradients_are_those_of_the_loop) {

@@ -588,6 +588,12 @@ const std::vector<mismatch> options{
                                         [](const auto& i) { return static_cast<double>(i[0]); });
        agree(odd ? scatter(x, index, x, dimensions<0>) : scatter_add(x, index, x, dimensions<0>));
      }},
+    {"cross_entropy, labels along a dimension",
+     [](const calls& c, bool odd) {
+       xt::xtensor<int, 1> l = xt::zeros<int>({2 * c.n});
+       if (odd) l(0) = 1;
+       (void)cross_entropy(c.rows(), l, dimensions<1>).number();
+     }},
     {"cross_entropy, ignore_index",
      [](const calls& c, bool odd) {
        xt::xtensor<int, 1> l = xt::zeros<int>({2 * c.n});
