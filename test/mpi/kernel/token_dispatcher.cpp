@@ -100,6 +100,8 @@ BOOST_AUTO_TEST_CASE(all_routings_are_those_of_a_loop_over_all_tokens) {
               }
           BOOST_TEST(to.rows_of(e).stop == at);
         }
+        for (std::size_t e = 0; e <= r.experts; ++e)
+          if (e < to.experts().start || e >= to.experts().stop) BOOST_TEST(to.rows_of(e).size() == 0U);
         BOOST_TEST(at == to.rows());
         BOOST_TEST((arrived == expected));
         rows sum = xt::zeros<double>({n, width}), weighted = sum;
@@ -156,6 +158,9 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   test::expect_refused<shape_error>([&] { to.combine_adjoint(y, one(bad, weights), x); }, "a weight for each choice");
   test::expect_refused<shape_error>([&] { to.combine_adjoint(one(bad_y, y), weights, x); }, "requires a row of y");
   test::expect_refused<shape_error>([&] { to.combine_adjoint(y, weights, one(bad, x)); }, "a row of x for each token");
+  const xt::xtensor<double, 2> wide = xt::ones<double>({to.rows(), std::size_t{2}}), narrow = xt::ones<double>({2, 1});
+  test::expect_refused<shape_error>([&] { to.combine_adjoint(wide, weights, narrow); },
+                                    "rows of y and dz of as many elements");
   if (P > 1) {
     test::expect_refused<disagreement_error>([&] { token_dispatcher(everyone, me == last ? 4 : 3, {0}); });
     test::expect_refused<disagreement_error>([&] { token_dispatcher(everyone, 3, {0, 1}, me == last ? 1 : 2); });

@@ -214,6 +214,12 @@ BOOST_AUTO_TEST_CASE(moved_selected_and_scattered_elements_are_those_of_the_whol
   }
 }
 
+BOOST_AUTO_TEST_CASE(parts_of_other_extents_are_refused) {
+  const xt::xtensor<double, 2> re{{1, 2}, {3, 4}}, im{{1, 2}};
+  BOOST_CHECK_THROW(to_complex(re, im), shape_error);
+  BOOST_CHECK_THROW(to_complex(im, re), shape_error);
+}
+
 BOOST_AUTO_TEST_CASE(arrays_types_and_programs_have_the_same_complex_values, *test::at_least(4)) {
   world everyone(test::workers());
   constexpr mesh m{axis{"data", 2}, axis{"model", 2}};

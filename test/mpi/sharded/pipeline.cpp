@@ -197,6 +197,22 @@ BOOST_AUTO_TEST_CASE(times_and_orders_change_no_bit) {
   BOOST_TEST((results_of(net, {.rows = 8, .micro_batches = 3, .tasks = tasks}) == expected));
 }
 
+BOOST_AUTO_TEST_CASE(without_times_the_way_back_takes_twice_as_long_as_the_way_forward) {
+  world everyone(test::workers());
+  const network net{everyone, 2, everyone.size() > 1 ? 2U : 1U, 8};
+  const auto seconds = [&](const pipeline_options& options) {
+    return pipeline<double>(everyone, net.list(), options).simulated().seconds;
+  };
+  for (const pipeline_order order : {pipeline_order::one_forward_one_backward, pipeline_order::zero_bubble}) {
+    const double back = order == pipeline_order::zero_bubble ? 1 : 2;  // without the gradients of weights
+    const pipeline_times times{{1, 1}, {back, back}, {1, 1}};
+    const pipeline_tasks tasks = tasks_of(order, {{0, net.groups == 1 ? 0U : 1U}, 2}, times);
+    const double expected = simulate({{0, net.groups == 1 ? 0U : 1U}, 2}, tasks, times).seconds;
+    BOOST_TEST(seconds({.rows = 8, .micro_batches = 2, .order = order}) == expected);
+    BOOST_TEST(seconds({.rows = 8, .micro_batches = 2, .tasks = tasks}) == expected);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_list_of_tasks_is_an_order) {
   world everyone(test::workers());
   using pass = pipeline_pass;

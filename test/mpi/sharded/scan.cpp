@@ -92,6 +92,10 @@ BOOST_AUTO_TEST_CASE(a_scan_is_its_loop) {
   const auto dw = reshard(std::get<0>(gradients), m.layout("", "")).whole<2>();
   BOOST_TEST((dw == matrix{{51, 51}, {54, 54}}));
   BOOST_TEST((last(w).whole<2>() == matrix{{2, 1}, {4, 3}, {6, 5}}));
+  // A step has its number, also where no gradient is asked of the scan.
+  const auto digit = [](std::size_t i, const auto& x) { return add(multiply(x, 10), static_cast<double>(i + 1)); };
+  for (const scan_options& one : all_options)
+    BOOST_TEST((scan(digit, u, 3, one).whole<2>() == matrix{{1123, 2123}, {3123, 4123}, {5123, 6123}}));
 }
 
 BOOST_AUTO_TEST_CASE(results_and_gradients_have_the_same_bits_for_all_options) {

@@ -176,6 +176,8 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   test::expect_refused<shape_error>([&] { sort(rows); }, "partita::sort(x): requires a tensor of rank 1, got");
   test::expect_refused<shape_error>([&] { top_k(x, 3); }, "requires at least k = 3");
   test::expect_refused<shape_error>([&] { quantile(x, 1.5); }, "requires a probability from 0 to 1");
+  const auto none = shard(everyone, m.layout("a"), numbers(std::array<std::size_t, 1>{0}));
+  test::expect_refused<shape_error>([&] { quantile(none, 0.5); }, "from 0 to 1 and an element");
   if (everyone.size() > 1) {
     const std::size_t own = everyone.id() == 0 ? 1 : 0;
     test::expect_refused<disagreement_error>([&] { permutation(x, own); }, "partita::permutation(x, seed) of extents");

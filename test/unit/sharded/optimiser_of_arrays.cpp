@@ -54,6 +54,24 @@ BOOST_AUTO_TEST_CASE(their_steps_and_bytes_are_those_of_the_optimisers_of_layers
   expect_the_sequential_ones<double>();
 }
 
+BOOST_AUTO_TEST_CASE(a_state_that_an_option_needs_is_made_at_the_step_that_needs_it) {
+  auto w = integers<double>(5, 1), v = integers<double>(5, 1);
+  sharded_sgd<double> descent({w}, {.learning_rate = 0.5});
+  sharded_adam<double> adam({v}, {.learning_rate = 0.5});
+  const auto g = integers<double>(5, 2);
+  descent.step(std::tuple(g));
+  adam.step(std::tuple(g));
+  BOOST_TEST(descent.states_of_parameter() == 0U);
+  BOOST_TEST(adam.states_of_parameter() == 2U);
+  descent.options().momentum = 0.5;
+  adam.options().amsgrad = true;
+  descent.step(std::tuple(g));
+  adam.step(std::tuple(g));
+  BOOST_TEST(descent.states_of_parameter() == 1U);
+  BOOST_TEST(adam.states_of_parameter() == 3U);
+  BOOST_TEST(adam.state_bytes() == 3 * 5 * sizeof(double));
+}
+
 BOOST_AUTO_TEST_CASE(the_norm_counts_every_element_of_every_length) {
   for (std::size_t n = 0; n <= 20; ++n) {
     const auto x = integers<double>(n, 1), y = integers<double>(20 - n, 2);
