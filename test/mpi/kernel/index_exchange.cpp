@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <numeric>
 #include <partita/comm/facts.hpp>
 #include <partita/kernel/compose.hpp>
 #include <partita/kernel/halo_exchange.hpp>
 #include <partita/kernel/index_exchange.hpp>
+#include <random>
 #include <set>
 
 #include "../support/allocation_count.hpp"
@@ -110,6 +112,41 @@ BOOST_AUTO_TEST_CASE(a_row_travels_once_to_each_node) {
         for (const std::size_t i : wanted_by(k)) copies += i == each * me + r ? 1U : 0U;
       BOOST_TEST(sums(r) == static_cast<double>(copies));
     }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(rows_are_found_wherever_runs_of_any_lengths_are_owned) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id(), n = 7 * P + 5;
+  std::mt19937 random(11);  // the same on all workers
+  for (int round = 0; round < 6; ++round) {
+    std::vector<indices> owned(P);
+    for (std::size_t at = 0, next = 0; at < n; at = next) {
+      next = std::min(n, at + 1 + random() % 9);
+      indices run(next - at), &list = owned[random() % P];
+      std::iota(run.begin(), run.end(), at);
+      list.insert(list.begin(), run.begin(), run.end());  // the last run first
+    }
+    indices all(2 * n);
+    for (std::size_t& one : all) one = random() % n;
+    if (round % 2 == 0) std::sort(all.begin(), all.end());
+    const auto wanted_by = [&](std::size_t worker) {
+      return indices(all.begin(), all.end() - 3 * std::ptrdiff_t(worker));
+    };
+    const indices wanted = wanted_by(me);
+    const index_exchange exchange(everyone, owned[me], wanted);
+    xt::xtensor<double, 1> x(std::array{owned[me].size()}), expected(std::array{wanted.size()}),
+        times = xt::zeros_like(x);
+    std::copy(owned[me].begin(), owned[me].end(), x.begin());
+    std::copy(wanted.begin(), wanted.end(), expected.begin());
+    for (std::size_t k = 0; k < P; ++k)
+      for (const std::size_t one : wanted_by(k))
+        for (std::size_t j = 0; j < owned[me].size(); ++j) times(j) += owned[me][j] == one ? 1 : 0;
+    BOOST_TEST((exchange(x) == expected));
+    BOOST_TEST((exchange.adjoint(xt::xtensor<double, 1>(xt::ones_like(expected))) == times));
+    std::set<std::size_t> others(wanted.begin(), wanted.end());
+    for (const std::size_t one : owned[me]) others.erase(one);
+    if (std::getenv("PARTITA_NODES") == nullptr) BOOST_TEST(exchange.plan().elements_received() == others.size());
   }
 }
 
@@ -271,6 +308,9 @@ BOOST_AUTO_TEST_CASE(wrong_indices_are_an_error_on_all_before_anything_moves) {
   const auto owned = interval{3 * me, 3 * me + 3};
   expect_refused<shape_error>(everyone, "wants 1000", [&] {
     index_exchange(everyone, owned, me == last ? indices{0, 1000} : indices{});
+  });
+  expect_refused<shape_error>(everyone, "the number of those that are owned; worker", [&] {
+    index_exchange(everyone, owned, me == last ? indices{0, 3 * P} : indices{});
   });
   expect_refused<shape_error>(everyone, "no worker owns index 2", [&] {
     index_exchange(everyone, me == 0 ? interval{0, 2} : owned, {});

@@ -1,6 +1,7 @@
 // Which small movements of a program share their messages: laws over random programs.
 #include "../plan/random_steps.hpp"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <partita/plan/timetable.hpp>
 #include <partita/sharded/detail/joined_movements.hpp>
@@ -44,6 +45,28 @@ BOOST_AUTO_TEST_CASE(movements_share_messages_only_if_no_time_is_lost) {
   BOOST_TEST(detail::find_alike(program, 0, 3).empty());
   for (step_use& one : program) one.seconds = one.once = 0;
   BOOST_TEST(detail::find_alike(program, 0, 3).empty());
+}
+
+BOOST_AUTO_TEST_CASE(movements_are_alike_if_as_many_are_on_the_longest_chains_before_them) {
+  std::mt19937 random(6);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<step_use> program = test::random_program(random, 1 + random() % 30);
+    for (step_use& one : program)
+      if (one.moves) one.once = static_cast<double>(random() % 5) * one.seconds / 4;
+    std::vector<std::size_t> level(program.size(), 0);
+    std::vector<std::vector<std::uint32_t>> expected, found;  // in the order of their first movements
+    std::vector<std::size_t> levels;
+    for (std::uint32_t b = 0; b < program.size(); ++b) {
+      for (std::size_t a = 0; a < b; ++a)
+        if (test::depends(program[a], program[b])) level[b] = std::max(level[b], level[a] + (program[a].moves ? 1 : 0));
+      if (!program[b].moves || program[b].once == 0 || program[b].once < program[b].seconds / 2) continue;
+      const auto at = static_cast<std::size_t>(std::find(levels.begin(), levels.end(), level[b]) - levels.begin());
+      if (at == levels.size()) levels.push_back(level[b]), expected.emplace_back();
+      expected[at].push_back(b);
+    }
+    for (const auto& those : detail::find_alike(program, 0, program.size())) found.push_back(those.steps);
+    BOOST_TEST((found == expected));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(random_programs_take_no_longer_and_lack_no_step) {
