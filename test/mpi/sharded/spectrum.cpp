@@ -108,6 +108,9 @@ BOOST_AUTO_TEST_CASE(extents_that_no_spectrum_has_are_refused) {
   };
   BOOST_TEST(says([&] { resize_spectrum(z, dimensions<0>, std::size_t(0)); }, "at least one point along dimension 0"));
   BOOST_TEST(says([&] { resize_half_spectrum(z, dimensions<0, 1>, 6, 4, 8); }, "got n = 6 and a tensor of extents"));
+  const xt::xtensor<complex, 2> one = xt::zeros<complex>({4, 1}), none = xt::zeros<complex>({4, 0});
+  BOOST_TEST(says([&] { resize_half_spectrum(one, dimensions<1>, 0, 4); }, "got n = 0 and a tensor of extents"));
+  BOOST_TEST(says([&] { resize_spectrum(none, dimensions<1>, 4); }, "at least one point along dimension 1"));
   world everyone(test::workers());
   const auto Z = shard(everyone, mesh{axis{"a", 1}}.layout("a", ""), z);
   BOOST_TEST(test::refused([&] { resize_spectrum(Z, dimensions<2>, 5); }).find("dimension") != std::string::npos);
