@@ -84,6 +84,10 @@ BOOST_AUTO_TEST_CASE(the_answer_is_the_fastest_of_all_that_are_compared) {
           for (std::uint32_t s = 0; s < here.stages.size(); ++s) shape.group_of.push_back(s);
           BOOST_TEST(here.run.seconds == simulate(shape, tasks_of(order, shape, here.times), here.times).seconds);
           BOOST_TEST(here.times.forward.size() == stages);
+          const bool apart = order == pipeline_order::zero_bubble;
+          for (std::size_t s = 0; s < stages; ++s)
+            BOOST_TEST(here.times.weights[s] == (apart ? here.times.backward[s] : 0));
+          if (stages == 1) BOOST_TEST(here.times.moving == 0);
         }
     BOOST_TEST(found.seconds() == least);
     BOOST_TEST(found.candidates == candidates);
@@ -108,6 +112,8 @@ BOOST_AUTO_TEST_CASE(a_limit_of_memory_is_kept_or_refused_with_the_least_that_wa
   pipeline_search_options options = slow_links();
   const auto network = layers_of(256, 4096, 4);
   const pipeline_answer free = search_pipeline(network, options);
+  options.memory = free.peak;
+  BOOST_TEST(search_pipeline(network, options).seconds() == free.seconds());
   options.memory = free.peak - 1;
   const pipeline_answer tight = search_pipeline(network, options);
   BOOST_TEST(tight.peak <= options.memory);
