@@ -3,9 +3,12 @@
 
 #include <complex>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <partita/kernel/fourier_transform.hpp>
 #include <partita/partita.hpp>
+
+#include "pencil_picture.hpp"
 
 using namespace partita;
 using number = std::complex<double>;
@@ -57,6 +60,9 @@ int main(int argc, char** argv) {
   const auto r_back = g.inverse(points)(half);     // r again
   const auto p_half = g.result_partition(points);  // where half is: one move less than to a given partition
   // [/real]
+
+  // 23_pencil_fft FILE: a picture of the layouts
+  if (argc > 1 && everyone.id() == 0) std::ofstream(argv[1]) << pencils::to_svg(f.plan(points));
 
   const auto all = whole_transform();
   const auto expected = block_from<number>(p_y, points, [&](auto... i) { return all(i...); });

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""figures.py [--update] PROGRAM FIGURES_DIR [NAME.svg COMMAND...]: the figures of the pages are what the program draws,
-and the named one what the command draws into a file that it gets as its last argument; every page shows figures that
-there are, and every figure is XML whose shapes and words lie inside its view. With --update the figures are rewritten."""
+"""figures.py [--update] PROGRAM FIGURES_DIR [NAME.svg COMMAND...]...: the figures of the pages are what the program
+draws, and a named one what its command draws into a file that it gets as its last argument; without a command it is
+kept as it is. Every page shows figures that there are, and every figure is XML whose shapes and words lie inside its
+view. With --update the figures are rewritten."""
+import itertools
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,8 +35,12 @@ def main():
     failures = []
     with tempfile.TemporaryDirectory() as fresh:
         subprocess.run([program, fresh], check=True, stdout=subprocess.DEVNULL)
-        if another:
-            subprocess.run([*another[1:], pathlib.Path(fresh) / another[0]], check=True, stdout=subprocess.DEVNULL)
+        for start, stop in itertools.pairwise([*(k for k, a in enumerate(another) if a.endswith(".svg")), len(another)]):
+            name, *command = another[start:stop]
+            if command:
+                subprocess.run([*command, pathlib.Path(fresh) / name], check=True, stdout=subprocess.DEVNULL)
+            else:
+                shutil.copy(folder / name, fresh)
         drawn = {f.name: f.read_bytes() for f in sorted(pathlib.Path(fresh).glob("*.svg"))}
     if update:
         folder.mkdir(exist_ok=True)
@@ -45,7 +52,7 @@ def main():
             failures.append(f"no program draws {name}")
         elif kept.get(name) != drawn[name]:
             failures.append(f"{name} is not what its program draws; 'test/structure/figures.py --update "
-                              f"PROGRAM docs/figures [NAME.svg COMMAND...]' rewrites it")
+                              f"PROGRAM docs/figures [NAME.svg COMMAND...]...' rewrites it")
         else:
             failures += [f"{name}: {what} is outside the view" for what in outside(folder / name)]
     root = next(f for f in folder.parents if (f / "README.md").is_file())
