@@ -124,6 +124,15 @@ def wrong_headlines(root, pages):
             yield f"examples/{example.name}", f"does not begin with one sentence that ends in 'on N workers.': {first}"
 
 
+def wrong_lengths(root, pages):
+    """The benchmark FT has as many lines as its page says."""
+    program = (root / "examples/43_nas_ft.cpp").read_text()
+    lines = re.sub(r"^const benchmark_class classes.*?\}\}\};\n", "", program, flags=re.S | re.M).splitlines()
+    count = sum(1 for line in lines if line.strip() and not line.strip().startswith("//"))
+    if f"It has {count} lines, without" not in pages["docs/fourier.md"] or count > 60:
+        yield "docs/fourier.md", f"does not say that examples/43_nas_ft.cpp has {count} lines, or these are more than 60"
+
+
 def self_test():
     planted = {"Text\n\n    a table of\n    two lines\n": 1, "Text\n\n```\nx\n```\n": 1, "Words ```cpp int x; ``` words\n": 1,
                "```text\nnever closed\n": 1, "```text\na\n```text\nb\n": 1, "- item\n\n    more of it\n\n```sh\nls\n```\n": 0,
@@ -142,7 +151,8 @@ def main():
              for f in sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md"), *(root / "examples").rglob("*.md")])
              if f.name != "CHANGELOG.md"}
     errors = [f"{page}:{line}: {what}" for page, text in pages.items() for line, what in broken_blocks(text)]
-    errors += [f"{page}: {what}" for check in (missing_names, unnamed, unmentioned, unmapped, wrong_limits, wrong_headlines)
+    errors += [f"{page}: {what}" for check in (missing_names, unnamed, unmentioned, unmapped, wrong_limits, wrong_headlines,
+                   wrong_lengths)
                    for page, what in (check(root, pages))]
     for error in errors:
         print(error)
