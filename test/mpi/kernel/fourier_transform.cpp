@@ -18,6 +18,7 @@
 #include <partita/kernel/linear_operator.hpp>
 #include <random>
 #include <sstream>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -44,12 +45,18 @@ double sum(double mine) { return boost::mpi::all_reduce(test::workers(), mine, s
 double largest(double mine) { return boost::mpi::all_reduce(test::workers(), mine, boost::mpi::maximum<double>()); }
 std::size_t sum(std::size_t mine) { return boost::mpi::all_reduce(test::workers(), mine, std::plus<std::size_t>()); }
 
-/// The inner product of real numbers.
+/// The inner product of real numbers, of this worker's elements or of all.
+template <class A, class B>
+double dot_here(const A& a, const B& b) {
+  double all = 0;
+  for (std::size_t k = 0; k < a.size(); ++k)
+    all += number(a.data()[k]).real() * number(b.data()[k]).real() +
+           number(a.data()[k]).imag() * number(b.data()[k]).imag();
+  return all;
+}
 template <class A, class B>
 double dot(const A& a, const B& b) {
-  double all = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) all += std::real(std::conj(number(a.data()[k])) * number(b.data()[k]));
-  return sum(all);
+  return sum(dot_here(a, b));
 }
 /// Equal shapes and elements; or equal shapes.
 template <class A, class B>
@@ -115,9 +122,10 @@ test::whole_tensor<Rank> random_tensor(const shape<Rank>& extents, std::size_t s
   }
   return all;
 }
-/// The farthest element from those of a whole tensor, relative to the largest of these; infinite for another shape.
+/// The farthest element of this worker from those of a whole tensor, relative to the largest of these; infinite for
+/// another shape.
 template <class Y, std::size_t Rank>
-double error_of(const Y& y, const dynamic_partition<Rank>& p, test::whole_tensor<Rank>& all) {
+double error_here(const Y& y, const dynamic_partition<Rank>& p, test::whole_tensor<Rank>& all) {
   using T = element_of<Y>;
   const auto wanted = block_of_whole<T>(p, decomposition<Rank>::balanced(all.extents, p.grid().shape()), all);
   double off = 0, most = 1e-300;
@@ -126,8 +134,33 @@ double error_of(const Y& y, const dynamic_partition<Rank>& p, test::whole_tensor
   if (!p.active() && y.size() != 0) off = INFINITY;
   for (std::size_t k = 0; k < y.size() && off < INFINITY; ++k)
     off = std::max(off, test::distance_between(number(y.data()[k]), number(wanted.data()[k])));
-  return largest(off / most);
+  return off / most;
 }
+template <class Y, std::size_t Rank>
+double error_of(const Y& y, const dynamic_partition<Rank>& p, test::whole_tensor<Rank>& all) {
+  return largest(error_here(y, p, all));
+}
+
+/// What this worker found in many cases, which all workers compare by two messages.
+struct many_cases {
+  std::vector<double> errors, sums;  // of each case: one error, and so many sums
+  std::vector<std::string> what;
+  static constexpr std::size_t sums_of_each = 6;
+
+  void expect(double bound) {
+    std::vector<double> error(errors.size()), sum(sums.size());
+    const auto count = [](const auto& all) { return static_cast<int>(all.size()); };
+    boost::mpi::all_reduce(test::workers(), errors.data(), count(errors), error.data(), boost::mpi::maximum<double>());
+    boost::mpi::all_reduce(test::workers(), sums.data(), count(sums), sum.data(), std::plus<double>());
+    for (std::size_t k = 0; k < what.size(); ++k) {
+      const double* const s = &sum[sums_of_each * k];  // <y, dy>, <x, dx>, <y, y>, <dy, dy>, bytes counted, planned
+      BOOST_TEST(error[k] < bound, what[k] << "differs by " << error[k]);
+      BOOST_TEST(std::abs(s[0] - s[1]) <= bound * std::sqrt(s[2] * s[3]), what[k] << s[0] << " and " << s[1]);
+      BOOST_TEST(s[4] == s[5], what[k] << s[4] << " bytes and not " << s[5]);
+    }
+    *this = many_cases();
+  }
+};
 
 template <class Kind, class Real, std::size_t Rank, std::size_t... D>
 struct checked {
@@ -138,7 +171,21 @@ struct checked {
   static constexpr std::size_t count = sizeof...(D), along[count] = {D...}, last = along[count - 1];
   static constexpr double bound = std::is_same_v<Real, double> ? 1e-13 : 1e-5;
 
-  static void once(const world& everyone, generator& random, const shape<Rank>& real_extents) {
+  /// A random transform, its operand, and its result by the definition.
+  struct drawn {
+    const fourier_operator<Kind, Rank, D...>& f;
+    const dynamic_partition<Rank>&p_x, &q;
+    const shape<Rank>& extents;
+    const xt::xtensor<X, Rank>& x;
+    test::whole_tensor<Rank>& all;
+    bool free, uneven;
+    xt::xtensor<Y, Rank> other_result(generator& random) const {
+      auto dy_of_all = random_tensor(all.extents, random(), std::is_floating_point_v<Y>);
+      return block_of_whole<Y>(q, decomposition<Rank>::balanced(all.extents, q.grid().shape()), dy_of_all);
+    }
+  };
+  template <class Check>
+  static void draw(const world& everyone, generator& random, const shape<Rank>& real_extents, Check check) {
     Kind kind{};
     if constexpr (detail::is_real_to_real<Kind>)
       for (std::size_t k = 0; k < count; ++k) {
@@ -172,53 +219,75 @@ struct checked {
                     inverse || std::is_same_v<Kind, complex_to_real_t>, norm, real_extents[along[at]]);
     }
     const auto q = f.result_partition(dynamic_extents<Rank>(extents));
-    const auto plan = f.plan(extents);
     std::ostringstream context;
     context << "extents " << (text() << extents) << " p_x " << p_x << " p_y " << q << (free ? " free" : "")
-            << (uneven ? " uneven" : "") << " norm " << static_cast<int>(norm) << (inverse ? " inverse" : "") << '\n'
-            << plan;
-    BOOST_TEST_CONTEXT(context.str()) {
-      const xt::xtensor<Y, Rank> y = f(x);
-      BOOST_TEST(error_of(y, q, all) < bound);
-      if (!uneven && on_one_node) {
-        const kernel_counts counts = f.counts();
-        BOOST_TEST(sum(counts.bytes_by_message + counts.bytes_shared) == sum(plan.bytes_sent(sizeof(Real))));
-      }
-      auto dy_of_all = random_tensor(all.extents, random(), std::is_floating_point_v<Y>);
-      const xt::xtensor<Y, Rank> dy =
-          block_of_whole<Y>(q, decomposition<Rank>::balanced(all.extents, q.grid().shape()), dy_of_all);
-      const xt::xtensor<X, Rank> dx = f.adjoint(dy);
-      if (p_x.active()) BOOST_TEST(std::equal(dx.shape().begin(), dx.shape().end(), x.shape().begin()));
-      const double left = dot(y, dy), right = dot(x, dx), size = std::sqrt(dot(y, y) * dot(dy, dy));
-      BOOST_TEST(std::abs(left - right) <= bound * size);
-
-      // the other ways to call it give the same bits
-      BOOST_TEST(same(f(x), y));
-      BOOST_TEST(same(f.start(x).finish(), y));
-      xt::xtensor<Y, Rank> y_into = y;
-      y_into.fill(Y(7));
-      f.into(x, y_into);
-      BOOST_TEST(same(y_into, y));
-      BOOST_TEST(same(f.adjoint(dy), dx));
-      BOOST_TEST(same(f.start_adjoint(dy).finish(), dx));
-      xt::xtensor<X, Rank> dx_into = dx;
-      dx_into.fill(X(7));
-      f.adjoint_into(dy, dx_into);
-      BOOST_TEST(same(dx_into, dx));
-
-      if constexpr (!std::is_same_v<Kind, complex_to_real_t>) {  // not every half of a spectrum is one
-        const auto g = free ? f.inverse(dynamic_extents<Rank>(extents)) : f.inverse();
-        auto x_of_all = random_tensor(extents, 0, std::is_floating_point_v<X>);
-        const auto back = block_of_whole<X>(p_x, decomposition<Rank>::balanced(extents, p_x.grid().shape()), x_of_all);
-        xt::xtensor<X, Rank> again = g(f(back));
-        if (!p_x.active()) again = back;
-        double off = 0;
-        for (std::size_t k = 0; k < back.size(); ++k)
-          off = std::max(off, test::distance_between(number(again.data()[k]), number(back.data()[k])));
-        BOOST_TEST(largest(off) < bound);
-      }
-    }
+            << (uneven ? " uneven" : "") << " norm " << static_cast<int>(norm) << (inverse ? " inverse" : "") << '\n';
+    check(drawn{f, p_x, q, extents, x, all, free, uneven}, context.str());
     ++test::random_calls();
+  }
+  /// The values, the bytes and the adjoint, which are compared with those of other cases.
+  static void brief(const world& everyone, generator& random, const shape<Rank>& real_extents, many_cases& cases) {
+    draw(everyone, random, real_extents, [&](const drawn& a, const std::string& context) {
+      const xt::xtensor<Y, Rank> y = a.f(a.x);
+      const kernel_counts counts = a.f.counts();
+      const xt::xtensor<Y, Rank> dy = a.other_result(random);
+      const xt::xtensor<X, Rank> dx = a.f.adjoint(dy);
+      const bool is_back = !a.p_x.active() || same(dx.shape(), a.x.shape());
+      cases.errors.push_back(is_back ? error_here(y, a.q, a.all) : INFINITY);
+      for (const double one : {dot_here(y, dy), dot_here(a.x, dx), dot_here(y, y), dot_here(dy, dy)})
+        cases.sums.push_back(one);
+      const bool counted = !a.uneven && on_one_node;
+      for (const std::size_t bytes :
+           {counts.bytes_by_message + counts.bytes_shared, counted ? a.f.plan(a.extents).bytes_sent(sizeof(Real)) : 0})
+        cases.sums.push_back(counted ? static_cast<double>(bytes) : 0);
+      cases.what.push_back(context);
+    });
+  }
+  static void once(const world& everyone, generator& random, const shape<Rank>& real_extents) {
+    draw(everyone, random, real_extents, [&](const drawn& a, const std::string& context) {
+      const auto& [f, p_x, q, extents, x, all, free, uneven] = a;
+      const auto plan = f.plan(extents);
+      BOOST_TEST_CONTEXT(context << plan) {
+        const xt::xtensor<Y, Rank> y = f(x);
+        BOOST_TEST(error_of(y, q, all) < bound);
+        if (!uneven && on_one_node) {
+          const kernel_counts counts = f.counts();
+          BOOST_TEST(sum(counts.bytes_by_message + counts.bytes_shared) == sum(plan.bytes_sent(sizeof(Real))));
+        }
+        const xt::xtensor<Y, Rank> dy = a.other_result(random);
+        const xt::xtensor<X, Rank> dx = f.adjoint(dy);
+        if (p_x.active()) BOOST_TEST(std::equal(dx.shape().begin(), dx.shape().end(), x.shape().begin()));
+        const double left = dot(y, dy), right = dot(x, dx), size = std::sqrt(dot(y, y) * dot(dy, dy));
+        BOOST_TEST(std::abs(left - right) <= bound * size);
+
+        // the other ways to call it give the same bits
+        BOOST_TEST(same(f(x), y));
+        BOOST_TEST(same(f.start(x).finish(), y));
+        xt::xtensor<Y, Rank> y_into = y;
+        y_into.fill(Y(7));
+        f.into(x, y_into);
+        BOOST_TEST(same(y_into, y));
+        BOOST_TEST(same(f.adjoint(dy), dx));
+        BOOST_TEST(same(f.start_adjoint(dy).finish(), dx));
+        xt::xtensor<X, Rank> dx_into = dx;
+        dx_into.fill(X(7));
+        f.adjoint_into(dy, dx_into);
+        BOOST_TEST(same(dx_into, dx));
+
+        if constexpr (!std::is_same_v<Kind, complex_to_real_t>) {  // not every half of a spectrum is one
+          const auto g = free ? f.inverse(dynamic_extents<Rank>(extents)) : f.inverse();
+          auto x_of_all = random_tensor(extents, 0, std::is_floating_point_v<X>);
+          const auto back =
+              block_of_whole<X>(p_x, decomposition<Rank>::balanced(extents, p_x.grid().shape()), x_of_all);
+          xt::xtensor<X, Rank> again = g(f(back));
+          if (!p_x.active()) again = back;
+          double off = 0;
+          for (std::size_t k = 0; k < back.size(); ++k)
+            off = std::max(off, test::distance_between(number(again.data()[k]), number(back.data()[k])));
+          BOOST_TEST(largest(off) < bound);
+        }
+      }
+    });
   }
   static void times(std::size_t n, const world& everyone, std::size_t seed) {
     generator random(static_cast<unsigned>(seed));
@@ -235,6 +304,21 @@ void check_large(const world& everyone, std::size_t seed) {
 template <class Kind, class Real, std::size_t Rank, std::size_t... D>
 void check(std::size_t n, const world& everyone, std::size_t seed) {
   checked<Kind, Real, Rank, D...>::times(n, everyone, seed);
+}
+/// 150 cases of small extents.
+template <class Kind, class Real, std::size_t Rank, std::size_t... D>
+void check_many(const world& everyone, std::size_t seed) {
+  constexpr std::size_t choices[] = {1, 1, 2, 3, 5, 7, 4, 6, 11, 13};
+  generator random(static_cast<unsigned>(seed));
+  many_cases cases;
+  for (std::size_t k = 0; k < test::random_cases(150); ++k) {
+    shape<Rank> extents{};
+    do
+      for (std::size_t& n : extents) n = choices[random() % std::size(choices)];
+    while (volume_of(extents) > 130);
+    checked<Kind, Real, Rank, D...>::brief(everyone, random, extents, cases);
+  }
+  cases.expect(checked<Kind, Real, Rank, D...>::bound);
 }
 
 }  // namespace
@@ -297,6 +381,24 @@ BOOST_AUTO_TEST_CASE(large_blocks_are_transformed_some_lines_at_a_time) {
   check_large<complex_to_real_t, double, 2, 0>(everyone, 45);
   check_large<real_to_real_t<3>, double, 0, 1, 2>(everyone, 46);
   check_large<complex_to_complex_t, float, 0, 2>(everyone, 47);
+}
+
+BOOST_AUTO_TEST_CASE(two_thousand_small_transforms_are_their_definitions) {
+  const world everyone(test::workers());
+  check_many<complex_to_complex_t, double, 1, 0>(everyone, 51);
+  check_many<complex_to_complex_t, double, 2, 1, 0>(everyone, 52);
+  check_many<complex_to_complex_t, double, 3, 0, 1, 2>(everyone, 53);
+  check_many<complex_to_complex_t, double, 4, 1, 3>(everyone, 54);
+  check_many<complex_to_complex_t, double, 4, 0, 1, 2, 3>(everyone, 55);
+  check_many<real_to_complex_t, double, 2, 0, 1>(everyone, 56);
+  check_many<real_to_complex_t, double, 3, 0, 1, 2>(everyone, 57);
+  check_many<real_to_complex_t, double, 3, 2, 0>(everyone, 58);
+  check_many<complex_to_real_t, double, 2, 0, 1>(everyone, 59);
+  check_many<complex_to_real_t, double, 3, 0, 1, 2>(everyone, 60);
+  check_many<complex_to_real_t, double, 3, 2, 0>(everyone, 61);
+  check_many<real_to_real_t<1>, double, 1, 0>(everyone, 62);
+  check_many<real_to_real_t<2>, double, 2, 0, 1>(everyone, 63);
+  check_many<real_to_real_t<3>, double, 3, 0, 1, 2>(everyone, 64);
 }
 
 using complex_block = xt::xtensor<number, 3>;
