@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <cstdint>
 #include <cstdlib>
 #include <iostream>
 #include <partita/kernel/spectral_operator.hpp>
@@ -65,9 +66,11 @@ std::vector<sums> run(const dynamic_partition<3>& p, std::size_t n, std::size_t 
     return {a[0] + by * b[0], a[1] + by * b[1], a[2] + by * b[2]};
   };
   const auto half_of_squares = [&](const waves& a) {
-    double sum = 0;
-    for (const auto& one : a) sum += xt::sum(counted * xt::square(xt::abs(one)))();
-    return sum_over(p.world(), sum);
+    std::int64_t sum = 0;  // in units of 2^-58: sums of integers do not depend on their order
+    for (const auto& one : a)
+      for (std::size_t j = 0; j < one.size(); ++j)
+        sum += std::llround(std::ldexp(counted.data()[j] * std::norm(one.data()[j]), 58));
+    return std::ldexp(static_cast<double>(sum_over(p.world(), sum)), -58);
   };
 
   waves now{u_waves, v_waves, w_waves};
@@ -105,8 +108,11 @@ int main(int argc, char** argv) {
       std::cout << "time " << static_cast<double>(t) * dt << ": energy " << all[t].energy << ", enstrophy "
                 << all[t].enstrophy << "\n";
     std::cout << "dE/dt is -2 nu times the enstrophy up to " << off_balance << " of it.\n";
-    if (n <= 32) std::cout << "The run on one worker differs by " << off_one << ".\n";
+    if (n <= 32 && off_one == 0) std::cout << "The run on one worker has the same bits.\n";
+    else if (n <= 32) std::cout << "The run on one worker differs by " << off_one << ".\n";
     std::cout << "Look at: a change of three velocities takes three exchanges, two back and one there.\n";
   }
-  return off_balance < 1e-4 && off_one < 1e-13 && std::abs(all[0].energy - 0.125) < 1e-14 ? EXIT_SUCCESS : EXIT_FAILURE;
+  // FFTW may transform a line of 27 numbers, for example, in two ways, for blocks of different shapes
+  const bool right = off_balance < 1e-4 && off_one <= (argc > 1 ? 1e-13 : 0) && std::abs(all[0].energy - 0.125) < 1e-14;
+  return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }
