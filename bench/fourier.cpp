@@ -1,5 +1,5 @@
 // Fourier transforms of a cube against FFTW's local ones with our repartition by hand, and against FFTW-MPI; of real
-// numbers against complex ones; and of extents that are odd or prime.
+// numbers against complex ones; of extents that are odd or prime; and of three fields in one exchange.
 #ifdef BENCH_FFTW
 #include <fftw3-mpi.h>
 #else
@@ -10,6 +10,7 @@
 #include <array>
 #include <complex>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "machine.hpp"
@@ -139,6 +140,52 @@ bool compare(const world& everyone, const std::array<std::size_t, 3>& n, int rou
   return right;
 }
 
+/// Extents that are odd or prime against those of a cube, one of each in turn.
+void compare_with_cube(const world& everyone, std::size_t n, int rounds, bench::rows& out) {
+  const auto p_x = everyone.partition(extents<dynamic, 1, 1>(everyone.size()));
+  const auto p_y = everyone.partition(extents<1, dynamic, 1>(everyone.size()));
+  const auto f = fourier_transform<0, 1, 2>(p_x, p_y);
+  const block x = block_from<number>(p_x, extents(n, n, n), element),
+              z = block_from<number>(p_x, extents(n - 1, n + 1, n + 3), element);
+  block of_cube = f(x), of_others = f(z);
+  std::vector<double> cube, others;
+  for (int k = -2; k < rounds; ++k) {
+    const double one = bench::timed([&] { f.into(x, of_cube); }), other = bench::timed([&] { f.into(z, of_others); });
+    if (k >= 0) cube.push_back(one), others.push_back(other);
+  }
+  out.add(std::to_string(n - 1) + " x " + std::to_string(n + 1) + " x " + std::to_string(n + 3) + " beside a cube",
+          {{"seconds", bench::median(others)},
+           {"seconds_cube", bench::median(cube)},
+           {"to_cube", bench::median(others) / bench::median(cube)}},
+          cube.size());
+}
+
+/// Three fields in one exchange, one after the other, and one of them alone, in turn. Returns whether all are equal.
+bool compare_fields(const world& everyone, std::size_t n, int rounds, bench::rows& out) {
+  const auto p_x = everyone.partition(extents<dynamic, 1, 1>(everyone.size()));
+  const auto p_y = everyone.partition(extents<1, dynamic, 1>(everyone.size()));
+  const auto f = fourier_transform<0, 1, 2>(p_x, p_y);
+  const block x = block_from<number>(p_x, extents(n, n, n), element);
+  const block y = 2.0 * x, z = 3.0 * x;
+  block a, b, c, d = f(x), e = f(y), g = f(z);
+  std::tie(a, b, c) = f(x, y, z);
+  std::vector<double> together, apart, alone;
+  for (int k = -2; k < rounds; ++k) {
+    const double of_three = bench::timed([&] { f.into(std::tie(x, y, z), std::tie(a, b, c)); });
+    const double of_calls = bench::timed([&] { f.into(x, d), f.into(y, e), f.into(z, g); });
+    const double of_one = bench::timed([&] { f.into(x, d); });
+    if (k >= 0) together.push_back(of_three), apart.push_back(of_calls), alone.push_back(of_one);
+  }
+  out.add("3 fields of " + std::to_string(n) + " x " + std::to_string(n) + " x " + std::to_string(n),
+          {{"seconds", bench::median(together)},
+           {"seconds_three_calls", bench::median(apart)},
+           {"seconds_one_field", bench::median(alone)},
+           {"to_three_calls", bench::median(together) / bench::median(apart)},
+           {"to_one_field", bench::median(together) / bench::median(alone)}},
+          together.size());
+  return a == d && b == e && c == g;
+}
+
 bool measure(const bench::command_line& line, bench::rows& out) {
   const world everyone;
 #ifdef BENCH_FFTW
@@ -148,7 +195,9 @@ bool measure(const bench::command_line& line, bench::rows& out) {
 #endif
   bool right = true;
   for (const std::size_t n : line.counts("cubes")) right = compare(everyone, {n, n, n}, line.rounds(), out) && right;
+  for (const std::size_t n : line.counts("fields")) right = compare_fields(everyone, n, line.rounds(), out) && right;
   const std::size_t n = line.count("uneven");
+  compare_with_cube(everyone, n, line.rounds(), out);
   return compare(everyone, {n - 1, n + 1, n + 3}, line.rounds(), out) && right;
 }
 
@@ -158,6 +207,7 @@ int main(int argc, char** argv) {
       "fourier", "Fourier transforms of cubes by hand, by FFTW-MPI and by partita", {2},
       {{"rounds", bench::argument::count, "samples of each", "7", "1"},
        {"cubes", bench::argument::list, "numbers along each edge", "128,256", "16"},
+       {"fields", bench::argument::list, "numbers along each edge of three fields", "32,128", "8,16"},
        {"uneven", bench::argument::count, "of N - 1, N + 1 and N + 3 numbers along the edges", "128", "16"}});
   return bench::run_on_workers(argc, argv, line, measure);
 }
