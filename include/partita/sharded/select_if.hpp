@@ -122,7 +122,7 @@ auto select_if(const X& x, const Keep& keep, std::size_t rows) {
     return operate(detail::add_rows_operation<0>{rows}, x, places);
   };
   if constexpr (std::is_same_v<detail::element_of_tensor<X>, detail::element_of_tensor<Keep>>) return selected(keep);
-  else return selected(cast<detail::element_of_tensor<X>>(keep));
+  else return selected(cast<detail::element_of_tensor<X>>(not_equal_to(stop_gradient(keep), 0)));
 }
 template <ranked_array X, ranked_array M>
 auto select_if(const X& x, const M& keep, std::size_t rows) {

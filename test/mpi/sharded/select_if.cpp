@@ -51,6 +51,11 @@ BOOST_AUTO_TEST_CASE(rows_are_selected_where_a_condition_holds) {
   // [/select]
   BOOST_TEST((whole(y) == rows{{1, 2}, {5, 6}}));
   BOOST_TEST((select_if(rows{{1, 2}, {3, 4}}, xt::xtensor<int, 1>{0, 2}) == rows{{3, 4}}));
+  // 0.5 is not 0, also where x is of integers
+  const auto integers = shard(everyone, m.layout("data", ""), xt::xtensor<int, 2>{{1, 2}, {3, 4}});
+  const auto halves = shard(everyone, m.layout("data"), xt::xtensor<double, 1>{0, 0.5});
+  const auto whole_layout = m.layout("", "");
+  BOOST_TEST((reshard(select_if(integers, halves, 1), whole_layout).whole<2>() == xt::xtensor<int, 2>{{3, 4}}));
 }
 
 BOOST_AUTO_TEST_CASE(all_layouts_give_the_rows_and_gradients_of_the_whole_arrays) {
