@@ -56,27 +56,29 @@ class traced {
   // Calls that read elements are compile-time errors.
   template <class E = value_type>
   E number() const {
-    no_elements<E>();
+    static_assert(detail::dependent_false<E>,
+                  "partita::traced::number(): requires elements, which a value of a program that is being traced does "
+                  "not have; return it from the function, or choose elements by where(condition, a, b)");
     return {};
   }
   template <std::size_t N>
-  auto whole() const {
-    return no_elements<std::array<int, N>>();
+  detail::rejected_call whole() const {
+    static_assert(
+        detail::dependent_false<std::array<int, N>>,
+        "partita::traced::whole(): requires elements, which a value of a program that is being traced does not "
+        "have; return it from the function");
+    return {};
   }
   template <std::size_t N>
-  auto local() const {
-    return no_elements<std::array<int, N>>();
+  detail::rejected_call local() const {
+    static_assert(
+        detail::dependent_false<std::array<int, N>>,
+        "partita::traced::local(): requires elements, which a value of a program that is being traced does not "
+        "have; return it from the function");
+    return {};
   }
 
  private:
-  template <class E>
-  static detail::rejected_call no_elements() {
-    static_assert(
-        detail::dependent_false<E>,
-        "partita::traced: number(), whole() and local() require elements, which a value of a program that is "
-        "being traced does not have; return it from the function, or choose elements by where(condition, a, b)");
-    return {};
-  }
   std::shared_ptr<detail::traced_program> program_;
   value value_;
   bool stopped_;

@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(reductions_by_products_and_running_sums_are_those_of_the_wh
   }
 }
 
-BOOST_AUTO_TEST_CASE(products_of_all_before_and_variances_are_those_of_pytorch) {
+BOOST_AUTO_TEST_CASE(products_of_all_before_and_variances_have_the_values_and_gradients_of_their_formulas) {
   // torch.cumprod(z, 0), torch.var(z, 0), and the gradients of (w * y).real.sum() and of the variance
   const xt::xtensor<complex, 1> z{complex(1, 1), complex(0, 2), complex(0, 0), complex(3, -1)};
   const xt::xtensor<complex, 1> products{complex(1, 1), complex(-2, 2), complex(0, 0), complex(0, 0)};

@@ -9,9 +9,9 @@
 // lines TYPED_INTEGERS: 12
 // expect TRACED: partita::value_and_gradient\(f, parameters...\): requires parameters that have elements
 // lines TRACED: 12
-// first NUMBER: partita::traced: number\(\), whole\(\) and local\(\) require elements
+// first NUMBER: partita::traced::number\(\): requires elements
 // lines NUMBER: 12
-// first WHOLE: partita::traced: number\(\), whole\(\) and local\(\) require elements
+// first WHOLE: partita::traced::whole\(\): requires elements
 // lines WHOLE: 12
 // first LOOKUP: partita::lookup\(table, labels\): requires labels of an integer type
 // lines LOOKUP: 12
