@@ -77,10 +77,27 @@ text unbalanced_field(const char* name, const dynamic_partition<Rank>& p, const 
             << "; repartition the field";
   return problem;
 }
-inline void require_positive_shift(double shift) {
+/// The factors of the waves of a box by which an operator solves Poisson's equation: 0 for the mean.
+template <std::size_t Rank, class Box>
+auto poisson_factors(const Box& box) {
+  return [&box](const index<Rank>& i) {
+    const double square = box.square(i);
+    return square > 0 ? 1 / square : 0.0;
+  };
+}
+/// The same of Helmholtz's equation. Requires: a positive shift [shape_error].
+template <std::size_t Rank, class Box>
+auto helmholtz_factors(const Box& box, double shift) {
   if (!(shift > 0))
     throw shape_error(text("partita::helmholtz_solver(p, box, shift): requires a positive shift, got ")
                       << std::to_string(shift).c_str() << "; poisson_solver solves the equation without it");
+  return [&box, shift](const index<Rank>& i) { return 1 / (shift + box.square(i)); };
+}
+/// Whether X is a field of real numbers of this rank, which transforms of this kind take.
+template <class Kind, std::size_t Rank, class X>
+consteval bool is_real_field() {
+  if constexpr (has_rank<X, Rank>()) return !std::is_void_v<fourier_result_of<Kind, element_of<X>, true>>;
+  else return false;
 }
 
 }  // namespace detail
@@ -132,11 +149,7 @@ class spectral_operator {
   }
   template <class X>
   static consteval bool takes() {
-    constexpr bool real = [] {
-      if constexpr (detail::has_rank<X, Rank>())
-        return !std::is_void_v<detail::fourier_result_of<real_to_complex_t, element_of<X>, true>>;
-      else return false;
-    }();
+    constexpr bool real = detail::is_real_field<real_to_complex_t, Rank, X>();
     static_assert(real,
                   "partita::spectral_operator(p, box)(x): requires an xtensor expression of the rank of the box, of "
                   "float or double; take the real and the imaginary parts of complex numbers");
@@ -179,17 +192,13 @@ spectral_operator<Rank> spectral_derivative(const partition<P>& p, const periodi
 /// The solution u of Poisson's equation -Laplacian(u) = f with mean 0; the mean of f has no influence.
 template <class P, std::size_t Rank>
 spectral_operator<Rank> poisson_solver(const partition<P>& p, const periodic_box<Rank>& box) {
-  return {p, box, [&](const index<Rank>& i) {
-            const double square = box.square(i);
-            return square > 0 ? 1 / square : 0.0;
-          }};
+  return {p, box, detail::poisson_factors<Rank>(box)};
 }
 /// The solution u of Helmholtz's equation shift u - Laplacian(u) = f.
 /// Requires: a positive shift [shape_error].
 template <class P, std::size_t Rank>
 spectral_operator<Rank> helmholtz_solver(const partition<P>& p, const periodic_box<Rank>& box, double shift) {
-  detail::require_positive_shift(shift);
-  return {p, box, [&](const index<Rank>& i) { return 1 / (shift + box.square(i)); }};
+  return {p, box, detail::helmholtz_factors<Rank>(box, shift)};
 }
 /// Leaves the waves that the 2/3 rule keeps, and removes the others.
 template <class P, std::size_t Rank>

@@ -87,11 +87,7 @@ class walled_operator {
   }
   template <class X>
   static consteval bool takes() {
-    constexpr bool real = [] {
-      if constexpr (detail::has_rank<X, Rank>())
-        return !std::is_void_v<detail::fourier_result_of<real_to_real_t<Rank>, element_of<X>, true>>;
-      else return false;
-    }();
+    constexpr bool real = detail::is_real_field<real_to_real_t<Rank>, Rank, X>();
     static_assert(real,
                   "partita::walled_operator(p, box)(x): requires an xtensor expression of the rank of the box, of "
                   "float or double; take the real and the imaginary parts of complex numbers");
@@ -108,17 +104,13 @@ class walled_operator {
 /// 0, and the mean of f has no influence.
 template <class P, std::size_t Rank>
 walled_operator<Rank> poisson_solver(const partition<P>& p, const walled_box<Rank>& box) {
-  return {p, box, [&](const index<Rank>& i) {
-            const double square = box.square(i);
-            return square > 0 ? 1 / square : 0.0;
-          }};
+  return {p, box, detail::poisson_factors<Rank>(box)};
 }
 /// The solution u of Helmholtz's equation shift u - Laplacian(u) = f in a box with walls.
 /// Requires: a positive shift [shape_error].
 template <class P, std::size_t Rank>
 walled_operator<Rank> helmholtz_solver(const partition<P>& p, const walled_box<Rank>& box, double shift) {
-  detail::require_positive_shift(shift);
-  return {p, box, [&](const index<Rank>& i) { return 1 / (shift + box.square(i)); }};
+  return {p, box, detail::helmholtz_factors<Rank>(box, shift)};
 }
 
 }  // namespace partita

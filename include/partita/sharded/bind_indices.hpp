@@ -328,8 +328,8 @@ class bound_indices {
   template <class T>
   sharded_tensor<T> scatter(const sharded_tensor<T>& x, const sharded_tensor<T>& updates) const {
     detail::require_rows(*binding_, x, binding_->extents, "bound_indices::scatter(x, updates)");
-    const auto ones = add(multiply(less(updates, 0), 0), 1);  // ones, whatever values the updates have
-    return where(detail::sum_at_indices(binding_, ones), detail::sum_at_indices(binding_, updates), x);
+    return where(detail::sum_at_indices(binding_, detail::ones_like(updates)),
+                 detail::sum_at_indices(binding_, updates), x);
   }
   template <class T, auto LayoutOfX, auto LayoutOfUpdates>
   auto scatter(const typed_sharded<T, LayoutOfX>& x, const typed_sharded<T, LayoutOfUpdates>& updates) const {

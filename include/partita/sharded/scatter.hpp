@@ -111,6 +111,12 @@ struct add_rows_operation {
   }
 };
 
+/// Ones in the place of all elements of x, whatever values they have.
+template <class X>
+auto ones_like(const X& x) {
+  return add(multiply(equal_to(x, 0), 0), 1);
+}
+
 template <class X>
 std::size_t extent_of(const X& x, std::size_t d, const char* call) {
   const shape_list all = extents_of_any(x);
@@ -167,8 +173,7 @@ auto scatter(const X& x, const Indices& indices, const Updates& updates, dimensi
                 "partita::scatter(x, indices, updates, dimensions<d>): requires a dimension that x has; count from 0");
   if constexpr (detail::has_dimensions<X, D>) {
     const detail::add_rows_operation<D> rows{detail::extent_of(x, D, "scatter")};
-    const auto ones = add(multiply(equal_to(updates, 0), 0), 1);  // ones, whatever values the updates have
-    return where(operate(rows, ones, indices), operate(rows, updates, indices), x);
+    return where(operate(rows, detail::ones_like(updates), indices), operate(rows, updates, indices), x);
   }
 }
 

@@ -116,13 +116,13 @@ auto select_if(const X& x, const Keep& keep, std::size_t rows) {
     throw shape_error(text("partita::select_if(x, keep, rows): requires keep of rank 1 with an element for each row of "
                            "x, got extents ")
                       << of_x << " and " << of_keep);
-  const auto selected = [&](const auto& elements) {
-    const auto kept = not_equal_to(stop_gradient(elements), 0);
+  const auto selected = [&](const auto& kept) {                                // 1 or 0
     const auto places = add(multiply(kept, cumsum(kept, dimensions<0>)), -1);  // -1 is no index
     return operate(detail::add_rows_operation<0>{rows}, x, places);
   };
-  if constexpr (std::is_same_v<detail::element_of_tensor<X>, detail::element_of_tensor<Keep>>) return selected(keep);
-  else return selected(cast<detail::element_of_tensor<X>>(not_equal_to(stop_gradient(keep), 0)));
+  const auto kept = not_equal_to(stop_gradient(keep), 0);
+  if constexpr (std::is_same_v<detail::element_of_tensor<X>, detail::element_of_tensor<Keep>>) return selected(kept);
+  else return selected(cast<detail::element_of_tensor<X>>(kept));
 }
 template <ranked_array X, ranked_array M>
 auto select_if(const X& x, const M& keep, std::size_t rows) {

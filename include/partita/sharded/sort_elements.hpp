@@ -34,8 +34,7 @@ const std::shared_ptr<bound_mesh>& mesh_to_sort(const sharded_tensor<T>& x, bool
     throw partition_error(text("partita::") << call << ": requires a tensor on a mesh; shard it, or use sort(x, "
                                             << "dimensions<0>)");
   hasher number(type_number<T>());
-  for (const char* c = call; *c != '\0'; ++c) number.mix(*c);
-  number.mix(fingerprint_of(x.layout())).mix(x.extents()).mix(parameter);
+  number.mix(call).mix(fingerprint_of(x.layout())).mix(x.extents()).mix(parameter);
   on->one_call([&] {
     agree_if_checked(*on->everyone().state(), number.value(), {},
                      [&] { return text("partita::") << call << " of extents " << x.extents(); });

@@ -31,8 +31,8 @@ struct traced_program {
   std::vector<std::shared_ptr<const operation_window>> windows{};  ///< those to which the operations refer
   std::vector<std::uint32_t> stopped;      ///< for each operation, a bit mask of the operands that get no gradient
   const mixed_execution* mixed = nullptr;  ///< null: all values have one type of elements
-  /// The reshards of the backward pass, found by a dry run. Set by the program that traces, because a dry run needs the
-  /// operations, and their matrix products need a BLAS, which the compiled core does not.
+  /// The reshards of the backward pass, found by a dry run. Set where the program is traced: there its element type is
+  /// known.
   std::vector<backward_reshard> (*moves_back)(const traced_function&) = nullptr;
 
   explicit traced_program(const mesh& m) : operations(m) {}
