@@ -35,6 +35,10 @@ class box_exchange {
   /// Adds a channel for boxes that are not in the plan. Call this before the first start.
   void also(std::unique_ptr<box_transport> more) { carriers_.push_back(std::move(more)); }
 
+  /// Makes a block that writes its boxes the source of all exchanges. Requires: all boxes are contiguous at their
+  /// receivers and travel through the memory of one node, and none stays or is added.
+  void from(std::shared_ptr<const written_block> source) { written_ = std::move(source); }
+
   /// Whether other workers need this worker to finish an exchange that has started. Until then this worker keeps data
   /// that they wait for, or room that they wait for.
   PARTITA_DECL bool is_needed() const;
@@ -105,6 +109,7 @@ class box_exchange {
   std::size_t between_bytes_ = 0;
   std::vector<std::ptrdiff_t> x_strides_, y_strides_, dense_;  // dense_: of the box that is being added
   block_memory x_, y_, last_y_;
+  std::shared_ptr<const written_block> written_;
 };
 
 }  // namespace partita::detail

@@ -22,7 +22,7 @@ namespace partita {
 ///           [shape_error]; rows of one shape and type [disagreement_error]; a row for each index [shape_error]; on all
 ///           workers.
 /// Cost:     one message for each pair of workers on different nodes; a row that several workers of a node want travels
-///           to that node once. On one node two copies of a row, or three in place and where the wanted rows are not in
+///           to that node once. On one node one copy of a row, or two in place and where the wanted rows are not in
 ///           the order of their owners. To construct: six exchanges of lists, eleven if there are several nodes,
 ///           three fewer if each worker owns a range. A worker holds what it owns and wants, and the owners of n / p
 ///           indices, or of p ranges: none holds all.

@@ -18,5 +18,6 @@
 #include <partita/kernel/detail/impl/pending.ipp>
 #include <partita/kernel/detail/impl/repartition_movement.ipp>
 #include <partita/kernel/detail/impl/row_block.ipp>
+#include <partita/kernel/detail/impl/row_moves.ipp>
 #include <partita/kernel/detail/impl/sort_cuts.ipp>
 #include <partita/kernel/detail/impl/untyped_block.ipp>

@@ -163,9 +163,35 @@ BOOST_AUTO_TEST_CASE(consecutive_rows_are_one_box_on_one_node) {
   // ... and are copied as one run for each worker.
   const detail::index_planner planner(everyone, interval{100 * me, 100 * me + 100}, all, detail::exchange_words);
   const auto& pattern = *planner.pattern();
-  BOOST_TEST(pattern.kept.size() == 1U);
-  BOOST_TEST(pattern.travel.packed.size() == P - 1);
-  BOOST_TEST(pattern.travel.placed.size() <= 2U);
+  BOOST_TEST(pattern.kept.is_one_run());
+  BOOST_TEST(pattern.travel.packed.groups().size() == P - 1);
+  BOOST_TEST(pattern.travel.placed.groups().size() <= 2U);
+}
+
+BOOST_AUTO_TEST_CASE(rows_are_written_as_they_travel_whatever_their_width) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  // rows that no worker packs, into results and into views that others cannot reach; the widest are cut on their way
+  indices wanted;
+  for (std::size_t i = 0; i < 6 * P; i += 1 + i % 2) wanted.push_back((5 * i + me) % (6 * P));
+  for (const std::size_t width : {1U, 3U, 16U, 33000U, 150001U}) {
+    const index_exchange exchange(everyone, interval{6 * me, 6 * me + 6}, wanted);
+    xt::xtensor<double, 2> x({6, 2 * width});
+    for (std::size_t r = 0; r < 6; ++r)
+      for (std::size_t c = 0; c < 2 * width; ++c) x(r, c) = static_cast<double>((6 * me + r) * 1000 + c % 999);
+    const auto every_other = xt::view(x, xt::all(), xt::range(0, 2 * width, 2));
+    const xt::xtensor<double, 2> dense = every_other;
+    xt::xtensor<double, 3> view = xt::zeros<double>(std::array{wanted.size(), std::size_t{2}, width});
+    exchange.into(dense, xt::view(view, xt::all(), 1, xt::all()));
+    const auto y = exchange(dense), z = exchange(every_other);
+    std::size_t wrong = 0;
+    for (std::size_t k = 0; k < wanted.size(); ++k)
+      for (std::size_t c = 0; c < width; ++c) {
+        const auto value = static_cast<double>(wanted[k] * 1000 + 2 * c % 999);
+        if (y(k, c) != value || z(k, c) != value || view(k, 1, c) != value || view(k, 0, c) != 0) ++wrong;
+      }
+    BOOST_TEST(wrong == 0U, wrong << " elements of rows of " << width);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(it_is_a_halo_exchange_where_indices_are_those_of_a_halo) {

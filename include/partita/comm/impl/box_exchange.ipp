@@ -114,7 +114,7 @@ PARTITA_DEF void box_exchange::finish() {
 
 PARTITA_DEF void box_exchange::take(const void* x, const std::ptrdiff_t* x_strides) {
   for (std::size_t d = 0; d < plan_.rank; ++d) x_strides_[d] = x_strides[d];
-  x_ = {static_cast<char*>(const_cast<void*>(x)), x_strides_.data()};  // x is only read
+  x_ = {static_cast<char*>(const_cast<void*>(x)), x_strides_.data(), written_.get()};  // x is only read
 }
 
 PARTITA_DEF void box_exchange::write_to(void* y, const std::ptrdiff_t* y_strides) {

@@ -219,9 +219,10 @@ class index_movement : public planned_movement<index_planner> {
     if (!before.any()) expect_shape(wanted, shape, name(), before);
   }
 
-  /// Packs the rows that other workers want, starts to move them, copies those that stay, and places the others at the
-  /// end. They arrive in the filled rows themselves, if these have their order, unless a copy costs less: on one node
-  /// senders write at once only into the `pooled` memory of a result, other memory takes them through a ring.
+  /// Packs the rows that other workers want, unless they are gathered where they travel to, starts to move them, copies
+  /// those that stay, and places the others at the end. They arrive in the filled rows themselves, if these have their
+  /// order, unless a copy costs less: on one node senders write at once only into the `pooled` memory of a result,
+  /// other memory takes them through a ring.
   template <std::size_t N, class Result>
   auto spread(const row_call<N>& call, Result result, bool pooled) {
     const index_travel& p = pattern().travel;
@@ -230,9 +231,10 @@ class index_movement : public planned_movement<index_planner> {
     const bool is_written_at_once = pooled && p.first_placed() == 0;
     const bool direct =
         N == 1 && p.arrives_in_order() && call.filled[0].dense && (is_written_at_once || !ways()->one_memory());
-    auto packed = scratch(p.sent, pitch), received = scratch(direct ? 0 : p.received, pitch);
+    const bool gathers = ways()->one_memory();
+    auto packed = scratch(gathers ? 0 : p.sent, pitch), received = scratch(direct ? 0 : p.received, pitch);
     const auto pack = [&] {
-      for (std::size_t f = 0; f < N; ++f)
+      for (std::size_t f = 0; f < N && !gathers; ++f)
         copy_rows(packed_rows(packed.data(), offsets[f], pitch, call.given[f]), call.given[f], p.packed);
     };
     const row_block there =
@@ -297,7 +299,7 @@ class index_movement : public planned_movement<index_planner> {
     const index_travel& p = pattern().travel;
     if (!p.is_repeated && !p.in_two_steps) return copy_rows(packed, given, p.placed, true);
     fill_rows(packed, p.received, identity_of<Reduction, T>());
-    for (const row_run& run : p.placed) combine_rows<T>(packed, given, run.turned(), Reduction());
+    p.placed.for_each([&](const row_run& run) { combine_rows<T>(packed, given, run.turned(), Reduction()); });
   }
   template <class Reduction, class T>
   void combine_returned(const row_block& packed, const row_block& returned) const {
@@ -309,14 +311,15 @@ class index_movement : public planned_movement<index_planner> {
                           const row_block& given, const row_block& cleared) {
     if (cleared.element == 0) fill_rows(filled, p.owned, identity_of<Reduction, T>());
     const auto keep = [&] {
-      for (const row_run& run : p.kept) combine_rows<T>(filled, given, run.turned(), Reduction());
+      p.kept.for_each([&](const row_run& run) { combine_rows<T>(filled, given, run.turned(), Reduction()); });
     };
     const index_travel& back = p.travel;
     bool kept = false;
     for (std::size_t k = 0; k < back.to.size(); ++k) {
       if (back.to[k].worker > me && !std::exchange(kept, true)) keep();
-      for (std::size_t r = back.packed_for[k]; r < back.packed_for[k + 1]; ++r)
-        combine_rows<T>(filled, received, back.packed[r].turned(), Reduction());
+      back.packed.for_each_to(back.to[k].first, back.to[k].rows, [&](const row_run& run) {
+        combine_rows<T>(filled, received, run.turned(), Reduction());
+      });
     }
     if (!kept) keep();
     if (cleared.element != 0) fill_rows(cleared, p.wanted, T{});
@@ -344,6 +347,11 @@ class index_movement : public planned_movement<index_planner> {
       const bool returns = !forward && p.in_two_steps;
       index_structure& s = agree_on_plan(static_cast<base&>(*this), moved, !returns);
       if (returns) (return_rows(planner().returning(s, moved.kind)), ...);
+      if (forward && s.leaving) {
+        const auto offsets = call.offsets();
+        s.leaving->clear(pitch);
+        for (std::size_t f = 0; f < N; ++f) s.leaving->add(call.given[f], offsets[f]);
+      }
       return move(s, moved, x, y, nothing_to_fill());
     });
   }

@@ -7,7 +7,7 @@
 #include <partita/comm/transport.hpp>
 #include <partita/comm/world.hpp>
 #include <partita/core/config.hpp>
-#include <partita/kernel/detail/row_block.hpp>
+#include <partita/kernel/detail/row_moves.hpp>
 #include <partita/kernel/index_list.hpp>
 #include <vector>
 
@@ -22,12 +22,11 @@ struct index_travel {
     std::size_t worker = 0, first = 0, rows = 0, first_there = 0;
   };
 
-  std::size_t sent = 0, received = 0;   ///< numbers of rows
-  std::vector<part> to, from;           ///< in ascending order of the workers
-  std::vector<row_run> packed;          ///< from an owned row to its place among the rows that are sent
-  std::vector<std::size_t> packed_for;  ///< for each part of `to` its first run; the last entry is the number of runs
-  std::vector<row_run> placed;          ///< from a row that arrives to a wanted row
-  bool is_repeated = false;             ///< a row that arrives is wanted more than once
+  std::size_t sent = 0, received = 0;  ///< numbers of rows
+  std::vector<part> to, from;          ///< in ascending order of the workers
+  row_moves packed;                    ///< from an owned row to its place among the rows that are sent
+  row_moves placed;                    ///< from a row that arrives to a wanted row
+  bool is_repeated = false;            ///< a row that arrives is wanted more than once
   /// The rows that arrive from other nodes are passed on to other workers of this node, in a second step. Back, these
   /// workers return them first: to rows of their own at the worker that passed them on, which combines them.
   bool in_two_steps = false;
@@ -39,15 +38,15 @@ struct index_travel {
 
   /// Whether the rows that arrive are wanted rows in this order, one after the other.
   bool arrives_in_order() const {
-    return !in_two_steps && (placed.empty() || (placed.size() == 1 && placed[0].rows == received));
+    return !in_two_steps && (placed.empty() || (placed.is_one_run() && placed.rows() == received));
   }
-  std::size_t first_placed() const { return placed.empty() ? 0 : placed[0].to; }
+  std::size_t first_placed() const { return placed.first().to; }
 };
 
 /// What one worker sends, keeps and receives.
 struct index_pattern {
   std::size_t owned = 0, wanted = 0;  ///< numbers of rows
-  std::vector<row_run> kept;          ///< from an owned row to a wanted row
+  row_moves kept;                     ///< from an owned row to a wanted row
   index_travel travel;
 };
 

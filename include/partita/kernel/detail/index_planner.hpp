@@ -9,6 +9,7 @@
 #include <partita/core/config.hpp>
 #include <partita/kernel/detail/box_movement.hpp>
 #include <partita/kernel/detail/index_pattern.hpp>
+#include <partita/kernel/detail/row_block.hpp>
 #include <utility>
 
 namespace partita::detail {
@@ -23,6 +24,8 @@ struct described_block {
 /// The plans for rows of some number of bytes.
 struct index_structure : planned_boxes<2> {
   exchanges_by_kind returning{};  ///< back, between workers of one node, before rows travel between nodes
+  /// Where all workers share memory, the rows that leave are not packed first.
+  std::shared_ptr<gathered_rows> leaving{};
 };
 
 /// How messages name a call, and what a block has a row for.

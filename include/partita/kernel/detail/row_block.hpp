@@ -5,27 +5,14 @@
 #include <cstddef>
 #include <cstring>
 #include <partita/array/strided.hpp>
+#include <partita/comm/written_block.hpp>
 #include <partita/core/config.hpp>
 #include <partita/core/short_list.hpp>
+#include <partita/kernel/detail/row_moves.hpp>
 #include <type_traits>
 #include <vector>
 
 namespace partita::detail {
-
-/// Consecutive rows that go from one block to consecutive rows of another.
-struct row_run {
-  std::size_t from = 0, to = 0, rows = 0;
-
-  /// The same in the opposite direction.
-  row_run turned() const { return {to, from, rows}; }
-};
-
-/// Adds one row; it extends the last run if it is the next row on both sides.
-inline void add_row(std::vector<row_run>& runs, std::size_t from, std::size_t to) {
-  if (!runs.empty() && runs.back().from + runs.back().rows == from && runs.back().to + runs.back().rows == to)
-    ++runs.back().rows;
-  else runs.push_back({from, to, 1});
-}
 
 /// The rows of a block in memory, whatever its rank and its elements. All steps are in bytes.
 struct row_block {
@@ -93,9 +80,32 @@ inline row_block packed_rows(std::byte* data, std::size_t offset, std::size_t pi
   return rows;
 }
 
-/// Copies rows from one block to another; `back` copies in the opposite direction of the runs.
-PARTITA_DECL void copy_rows(const row_block& to, const row_block& from, const std::vector<row_run>& runs,
-                            bool back = false);
+/// Copies rows from one block to another; `back` copies in the opposite direction.
+PARTITA_DECL void copy_rows(const row_block& to, const row_block& from, const row_moves& moves, bool back = false);
+/// Copies those that go to `rows` rows from `first` on, to the start of a block (see row_moves::part_to).
+PARTITA_DECL void copy_rows_to(const row_block& to, const row_block& from, const row_moves& moves, std::size_t first,
+                               std::size_t rows);
+
+/// The rows of a call's blocks that others want, field by field within each row: they are gathered where they travel
+/// to.
+class gathered_rows : public written_block {
+ public:
+  explicit gathered_rows(const row_moves& packed) : packed_(packed) {}
+
+  /// From now on the rows are those of blocks whose rows begin at `offset` within rows of `pitch` bytes.
+  void clear(std::size_t pitch) { fields_.clear(), pitch_ = pitch; }
+  void add(const row_block& block, std::size_t offset) { fields_.push_back({block, offset}); }
+  PARTITA_INLINE void write(const std::size_t* shape, const std::size_t* at, char* to) const override;
+
+ private:
+  struct field {
+    row_block block;
+    std::size_t offset;
+  };
+  row_moves packed_;
+  std::vector<field> fields_;
+  std::size_t pitch_ = 0;
+};
 
 /// Combines rows with those of another block, element by element: to = op(to, from).
 template <class T, class Op>

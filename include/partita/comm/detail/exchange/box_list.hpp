@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <partita/comm/element_kind.hpp>
+#include <partita/comm/written_block.hpp>
 #include <partita/core/config.hpp>
 #include <partita/core/short_list.hpp>
 #include <vector>
@@ -17,18 +18,19 @@ PARTITA_DECL void dense_strides(const std::size_t* shape, std::size_t rank, std:
 /// the front, and returns how many it removed at the front.
 PARTITA_DECL std::size_t leave_out_ones(const std::size_t* shape, std::size_t& rank);
 
-/// The memory of a block in one call. Without strides it is a staging area, where each box is dense at its `stage`.
-struct block_memory {
-  char* data = nullptr;
-  const std::ptrdiff_t* strides = nullptr;
-};
-
 /// A box that is sent to or received from a worker, and its position in this worker's block.
 struct listed_box {
   std::size_t worker = 0;
   std::size_t stage = 0;  ///< bytes from the start of the staging area, if there is one
   const std::size_t* shape = nullptr;
   const std::size_t* at = nullptr;
+};
+
+/// The memory of a block in one call. Without strides it is a staging area, where each box is dense at its `stage`.
+struct block_memory {
+  char* data = nullptr;
+  const std::ptrdiff_t* strides = nullptr;
+  const written_block* written = nullptr;  ///< if it is not null, it writes the boxes, and there is no other memory
 };
 
 /// Boxes of one rank, stored contiguously in one vector.

@@ -91,12 +91,9 @@ inline index_travel travel_of(world_state& world, const numbers_by_worker& reque
       travel.from.push_back({k, requests.first[k], requests.count(k), *at_senders.of_worker(k)});
     if (orders.count(k) == 0) continue;
     travel.to.push_back({k, orders.first[k], orders.count(k), *at_receivers.of_worker(k)});
-    travel.packed_for.push_back(travel.packed.size());
-    travel.packed.push_back({orders.all[orders.first[k]], orders.first[k], 1});
-    for (std::size_t place = orders.first[k] + 1; place < orders.first[k + 1]; ++place)
-      add_row(travel.packed, orders.all[place], place);
+    for (std::size_t place = orders.first[k]; place < orders.first[k + 1]; ++place)
+      travel.packed.add(orders.all[place], place);
   }
-  travel.packed_for.push_back(travel.packed.size());
   return travel;
 }
 
@@ -151,7 +148,7 @@ inline void place_rows(index_travel& travel, const wanted_rows& wanted, const st
   for (std::size_t j = 0; j < wanted.size(); ++j) {
     if (wanted.owner[j] == me) continue;
     travel.is_repeated = travel.is_repeated || !wanted.is_first(j);
-    add_row(travel.placed, arrived[wanted.first[j]], j);
+    travel.placed.add(arrived[wanted.first[j]], j);
   }
 }
 
@@ -266,14 +263,14 @@ PARTITA_DEF index_pattern learnt_pattern(world_state& world, std::shared_ptr<tra
   pattern.owned = owned.size();
   pattern.wanted = wanted.size();
   for (std::size_t j = 0; j < rows.size(); ++j)
-    if (rows.owner[j] == world.id()) add_row(pattern.kept, rows.row[j], j);
+    if (rows.owner[j] == world.id()) pattern.kept.add(rows.row[j], j);
   auto by_node = ways->members().is_one_of_many() ? travel_by_node(world, *ways, rows) : std::nullopt;
   pattern.travel = by_node ? std::move(*by_node) : direct_travel(world, rows);
   return pattern;
 }
 
-/// The pattern of rows of which counts[k] go to worker k; add_rows(k, runs, place) adds the runs of these rows, which
-/// follow each other from a place on.
+/// The pattern of rows of which counts[k] go to worker k; add_rows(k, moves, place) adds these rows, which follow each
+/// other from a place on.
 template <class AddRows>
 index_pattern sent_pattern(const world_state& world, const std::vector<std::size_t>& counts, AddRows add_rows) {
   const std::size_t workers = world.size(), me = world.id();
@@ -301,9 +298,7 @@ index_pattern sent_pattern(const world_state& world, const std::vector<std::size
     if (k != me && rows != 0) {
       answers.all[answers.first[k]] = travel.received;
       travel.from.push_back({k, travel.received, rows, coming.of_worker(k)[1]});
-      if (travel.placed.empty() || travel.placed.back().to + travel.placed.back().rows != pattern.wanted)
-        travel.placed.push_back({travel.received, pattern.wanted, rows});
-      else travel.placed.back().rows += rows;
+      travel.placed.add({travel.received, pattern.wanted, rows});
       travel.received += rows;
     }
     pattern.wanted += rows;
@@ -312,10 +307,8 @@ index_pattern sent_pattern(const world_state& world, const std::vector<std::size
   for (std::size_t k = 0; k < workers; ++k) {
     if (k == me || counts[k] == 0) continue;
     travel.to.push_back({k, firsts[k], counts[k], *places.of_worker(k)});
-    travel.packed_for.push_back(travel.packed.size());
     add_rows(k, travel.packed, firsts[k]);
   }
-  travel.packed_for.push_back(travel.packed.size());
   return pattern;
 }
 
@@ -335,16 +328,16 @@ PARTITA_DEF index_pattern pattern_by_receiver(world_state& world, std::shared_pt
   opened(ways, world);
   const auto rows = lists_of(
       workers, n, [&](std::size_t j) { return receivers[j]; }, [](std::size_t j) { return j; });
-  return sent_pattern(world, counts, [&](std::size_t k, std::vector<row_run>& runs, std::size_t place) {
-    for (std::size_t i = 0; i < rows.count(k); ++i) add_row(runs, rows.of_worker(k)[i], place + i);
+  return sent_pattern(world, counts, [&](std::size_t k, row_moves& moves, std::size_t place) {
+    for (std::size_t i = 0; i < rows.count(k); ++i) moves.add(rows.of_worker(k)[i], place + i);
   });
 }
 
 PARTITA_DEF index_pattern pattern_by_counts(const world_state& world, const std::vector<std::size_t>& counts) {
   std::vector<std::size_t> first(counts.size() + 1, 0);
   for (std::size_t k = 0; k < counts.size(); ++k) first[k + 1] = first[k] + counts[k];
-  return sent_pattern(world, counts, [&](std::size_t k, std::vector<row_run>& runs, std::size_t place) {
-    if (counts[k] != 0) runs.push_back({first[k], place, counts[k]});
+  return sent_pattern(world, counts, [&](std::size_t k, row_moves& moves, std::size_t place) {
+    if (counts[k] != 0) moves.add({first[k], place, counts[k]});
   });
 }
 
@@ -376,11 +369,12 @@ PARTITA_DEF index_pattern pattern_by_expert(world_state& world, std::shared_ptr<
   for (std::size_t e = 0; e < mine.size(); ++e) first_row[e + 1] += first_row[e];
   std::vector<std::size_t> next(first_row), place;
   for (const std::uint64_t expert : arriving.all) place.push_back(next[expert - mine.start]++);
-  const auto placed_by_expert = [&](std::vector<row_run>& runs) {
-    std::vector<row_run> moved;
-    for (const row_run& run : runs)
-      for (std::size_t r = 0; r < run.rows; ++r) add_row(moved, run.from + r, place[run.to + r]);
-    runs = std::move(moved);
+  const auto placed_by_expert = [&](row_moves& moves) {
+    row_moves moved;
+    moves.for_each([&](const row_run& run) {
+      for (std::size_t r = 0; r < run.rows; ++r) moved.add(run.from + r, place[run.to + r]);
+    });
+    moves = std::move(moved);
   };
   placed_by_expert(pattern.kept);
   placed_by_expert(pattern.travel.placed);

@@ -51,6 +51,7 @@ PARTITA_DEF index_structure index_planner::learn(const box_call<2>& call, std::s
   structure s;
   s.there = plan(call.shape[1]);
   s.back = reversed(s.there);
+  if (ways_->one_memory()) s.leaving = std::make_shared<gathered_rows>(pattern_->travel.packed);
   return s;
 }
 
@@ -59,6 +60,7 @@ PARTITA_DEF std::shared_ptr<box_exchange> index_planner::exchange(const structur
                                                                   const std::shared_ptr<transport>& ways) const {
   auto made = lasting_exchange(ways, world_, lowered(s.plan(forward)), kind);
   const index_travel& t = pattern_->travel;
+  if (forward && s.leaving) made->from(s.leaving);
   if (forward && t.in_two_steps)
     made->then(ways->exchange(lowered(plan_of_parts(world_->id(), t.passed_to, t.passed_from, t.received, t.received,
                                                     s.there.source_shape[1])),

@@ -6,54 +6,97 @@
 namespace partita::detail {
 
 /// Rows of a number of bytes that the compiler knows, or, if it is 0, of `bytes` bytes.
-template <std::size_t Known, bool Back>
-void copy_dense_rows(const row_block& to, const row_block& from, const std::vector<row_run>& runs, std::size_t bytes) {
+template <std::size_t Known>
+void copy_dense_rows(const row_block& to, const row_block& from, const row_moves::group& rows,
+                     const std::uint32_t* numbers, std::size_t bytes) {
+  using listed = row_moves::listed;
   const std::size_t n = Known != 0 ? Known : bytes;
-  const bool adjacent = to.step == static_cast<std::ptrdiff_t>(n) && from.step == to.step;
-  for (const row_run& run : runs) {
-    std::byte* y = to.data + static_cast<std::ptrdiff_t>(Back ? run.from : run.to) * to.step;
-    const std::byte* x = from.data + static_cast<std::ptrdiff_t>(Back ? run.to : run.from) * from.step;
-    if (run.rows > 1 && adjacent) {
-      std::memcpy(y, x, run.rows * n);
-      continue;
-    }
-    for (std::size_t row = 0; row < run.rows; ++row, y += to.step, x += from.step) std::memcpy(y, x, n);
+  const auto at = [](const row_block& block, std::size_t row) {
+    return block.data + static_cast<std::ptrdiff_t>(row) * block.step;
+  };
+  const std::ptrdiff_t to_step = to.step, from_step = from.step;
+  std::byte* y = rows.side == listed::to ? to.data : at(to, rows.to);
+  const std::byte* x = rows.side == listed::from ? from.data : at(from, rows.from);
+  if (rows.side == listed::from) {
+    numbers += rows.from;
+    for (std::size_t k = 0; k < rows.rows; ++k, y += to_step) std::memcpy(y, x + numbers[k] * from_step, n);
+  } else if (rows.side == listed::to) {
+    numbers += rows.to;
+    for (std::size_t k = 0; k < rows.rows; ++k, x += from_step) std::memcpy(y + numbers[k] * to_step, x, n);
+  } else if (to_step == static_cast<std::ptrdiff_t>(n) && from_step == to_step) {
+    std::memcpy(y, x, rows.rows * n);
+  } else {
+    for (std::size_t k = 0; k < rows.rows; ++k, y += to_step, x += from_step) std::memcpy(y, x, n);
   }
 }
 
-template <bool Back>
-void copy_dense_rows(const row_block& to, const row_block& from, const std::vector<row_run>& runs) {
-  const std::size_t bytes = to.row_bytes();
+/// How rows of a number of bytes are copied.
+inline auto copy_of_rows(std::size_t bytes) {
   switch (bytes) {
     case 4:
-      return copy_dense_rows<4, Back>(to, from, runs, bytes);
+      return copy_dense_rows<4>;
     case 8:
-      return copy_dense_rows<8, Back>(to, from, runs, bytes);
+      return copy_dense_rows<8>;
     case 16:
-      return copy_dense_rows<16, Back>(to, from, runs, bytes);
+      return copy_dense_rows<16>;
     case 24:
-      return copy_dense_rows<24, Back>(to, from, runs, bytes);
+      return copy_dense_rows<24>;
     case 32:
-      return copy_dense_rows<32, Back>(to, from, runs, bytes);
+      return copy_dense_rows<32>;
     case 64:
-      return copy_dense_rows<64, Back>(to, from, runs, bytes);
+      return copy_dense_rows<64>;
     default:
-      return copy_dense_rows<0, Back>(to, from, runs, bytes);
+      return copy_dense_rows<0>;
   }
 }
 
-PARTITA_DEF void copy_rows(const row_block& to, const row_block& from, const std::vector<row_run>& runs, bool back) {
-  if (to.row_bytes() == 0) return;
-  if (to.dense && from.dense)
-    return back ? copy_dense_rows<true>(to, from, runs) : copy_dense_rows<false>(to, from, runs);
-  for (const row_run& one : runs) {
-    const row_run run = back ? one.turned() : one;
-    for (std::size_t row = 0; row < run.rows; ++row) {
-      std::byte* const y = to.from_row(run.to + row).data;
-      const std::byte* const x = from.from_row(run.from + row).data;
-      for (std::size_t e = 0; e < to.elements; ++e) std::memcpy(y + to.offset(e), x + from.offset(e), to.element);
-    }
+inline void copy_any_rows(const row_block& to, const row_block& from, const row_run& run) {
+  for (std::size_t row = 0; row < run.rows; ++row) {
+    std::byte* const y = to.from_row(run.to + row).data;
+    const std::byte* const x = from.from_row(run.from + row).data;
+    for (std::size_t e = 0; e < to.elements; ++e) std::memcpy(y + to.offset(e), x + from.offset(e), to.element);
   }
+}
+
+PARTITA_DEF void copy_rows(const row_block& to, const row_block& from, const row_moves& moves, bool back) {
+  const std::size_t bytes = to.row_bytes();
+  if (bytes == 0) return;
+  if (!to.dense || !from.dense)
+    return moves.for_each([&](const row_run& run) { copy_any_rows(to, from, back ? run.turned() : run); });
+  const auto copy = copy_of_rows(bytes);
+  for (const row_moves::group& rows : moves.groups())
+    copy(to, from, back ? rows.turned() : rows, moves.numbers(), bytes);
+}
+
+PARTITA_DEF void copy_rows_to(const row_block& to, const row_block& from, const row_moves& moves, std::size_t first,
+                              std::size_t rows) {
+  const std::size_t bytes = to.row_bytes();
+  if (bytes == 0) return;
+  if (!to.dense || !from.dense)
+    return moves.for_each_to(first, rows, [&](row_run run) {
+      run.to -= first;
+      copy_any_rows(to, from, run);
+    });
+  const auto copy = copy_of_rows(bytes);
+  moves.part_to(first, rows, [&](row_moves::group part) {
+    part.to -= first;
+    copy(to, from, part, moves.numbers(), bytes);
+  });
+}
+
+void gathered_rows::write(const std::size_t* shape, const std::size_t* at, char* to) const {
+  if (shape[1] != pitch_) {  // rows that are cut, because they are longer than a slot of a ring
+    std::vector<char> row(pitch_);
+    for (std::size_t r = 0; r < shape[0]; ++r, to += shape[1]) {
+      const std::size_t whole[] = {1, pitch_}, place[] = {at[0] + r, 0};
+      write(whole, place, row.data());
+      std::memcpy(to, row.data() + at[1], shape[1]);
+    }
+    return;
+  }
+  for (const field& one : fields_)
+    copy_rows_to(packed_rows(reinterpret_cast<std::byte*>(to), one.offset, pitch_, one.block), one.block, packed_,
+                 at[0], shape[0]);
 }
 
 }  // namespace partita::detail

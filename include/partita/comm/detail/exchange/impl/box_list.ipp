@@ -85,6 +85,11 @@ PARTITA_DEF bool is_contiguous(const std::size_t* shape, const std::ptrdiff_t* s
 
 PARTITA_DEF char* pack_box(const element_kind& kind, const listed_box& b, std::size_t rank, const block_memory& block,
                            char* packed, bool out, stores how) {
+  const std::size_t bytes = elements_in(b.shape, rank) * kind.bytes;
+  if (block.written != nullptr) {
+    block.written->write(b.shape, b.at, packed);
+    return packed + bytes;
+  }
   char* const own = address_of(b, block, rank, kind.bytes);
   const std::size_t first = leave_out_ones(b.shape, rank);
   const std::size_t* const shape = b.shape + first;
@@ -93,7 +98,7 @@ PARTITA_DEF char* pack_box(const element_kind& kind, const listed_box& b, std::s
   const std::ptrdiff_t* const strides = block.strides != nullptr ? block.strides + first : dense;
   if (out) kind.copy(packed, dense, own, strides, shape, rank, kind.bytes, how);
   else kind.copy(own, strides, packed, dense, shape, rank, kind.bytes, how);
-  return packed + elements_in(shape, rank) * kind.bytes;
+  return packed + bytes;
 }
 
 }  // namespace partita::detail

@@ -173,7 +173,7 @@ PARTITA_DEF bool memory_transport::is_dense() const {
 }
 
 PARTITA_DEF void memory_transport::push(const push_list& boxes) {
-  const bool one_block = !plan_.several && x_.strides != nullptr;
+  const bool one_block = !plan_.several && x_.strides != nullptr && x_.written == nullptr;
   boxes.push(kind_, one_block ? plan_.source_shape.data() : nullptr, x_, blocks_, streaming_);
 }
 

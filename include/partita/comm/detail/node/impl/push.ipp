@@ -79,6 +79,10 @@ PARTITA_DEF void push_list::copy(const element_kind& kind, const entry& e, const
                                  const std::size_t* skip, const block_memory& from, const std::vector<char*>& blocks,
                                  stores how) const {
   const std::ptrdiff_t* const strides = strides_.data() + e.strides;
+  if (from.written != nullptr) {
+    const std::size_t* const sizes = sizes_.data() + e.sizes;
+    return from.written->write(sizes, at(e), blocks[e.place] + e.offset);
+  }
   if (from.strides == nullptr) {
     std::size_t rank = rank_;
     const std::size_t first = leave_out_ones(part, rank);

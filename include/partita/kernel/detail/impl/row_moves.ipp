@@ -1,0 +1,39 @@
+// Defines the functions that kernel/detail/row_moves.hpp declares.
+#pragma once
+
+#include <limits>
+#include <partita/kernel/detail/row_moves.hpp>
+
+namespace partita::detail {
+
+PARTITA_DEF void row_moves::add(const row_run& rows) {
+  rows_ += rows.rows;
+  if (!groups_.empty()) {
+    group& last = groups_.back();
+    const bool next_from = last.from + last.rows == rows.from, next_to = last.to + last.rows == rows.to;
+    if (next_from && next_to) {
+      last.rows += rows.rows;
+      return;
+    }
+    if (last.rows < shortest_run && (next_from || next_to)) list_last(rows);
+  }
+  groups_.push_back({rows.from, rows.to, rows.rows, listed::none});
+}
+
+PARTITA_DEF void row_moves::list_last(const row_run& next) {
+  constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
+  const group last = groups_.back();
+  const listed side = last.to + last.rows == next.to ? listed::from : listed::to;
+  const std::size_t first = side == listed::from ? last.from : last.to;
+  if (first + last.rows > most) return;
+  groups_.pop_back();
+  const bool continues = !groups_.empty() && groups_.back().side == side &&
+                         (side == listed::from ? groups_.back().to + groups_.back().rows == last.to
+                                               : groups_.back().from + groups_.back().rows == last.from);
+  if (continues) groups_.back().rows += last.rows;
+  else if (side == listed::from) groups_.push_back({numbers_.size(), last.to, last.rows, side});
+  else groups_.push_back({last.from, numbers_.size(), last.rows, side});
+  for (std::size_t k = 0; k < last.rows; ++k) numbers_.push_back(static_cast<std::uint32_t>(first + k));
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,151 @@
+// Rows that go from one block to another: kept as runs and lists, copied in both directions and in parts.
+#include <partita/kernel/detail/row_block.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+using namespace partita::detail;
+
+namespace {
+
+struct move {
+  std::size_t from, to;
+  friend bool operator==(const move&, const move&) = default;
+};
+
+std::vector<move> moves_of(const row_run& run) {
+  std::vector<move> all;
+  for (std::size_t k = 0; k < run.rows; ++k) all.push_back({run.from + k, run.to + k});
+  return all;
+}
+
+std::vector<move> listed(const row_moves& rows) {
+  std::vector<move> all;
+  rows.for_each([&](const row_run& run) {
+    for (const move& one : moves_of(run)) all.push_back(one);
+  });
+  return all;
+}
+
+/// Rows that are consecutive on one side or on both, or on neither, for some rows at a time.
+std::vector<move> random_moves(std::mt19937& random, bool packed) {
+  std::vector<move> all;
+  std::size_t from = 100 + random() % 100, to = packed ? 0 : 100 + random() % 100;
+  while (random() % 12 != 0) {
+    const auto kind = packed ? random() % 2 : random() % 4;
+    const std::size_t rows = random() % 3 == 0 ? random() % 20 : random() % 4;
+    for (std::size_t k = 0; k < rows; ++k) {
+      all.push_back({from, to});
+      from += kind == 0 || kind == 3 ? 1 : 2 + random() % 5;
+      to += packed || kind < 2 ? 1 : 2 + random() % 5;
+    }
+    if (random() % 2 == 0) from += random() % 3;
+  }
+  return all;
+}
+
+row_block block_of(std::vector<std::uint8_t>& memory, std::size_t width, std::size_t step, std::size_t element) {
+  row_block block;
+  block.data = reinterpret_cast<std::byte*>(memory.data());
+  block.step = static_cast<std::ptrdiff_t>(step);
+  block.element = element, block.elements = width;
+  return block;
+}
+
+std::vector<std::uint8_t> numbered(std::size_t bytes) {
+  std::vector<std::uint8_t> memory(bytes);
+  for (std::size_t k = 0; k < bytes; ++k) memory[k] = static_cast<std::uint8_t>(k * 7 + k / 251);
+  return memory;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(rows_that_move)
+
+BOOST_AUTO_TEST_CASE(rows_are_visited_in_the_order_in_which_they_were_added) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 3000; ++round) {
+    const std::vector<move> wanted = random_moves(random, round % 2 == 0);
+    row_moves rows;
+    for (std::size_t k = 0; k < wanted.size();) {
+      std::size_t end = k + 1;  // in pieces of one row, or in longer ones
+      while (round % 3 == 0 && end < wanted.size() && wanted[end].from == wanted[end - 1].from + 1 &&
+             wanted[end].to == wanted[end - 1].to + 1)
+        ++end;
+      rows.add({wanted[k].from, wanted[k].to, end - k});
+      k = end;
+    }
+    BOOST_REQUIRE(listed(rows) == wanted);
+    BOOST_TEST(rows.rows() == wanted.size());
+    BOOST_TEST(rows.empty() == wanted.empty());
+    if (!wanted.empty()) BOOST_TEST((rows.first().from == wanted[0].from && rows.first().to == wanted[0].to));
+    if (round % 2 != 0) continue;
+    const std::size_t first = wanted.empty() ? 0 : random() % wanted.size();
+    const std::size_t count = wanted.empty() ? 0 : random() % (wanted.size() - first + 1);
+    std::vector<move> part;
+    rows.for_each_to(first, count, [&](const row_run& run) {
+      for (const move& one : moves_of(run)) part.push_back(one);
+    });
+    const auto at = wanted.begin() + static_cast<std::ptrdiff_t>(first);
+    BOOST_REQUIRE(part == std::vector<move>(at, at + static_cast<std::ptrdiff_t>(count)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(many_rows_are_a_run_and_scattered_ones_take_four_bytes) {
+  row_moves run, scattered, apart;
+  for (std::size_t k = 0; k < 1000; ++k) {
+    run.add(50 + k, 7 + k);
+    scattered.add(3 * k + k % 2, k);
+    apart.add((std::size_t{1} << 33U) + 2 * k, k);
+  }
+  BOOST_TEST(run.is_one_run());
+  BOOST_TEST(scattered.groups().size() == 2U);  // the last row is a run
+  BOOST_TEST(!scattered.is_one_run());
+  BOOST_TEST(apart.groups().size() == 1000U);  // numbers of more than four bytes
+  BOOST_TEST(listed(apart)[999].from == (std::size_t{1} << 33U) + 1998);
+}
+
+BOOST_AUTO_TEST_CASE(rows_are_copied_there_back_and_in_part) {
+  std::mt19937 random(2);
+  constexpr std::size_t block_rows = 2000;
+  for (const std::size_t width : {1U, 4U, 8U, 12U, 16U, 24U, 32U, 64U, 130U})
+    for (int round = 0; round < 60; ++round) {
+      const std::vector<move> wanted = random_moves(random, round % 2 == 0);
+      row_moves rows;
+      for (const move& one : wanted) rows.add(one.from, one.to);
+      // dense rows, rows with gaps between them, or rows of two elements that are apart
+      const std::size_t gap = round % 3 == 0 ? 0 : 8;
+      std::vector<std::uint8_t> a = numbered(block_rows * (width + gap)), b(block_rows * width, 0), c = b, d = a;
+      row_block from = block_of(a, width, width + gap, 1), to = block_of(b, width, width, 1);
+      if (round % 5 == 0 && width % 2 == 0) {
+        from.dense = false;
+        from.elements = 2, from.element = width / 2, to.elements = 2, to.element = width / 2;
+        from.extents.push_back(2), from.steps.push_back(static_cast<std::ptrdiff_t>(width / 2 + gap / 2));
+      }
+      const auto from_at = [&](std::size_t row, std::size_t byte) {
+        const std::size_t half = width / 2;
+        return row * (width + gap) + (from.dense ? byte : byte / half * (half + gap / 2) + byte % half);
+      };
+      copy_rows(to, from, rows);
+      for (const move& one : wanted)
+        for (std::size_t k = 0; k < width; ++k) c[one.to * width + k] = a[from_at(one.from, k)];
+      BOOST_REQUIRE(b == c);
+      if (round % 2 == 0 && !wanted.empty()) {
+        const std::size_t first = random() % wanted.size(), count = random() % (wanted.size() - first) + 1;
+        std::vector<std::uint8_t> part(count * width, 0);
+        row_block start = to;
+        start.data = reinterpret_cast<std::byte*>(part.data());
+        copy_rows_to(start, from, rows, first, count);
+        BOOST_REQUIRE(std::equal(part.begin(), part.end(), c.begin() + static_cast<std::ptrdiff_t>(first * width)));
+      }
+      for (std::uint8_t& byte : b) byte = static_cast<std::uint8_t>(byte + 1);
+      copy_rows(from, to, rows, true);
+      for (const move& one : wanted)
+        for (std::size_t k = 0; k < width; ++k) d[from_at(one.from, k)] = b[one.to * width + k];
+      BOOST_REQUIRE(a == d);
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
