@@ -1,5 +1,6 @@
 // Fourier transforms of a cube against FFTW's local ones with our repartition by hand, and against FFTW-MPI; of real
-// numbers against complex ones; of extents that are odd or prime; and of three fields in one exchange.
+// numbers against complex ones; of extents that are odd or prime; of three fields in one exchange; and the steps of the
+// NAS benchmark FT against the same by hand.
 #ifdef BENCH_FFTW
 #include <fftw3-mpi.h>
 #else
@@ -38,27 +39,42 @@ class by_hand {
     const std::array all{static_cast<int>(n[0]), static_cast<int>(n[1]), static_cast<int>(n[2])};
     const int planes = static_cast<int>(planes_.shape()[0]), lines = static_cast<int>(result_.shape()[1]) * all[2];
     fftw_complex *const x = as_fftw(planes_.data()), *const y = as_fftw(result_.data());
-    of_planes_ = fftw_plan_many_dft(2, &all[1], planes, x, nullptr, 1, all[1] * all[2], x, nullptr, 1, all[1] * all[2],
-                                    FFTW_FORWARD, FFTW_ESTIMATE);
-    of_lines_ =
-        fftw_plan_many_dft(1, &all[0], lines, y, nullptr, lines, 1, y, nullptr, lines, 1, FFTW_FORWARD, FFTW_ESTIMATE);
+    const auto plans = [&](int sign) {
+      return std::array{
+          fftw_plan_many_dft(2, &all[1], planes, x, nullptr, 1, all[1] * all[2], x, nullptr, 1, all[1] * all[2], sign,
+                             FFTW_ESTIMATE),
+          fftw_plan_many_dft(1, &all[0], lines, y, nullptr, lines, 1, y, nullptr, lines, 1, sign, FFTW_ESTIMATE)};
+    };
+    there_ = plans(FFTW_FORWARD), back_ = plans(FFTW_BACKWARD);
   }
   by_hand(const by_hand&) = delete;
   by_hand& operator=(const by_hand&) = delete;
-  ~by_hand() { fftw_destroy_plan(of_planes_), fftw_destroy_plan(of_lines_); }
+  ~by_hand() {
+    for (const auto& plans : {there_, back_})
+      for (const fftw_plan plan : plans) fftw_destroy_plan(plan);
+  }
 
   const block& operator()(const block& x) {
     std::copy_n(x.data(), x.size(), planes_.data());
-    fftw_execute(of_planes_);
+    fftw_execute(there_[0]);
     move_.into(planes_, result_);
-    fftw_execute(of_lines_);
+    fftw_execute(there_[1]);
     return result_;
+  }
+  /// The inverse, without the factor, of waves that an expression gives.
+  template <class Waves>
+  const block& inverse(const Waves& waves) {
+    xt::noalias(result_) = waves;
+    fftw_execute(back_[1]);
+    move_.adjoint_into(result_, planes_);
+    fftw_execute(back_[0]);
+    return planes_;
   }
 
  private:
   repartition<extents<dynamic, 1, 1>, extents<1, dynamic, 1>> move_;
   block planes_, result_;
-  fftw_plan of_planes_, of_lines_;
+  std::array<fftw_plan, 2> there_, back_;  // of planes, of lines
 };
 
 #ifdef BENCH_FFTW
@@ -186,6 +202,53 @@ bool compare_fields(const world& everyone, std::size_t n, int rounds, bench::row
   return a == d && b == e && c == g;
 }
 
+/// The transforms of the NAS benchmark FT, one run of each in turn: one forward, and one back for each of six steps, in
+/// which each wave decays. Returns whether the results are equal.
+bool compare_nas_ft(const world& everyone, const char* name, const std::array<std::size_t, 3>& n, int rounds,
+                    bench::rows& out) {
+  const auto p_x = everyone.partition(extents<dynamic, 1, 1>(everyone.size()));
+  const auto transform = fourier_transform<0, 1, 2>(p_x);
+  const auto inverse = transform.inverse(dynamic_extents<3>(n));
+  const block x = block_from<number>(p_x, dynamic_extents<3>(n), element);
+  const auto decay_on = [&](const auto& p) {
+    return xt::xtensor<double, 3>(block_from<double>(p, dynamic_extents<3>(n), [&](auto... i) {
+      const std::array at{static_cast<std::size_t>(i)...};
+      double sum = 0;
+      for (std::size_t d = 0; d < 3; ++d) sum -= 4e-5 * static_cast<double>(std::min(at[d], n[d] - at[d]));
+      return sum;
+    }));
+  };
+  const auto decay = decay_on(transform.result_partition(dynamic_extents<3>(n)));
+  const auto decay_by_hand = decay_on(everyone.partition(extents<1, dynamic, 1>(everyone.size())));
+  by_hand hand(everyone, n);
+  const double each = 1 / static_cast<double>(volume_of(n));
+  number first = 0, first_by_hand = 0;  // the sum of one element of each step
+  std::vector<double> ours, manual;
+  for (int k = -1; k < rounds; ++k) {
+    const double of_ours = bench::timed([&] {
+      const auto waves = transform(x);
+      for (int t = 1; t <= 6; ++t) {
+        const auto v = inverse(waves * xt::exp(decay * static_cast<double>(t)));
+        first += v.data()[v.size() / 2];
+      }
+    });
+    const double of_hand = bench::timed([&] {
+      const block waves = hand(x);
+      for (int t = 1; t <= 6; ++t) {
+        const block& v = hand.inverse(waves * xt::exp(decay_by_hand * static_cast<double>(t)) * each);
+        first_by_hand += v.data()[v.size() / 2];
+      }
+    });
+    if (k >= 0) ours.push_back(of_ours), manual.push_back(of_hand);
+  }
+  out.add(std::string("NAS FT, class ") + name,
+          {{"seconds", bench::median(ours)},
+           {"seconds_by_hand", bench::median(manual)},
+           {"to_by_hand", bench::median(ours) / bench::median(manual)}},
+          ours.size());
+  return std::abs(first - first_by_hand) <= 1e-10 * std::abs(first);
+}
+
 bool measure(const bench::command_line& line, bench::rows& out) {
   const world everyone;
 #ifdef BENCH_FFTW
@@ -196,6 +259,10 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   bool right = true;
   for (const std::size_t n : line.counts("cubes")) right = compare(everyone, {n, n, n}, line.rounds(), out) && right;
   for (const std::size_t n : line.counts("fields")) right = compare_fields(everyone, n, line.rounds(), out) && right;
+  constexpr std::tuple<const char*, std::array<std::size_t, 3>> classes[] = {
+      {"S", {64, 64, 64}}, {"W", {32, 128, 128}}, {"A", {128, 256, 256}}};
+  for (std::size_t k = 0; k < std::min(line.count("classes"), std::size(classes)); ++k)
+    right = compare_nas_ft(everyone, std::get<0>(classes[k]), std::get<1>(classes[k]), line.rounds(), out) && right;
   const std::size_t n = line.count("uneven");
   compare_with_cube(everyone, n, line.rounds(), out);
   return compare(everyone, {n - 1, n + 1, n + 3}, line.rounds(), out) && right;
@@ -208,6 +275,7 @@ int main(int argc, char** argv) {
       {{"rounds", bench::argument::count, "samples of each", "7", "1"},
        {"cubes", bench::argument::list, "numbers along each edge", "128,256", "16"},
        {"fields", bench::argument::list, "numbers along each edge of three fields", "32,128", "8,16"},
+       {"classes", bench::argument::count, "classes S, W, A of NAS FT from the first on", "3", "1"},
        {"uneven", bench::argument::count, "of N - 1, N + 1 and N + 3 numbers along the edges", "128", "16"}});
   return bench::run_on_workers(argc, argv, line, measure);
 }
