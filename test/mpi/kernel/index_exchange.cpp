@@ -194,6 +194,34 @@ BOOST_AUTO_TEST_CASE(rows_are_written_as_they_travel_whatever_their_width) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(what_was_announced_before_a_refused_call_is_taken_back) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const index_exchange exchange(everyone, interval{3 * me, 3 * me + 3}, interval{0, 3 * P});
+  const xt::xtensor<double, 1> one = numbers(3, static_cast<double>(3 * me)), longer = numbers(4, 0);
+  const xt::xtensor<double, 2> two = xt::view(one, xt::all(), xt::newaxis()) * xt::ones<double>({1, 2});
+  const xt::xtensor<double, 1> all = numbers(3 * P, 0), back = static_cast<double>(P) * one;
+  for (int round = 0; round < 4; ++round) {
+    BOOST_TEST(exchange(one) == all);
+    BOOST_TEST((xt::view(exchange(two), xt::all(), 1) == all));
+    BOOST_TEST(exchange.adjoint(all) == back);
+    const bool is_wrong = me == static_cast<std::size_t>(round) % P;
+    expect_refused<shape_error>(everyone, "requires a block with a row for each",
+                                [&] { static_cast<void>(exchange(is_wrong ? longer : one)); });
+    // blocks of both shapes were exchanged before, so that each worker has a plan for its own
+    if (P > 1)
+      expect_refused<disagreement_error>(everyone, "(x)", [&] {
+        if (is_wrong) static_cast<void>(exchange(two));
+        else static_cast<void>(exchange(one));
+      });
+    if (P > 1)
+      expect_refused<disagreement_error>(everyone, "(", [&] {
+        if (is_wrong) static_cast<void>(exchange.adjoint(all));
+        else static_cast<void>(exchange(one));
+      });
+  }
+}
+
 BOOST_AUTO_TEST_CASE(it_is_a_halo_exchange_where_indices_are_those_of_a_halo) {
   const world everyone(test::workers());
   const std::size_t P = everyone.size(), me = everyone.id(), n = 5 * P;

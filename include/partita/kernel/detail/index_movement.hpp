@@ -345,13 +345,27 @@ class index_movement : public planned_movement<index_planner> {
       finish_pending();
       if (!call.before.any()) pack();
       const bool returns = !forward && p.in_two_steps;
-      index_structure& s = agree_on_plan(static_cast<base&>(*this), moved, !returns);
-      if (returns) (return_rows(planner().returning(s, moved.kind)), ...);
-      if (forward && s.leaving) {
+      const auto leaves = [&](const index_structure& s) {
+        if (!forward || !s.leaving) return;
         const auto offsets = call.offsets();
         s.leaving->clear(pitch);
         for (std::size_t f = 0; f < N; ++f) s.leaving->add(call.given[f], offsets[f]);
-      }
+      };
+      // Where all share memory, each worker says where its rows are filled before it waits for the others to agree.
+      speculative_start begun;
+      if (!call.before.any() && !may_send_ahead())
+        if (index_structure* const known = structures_.only(structures_.matching(
+                [&](const index_structure& s) { return s.plan(forward).source_shape == x.shape; })))
+          if (box_exchange* const made = (forward ? known->going : known->coming).made(moved.kind)) {
+            leaves(*known);
+            begun.begin(*made, x.data, x.strides.data(), to.data, y.block.strides.data());
+          }
+      index_structure& s = agree_on_plan(static_cast<base&>(*this), moved, !returns);
+      if (returns) (return_rows(planner().returning(s, moved.kind)), ...);
+      const auto& exchange = find_exchange(*this, s, forward, moved.kind);
+      if (begun.is_agreed(*exchange))
+        return pending<pooled_tensor<std::byte, 2>>({}, operation(), go_on(exchange, x.data, x.strides.data()));
+      leaves(s);
       return move(s, moved, x, y, nothing_to_fill());
     });
   }
