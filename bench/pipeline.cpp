@@ -1,12 +1,17 @@
 // Steps of a pipeline of one stage for each worker: times in several orders, alternating in one run, and the measured
-// share of the time in which workers do nothing beside the simulated one.
+// share of the time in which workers do nothing beside the simulated one. Where there are fewer cores than stages,
+// stages that wait for a device of their own stand for those that compute.
 #include "machine.hpp"
+
+#include <chrono>
 
 #include <partita/comm/over_workers.hpp>
 #include <partita/partita.hpp>
 #include <partita/sharded/arithmetic.hpp>
+#include <partita/sharded/operate.hpp>
 #include <partita/sharded/pipeline.hpp>
 #include <partita/sharded/reductions.hpp>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -15,15 +20,36 @@ namespace {
 using namespace partita;
 using tensor = sharded_tensor<float>;
 
+/// The same elements after a time that no core spends, and back after twice that time.
+struct waiting {
+  static constexpr std::size_t parameters = 1;
+  double milliseconds = 0;
+
+  static constexpr partita::rule rule(const shape_span& shapes) { return rules::elementwise.named("waiting")(shapes); }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(milliseconds));
+    for (std::size_t k = 0; k < y.size(); ++k) y[k] = x[k];
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+    return operate(waiting{2 * milliseconds}, dy);
+  }
+};
+
 bool measure(const bench::command_line& line, bench::rows& out) {
   const world everyone;
   const std::size_t stages = everyone.size(), width = line.count("width"), rows = line.count("batch"),
                     micro_batches = line.count("micro-batches");
+  const auto device = line.has("device") ? line.decimal("device") : 0.0;
   if (rows < micro_batches) throw bench::usage_error("requires a --batch of a row for each micro-batch");
   const mesh m{axis{"data", 1}};
   const sharding lies = m.layout("", "");
   // Two products a stage, and in the last one also the loss.
-  const auto layers = [](const auto& x, const auto& v, const auto& w) { return tanh(matmul(tanh(matmul(x, v)), w)); };
+  const auto layers = [=](const auto& x, const auto& v, const auto& w) {
+    const auto y = tanh(matmul(tanh(matmul(x, v)), w));
+    return device > 0 ? operate(waiting{device}, y) : y;
+  };
   std::vector<pipeline_stage> list;
   for (std::size_t s = 0; s < stages; ++s) {
     const shape_list weight{width, width};
@@ -80,7 +106,8 @@ bool measure(const bench::command_line& line, bench::rows& out) {
         right = right && std::equal(a.data(), a.data() + a.size(), b.data());
       }
     out.add_peer("pipeline step", v.name, v.samples,
-                 {{"ratio", bench::median(v.samples) / bench::median(all[0].samples)},
+                 {{"device_ms", device},
+                  {"ratio", bench::median(v.samples) / bench::median(all[0].samples)},
                   {"idle", bench::median(v.idle)},
                   {"simulated idle", v.step.simulated().idle}});
   }
@@ -90,11 +117,12 @@ bool measure(const bench::command_line& line, bench::rows& out) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bench::command_line line("pipeline", "steps of a pipeline in several orders, and the idle share of its workers",
-                                 {1},
-                                 {{"width", bench::argument::count, "features of each layer", "512", "32"},
-                                  {"batch", bench::argument::count, "rows of a step", "1024", "16"},
-                                  {"micro-batches", bench::argument::count, "parts of a batch", "8", "4"},
-                                  {"steps", bench::argument::count, "steps of each order", "15", "2"}});
+  const bench::command_line line(
+      "pipeline", "steps of a pipeline in several orders, and the idle share of its workers", {1},
+      {{"width", bench::argument::count, "features of each layer", "512", "32"},
+       {"batch", bench::argument::count, "rows of a step", "1024", "16"},
+       {"micro-batches", bench::argument::count, "parts of a batch", "8", "4"},
+       {"device", bench::argument::decimal, "milliseconds that each pass waits for its device", "", "1"},
+       {"steps", bench::argument::count, "steps of each order", "15", "2"}});
   return bench::run_on_workers(argc, argv, line, measure);
 }
