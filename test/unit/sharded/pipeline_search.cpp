@@ -1,10 +1,15 @@
 // The search of a pipeline: its answer is the fastest of what it compares, keeps within memory, and is what its own
 // times simulate.
 #include <algorithm>
+#include <bit>
 #include <boost/test/tools/floating_point_comparison.hpp>
 #include <boost/test/unit_test.hpp>
 #include <partita/rule/sharding/rules.hpp>
 #include <partita/sharded/pipeline_search.hpp>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "refused.hpp"
 
@@ -33,6 +38,29 @@ pipeline_search_options slow_links() {
   options.layouts.most = 30;
   options.links = mesh_links{{1e-5, 1e-8}};
   options.between = {1e-5, 1e-8};
+  return options;
+}
+
+/// Layer l takes rows of widths[l] elements and makes rows of widths[l + 1]; `seen` gets the rows of all programs.
+pipeline_network layers_between(const std::vector<std::size_t>& widths, std::size_t rows, std::size_t workers,
+                                std::set<std::size_t>* seen = nullptr) {
+  const auto program = [widths, seen](std::size_t n, std::size_t first, std::size_t last, std::size_t micro_batch) {
+    if (seen != nullptr) seen->insert(micro_batch);
+    const mesh m{axis{"data", n}};
+    graph g(m);
+    value x = g.input({micro_batch, widths[first]}, m.layout("data", ""), "x");
+    for (std::size_t l = first; l < last; ++l)
+      x = g.apply(rules::relu, {g.apply(rules::matmul, {x, g.parameter({widths[l], widths[l + 1]})})});
+    return g;
+  };
+  return {.layers = widths.size() - 1, .workers = workers, .rows = rows, .program = program};
+}
+
+/// One number of stages, of micro-batches, and one order.
+pipeline_search_options only(std::size_t stages, std::size_t micro_batches,
+                             pipeline_order order = pipeline_order::gpipe) {
+  pipeline_search_options options = slow_links();
+  options.stages = {stages}, options.micro_batches = {micro_batches}, options.orders = {order};
   return options;
 }
 
@@ -118,11 +146,105 @@ BOOST_AUTO_TEST_CASE(a_limit_of_memory_is_kept_or_refused_with_the_least_that_wa
   const pipeline_answer tight = search_pipeline(network, options);
   BOOST_TEST(tight.peak <= options.memory);
   BOOST_TEST(tight.seconds() >= free.seconds());
-  options.memory = 1000;
-  BOOST_TEST(test::refused<partition_error>([&] {
-               search_pipeline(network, options);
-             }).find("requires a pipeline that fits into 1000 bytes of each worker, but the least that was found") !=
-             std::string::npos);
+  std::size_t least = ~std::size_t{0};
+  for (const std::size_t stages : {1U, 2U, 4U})
+    for (const std::size_t micro_batches : {1U, 16U, 32U})
+      for (const pipeline_order order : options.orders)
+        least = std::min(least, search_pipeline(network, only(stages, micro_batches, order)).peak);
+  options.memory = 1000, options.micro_batches = {1, 32, 16};
+  BOOST_TEST(
+      test::refused<partition_error>([&] { search_pipeline(network, options); })
+          .find("requires a pipeline that fits into 1000 bytes of each worker, but the least that was found holds " +
+                std::to_string(least) + ";") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(no_other_division_of_the_layers_has_a_shorter_longest_stage) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 12; ++round) {
+    std::vector<std::size_t> widths;
+    for (std::size_t k = 0; k < 6; ++k) widths.push_back(8 + random() % 200);
+    const std::size_t layers = 5, stages = 2 + random() % 3;
+    std::set<std::size_t> rows;
+    const auto single = search_pipeline(layers_between(widths, 64, layers), only(layers, 7)).times;
+    const auto found = search_pipeline(layers_between(widths, 64, stages, &rows), only(stages, 7)).stages;
+    BOOST_TEST((rows == std::set<std::size_t>{10}));  // the largest of seven parts of 64 rows
+    const auto longest = [&](std::size_t begins) {    // bit l: a stage begins with layer l
+      double most = 0, now = 0;
+      for (std::size_t l = 0; l < layers; ++l) {
+        now = ((begins >> l) & 1U) != 0 ? 0 : now;
+        now += single.forward[l] + single.backward[l];
+        most = std::max(most, now);
+      }
+      return most;
+    };
+    std::size_t chosen = 0;
+    double least = 1e300;
+    for (std::size_t s = 0; s < stages; ++s) {
+      chosen |= std::size_t{1} << found[s].first;
+      BOOST_TEST(found[s].first == (s == 0 ? 0 : found[s - 1].last));
+      BOOST_TEST(found[s].first < found[s].last);
+    }
+    BOOST_TEST(found.back().last == layers);
+    for (std::size_t begins = 1; begins < (std::size_t{1} << layers); begins += 2)
+      if (static_cast<std::size_t>(std::popcount(begins)) == stages) least = std::min(least, longest(begins));
+    BOOST_TEST(longest(chosen) <= least * (1 + 1e-12));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(stages_take_the_times_and_the_memory_of_their_layers) {
+  const std::size_t rows = 8;
+  for (const std::vector<std::size_t>& widths :
+       {std::vector<std::size_t>{32, 16, 160, 48}, {160, 16, 32, 48}, {16, 48, 200, 8}}) {
+    pipeline_search_options options = only(3, 1);
+    options.layouts.model.states = 2;
+    const auto found = search_pipeline(layers_between(widths, rows, 3), options);
+    double updating = 0;
+    std::size_t widest = 0, peak = 0;
+    for (std::size_t l = 0; l < 3; ++l) {
+      options.stages = {1};
+      const auto alone = search_pipeline(layers_between({widths[l], widths[l + 1]}, rows, 1), options);
+      BOOST_TEST(found.times.forward[l] == alone.times.forward[0]);
+      BOOST_TEST((found.times.backward[l] > alone.times.backward[0]) == (l > 0));  // the cotangent of what arrives
+      const search_candidate& layouts = found.stages[l].layouts;
+      BOOST_TEST(layouts.is_there);
+      BOOST_TEST((layouts.cost.peak == alone.peak) == (l == 0));
+      updating = std::max(updating, alone.updating);
+      widest = std::max(widest, l == 0 ? 0 : widths[l]);
+      // what arrives has no states of the optimiser
+      const std::size_t states = l == 0 ? 0 : 2 * rows * widths[l] * options.layouts.model.element_bytes;
+      peak = std::max(peak, layouts.cost.peak - states);
+    }
+    BOOST_TEST(found.updating == updating);
+    BOOST_TEST(found.peak == peak);
+    const double bytes = static_cast<double>(rows * widest * options.layouts.model.element_bytes);
+    BOOST_TEST(found.times.moving == options.between.latency + bytes * options.between.seconds_per_byte);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_further_micro_batch_takes_the_memory_of_its_own_values) {
+  const std::size_t width = 64;
+  for (const std::size_t stages : {1U, 2U}) {
+    std::size_t kept_before = 0;
+    for (const std::size_t rows : {4U, 8U, 16U}) {  // of a micro-batch
+      const auto peak = [&](std::size_t micro_batches, std::size_t states = 0) {
+        pipeline_search_options options = only(stages, micro_batches);
+        options.layouts.model.states = states;
+        return search_pipeline(layers_between({width, width, width}, micro_batches * rows, stages), options).peak;
+      };
+      const std::size_t one = peak(1), kept = peak(2) - one;
+      for (const std::size_t micro_batches : {3U, 5U})
+        BOOST_TEST(peak(micro_batches) == one + (micro_batches - 1) * kept);
+      BOOST_TEST(kept > 0U);
+      if (kept_before > 0) BOOST_TEST(kept == 2 * kept_before);  // values have rows, weights and states have none
+      kept_before = kept;
+      BOOST_TEST(peak(1, 3) - one == 3 * (3 - stages) * width * width * 4);
+    }
+  }
+  // as many micro-batches as rows, and one more than there are rows
+  BOOST_TEST(search_pipeline(layers_between({8, 8}, 4, 1), only(1, 4)).candidates == 1U);
+  BOOST_TEST(test::refused<partition_error>([] {
+               search_pipeline(layers_between({8, 8}, 4, 1), only(1, 5));
+             }).find("micro-batches up to 4") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_compared_is_refused) {
