@@ -148,4 +148,61 @@ BOOST_AUTO_TEST_CASE(rows_are_copied_there_back_and_in_part) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(gathered_rows_are_written_whole_in_part_and_cut_and_nothing_beside_them) {
+  std::mt19937 random(3);
+  constexpr std::size_t block_rows = 1500;
+  for (int round = 0; round < 200; ++round) {
+    row_moves packed;
+    const std::vector<move> wanted = random_moves(random, true);
+    for (const move& one : wanted) packed.add(one.from, one.to);
+    const std::size_t fields = round % 4;  // none: rows of no element
+    gathered_rows rows(packed);
+    std::vector<std::vector<std::uint8_t>> memory(fields + 1);
+    std::vector<row_block> blocks;
+    std::vector<std::size_t> offsets;
+    std::size_t pitch = round % 4;
+    for (std::size_t f = 0; f < fields; ++f) {
+      const std::size_t element = std::size_t{1} << random() % 5, elements = 1 + random() % 9, apart = random() % 2;
+      const std::size_t step = element * (1 + apart) * elements + random() % 3;
+      memory[f] = numbered(block_rows * step);
+      row_block block = block_of(memory[f], elements, step, element);
+      if (apart == 1) {
+        block.dense = false;
+        block.extents.push_back(elements), block.steps.push_back(static_cast<std::ptrdiff_t>(2 * element));
+      }
+      blocks.push_back(block), offsets.push_back(pitch);
+      pitch += block.row_bytes() + random() % 4;
+    }
+    for (const bool again : {false, true}) {  // the second call forgets the blocks of the first
+      if (again && fields > 1) std::swap(blocks[0], blocks[1]), offsets[1] = offsets[0] + blocks[0].row_bytes();
+      if (again) pitch += 40;
+      rows.clear(pitch);
+      for (std::size_t f = 0; f < fields; ++f) rows.add(blocks[f], offsets[f]);
+      std::vector<std::uint8_t> expected(wanted.size() * pitch, 0xEE);
+      for (const move& one : wanted)
+        for (std::size_t f = 0; f < fields; ++f)
+          for (std::size_t k = 0; k < blocks[f].row_bytes(); ++k)
+            expected[one.to * pitch + offsets[f] + k] = static_cast<std::uint8_t>(
+                blocks[f].from_row(one.from).data[blocks[f].offset(k / blocks[f].element) +
+                                                  static_cast<std::ptrdiff_t>(k % blocks[f].element)]);
+      const auto written = [&](std::size_t first, std::size_t count, std::size_t column, std::size_t columns) {
+        const std::size_t shape[] = {count, columns}, at[] = {first, column};
+        std::vector<std::uint8_t> all(count * columns + 16, 0xEE);  // and nothing behind
+        rows.write(shape, at, reinterpret_cast<char*>(all.data()));
+        return all;
+      };
+      for (int part = 0; part < 5 && !wanted.empty(); ++part) {
+        const std::size_t first = part == 0 ? 0 : random() % wanted.size();
+        const std::size_t count = part == 0 ? wanted.size() : random() % (wanted.size() - first + 1);
+        const std::size_t column = part < 2 || pitch == 0 ? 0 : random() % pitch;
+        const std::size_t columns = part < 2 ? pitch : random() % (pitch - column + 1);
+        std::vector<std::uint8_t> right(count * columns + 16, 0xEE);
+        for (std::size_t r = 0; r < count; ++r)
+          for (std::size_t c = 0; c < columns; ++c) right[r * columns + c] = expected[(first + r) * pitch + column + c];
+        BOOST_TEST((written(first, count, column, columns) == right), "round " << round << ", part " << part);
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

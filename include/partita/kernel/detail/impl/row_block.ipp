@@ -84,19 +84,39 @@ PARTITA_DEF void copy_rows_to(const row_block& to, const row_block& from, const 
   });
 }
 
-void gathered_rows::write(const std::size_t* shape, const std::size_t* at, char* to) const {
-  if (shape[1] != pitch_) {  // rows that are cut, because they are longer than a slot of a ring
-    std::vector<char> row(pitch_);
-    for (std::size_t r = 0; r < shape[0]; ++r, to += shape[1]) {
-      const std::size_t whole[] = {1, pitch_}, place[] = {at[0] + r, 0};
-      write(whole, place, row.data());
-      std::memcpy(to, row.data() + at[1], shape[1]);
-    }
+/// Copies `bytes` bytes of one row, from `first` on; an element may be cut.
+inline void copy_part_of_row(const row_block& row, std::size_t first, std::size_t bytes, char* to) {
+  if (row.dense) {
+    std::memcpy(to, row.data + first, bytes);
     return;
   }
-  for (const field& one : fields_)
-    copy_rows_to(packed_rows(reinterpret_cast<std::byte*>(to), one.offset, pitch_, one.block), one.block, packed_,
-                 at[0], shape[0]);
+  while (bytes > 0) {
+    const std::size_t within = first % row.element, left = row.element - within, n = left < bytes ? left : bytes;
+    std::memcpy(to, row.data + row.offset(first / row.element) + within, n);
+    to += n, first += n, bytes -= n;
+  }
+}
+
+void gathered_rows::write(const std::size_t* shape, const std::size_t* at, char* to) const {
+  if (shape[1] == pitch_) {
+    for (const field& one : fields_)
+      copy_rows_to(packed_rows(reinterpret_cast<std::byte*>(to), one.offset, pitch_, one.block), one.block, packed_,
+                   at[0], shape[0]);
+    return;
+  }
+  // Rows that are cut, because they are longer than a slot of a ring: of each field the part that is in these columns.
+  const std::size_t first = at[1], last = first + shape[1];
+  packed_.for_each_to(at[0], shape[0], [&](const row_run& run) {
+    for (std::size_t k = 0; k < run.rows; ++k)
+      for (const field& one : fields_) {
+        const std::size_t end_of_field = one.offset + one.block.row_bytes();
+        const std::size_t begin = first > one.offset ? first : one.offset,
+                          end = last < end_of_field ? last : end_of_field;
+        if (begin < end)
+          copy_part_of_row(one.block.from_row(run.from + k), begin - one.offset, end - begin,
+                           to + (run.to + k - at[0]) * shape[1] + (begin - first));
+      }
+  });
 }
 
 }  // namespace partita::detail
