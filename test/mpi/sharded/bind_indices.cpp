@@ -3,10 +3,12 @@
 #include "pretended.hpp"
 #include "refused.hpp"
 
+#include <limits>
 #include <partita/sharded/bind_indices.hpp>
 #include <partita/sharded/movements.hpp>
 #include <partita/sharded/reductions.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
+#include <string>
 #include <vector>
 
 namespace {
@@ -126,6 +128,29 @@ BOOST_AUTO_TEST_CASE(a_movement_back_counts_its_messages, *test::at_least(2)) {
   constexpr std::size_t row = 2 * sizeof(double);
   BOOST_TEST(bytes([&] { bound.take(x); }) == (me == 0 ? 0 : row));
   BOOST_TEST(bytes([&] { bound.scatter_add(x, y); }) == (me == 0 ? (P - 1) * row : 0));
+  const auto exchanges = [](auto call) {
+    const std::size_t before = detail::executing.moved.exchanges;
+    call();
+    return detail::executing.moved.exchanges - before;
+  };
+  BOOST_TEST(exchanges([&] { bound.take(x); }) == 1U);
+  BOOST_TEST(exchanges([&] { bound.scatter_add(x, y); }) == 1U);
+  BOOST_TEST(exchanges([&] { bound.scatter(x, y); }) == 2U);
+  // ... and the log has an entry for each, as they are in a forward and in a backward pass
+  const auto log =
+      movements_while([&] { value_and_gradient([&](const auto& p) { return partita::sum(bound.take(p)); }, x); });
+  std::vector<movement> bound_ones;
+  for (const movement& one : log)
+    if (std::string(one.operation.c_str()) == "take" || std::string(one.operation.c_str()) == "scatter_add")
+      bound_ones.push_back(one);
+  BOOST_TEST_REQUIRE(bound_ones.size() == 2U);
+  for (const bool back : {false, true}) {
+    const movement& one = bound_ones[back ? 1 : 0];
+    BOOST_TEST(std::string(one.operation.c_str()) == (back ? "scatter_add" : "take"));
+    BOOST_TEST(one.backward == back);
+    BOOST_TEST((one.extents == shape_list{P, 2}));
+    BOOST_TEST(one.bytes == (back ? (me == 0 ? (P - 1) * row : 0) : (me == 0 ? 0 : row)));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(the_layout_is_part_of_the_type_if_those_of_the_operands_are, *test::at_least(2)) {
@@ -156,7 +181,7 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   const auto at = [&](std::initializer_list<double> all) {
     return shard(everyone, m.layout("a"), xt::xtensor<double, 1>(all));
   };
-  for (const double wrong : {4.0, -1.0, 1.5})
+  for (const double wrong : {4.0, -1.0, 1.5, -0.5, 0.5, 1e300, std::numeric_limits<double>::quiet_NaN()})
     test::expect_refused<shape_error>(
         [&] {
           bind_indices(x, at({0, 1, wrong}));

@@ -34,6 +34,7 @@ struct network {
   std::size_t stages, groups, rows;
   bool cut_weights = false;
   bool on_one_each = false;  ///< whether a group is one worker
+  bool cut_columns = false;  ///< whether the workers of a stage share its columns, not its rows
 
   placed_mesh where(std::size_t s) const {
     const std::size_t n = everyone.size(), g = s % groups;
@@ -48,7 +49,8 @@ struct network {
     for (std::size_t s = 0; s < stages; ++s) {
       const placed_mesh there = where(s);
       const mesh m = there.mesh();
-      const sharding w = cut_weights ? m.layout("data", "") : m.layout("", ""), x = m.layout("data", "");
+      const sharding x = cut_columns ? m.layout("", "") : m.layout("data", "");
+      const sharding w = cut_weights ? m.layout("data", "") : cut_columns ? m.layout("", "data") : m.layout("", "");
       if (s + 1 < stages)
         all.push_back({[=](std::size_t n) {
                          return trace(layer, spec(x, {n, width}), spec(w, {width, width}), spec({width}));
@@ -164,6 +166,9 @@ BOOST_AUTO_TEST_CASE(a_pipeline_has_the_gradients_of_the_whole_network) {
     check<1>({everyone, 1, 1, 8}, {.rows = 8, .micro_batches = 4, .order = order});
     check<2>({everyone, 2, 2, 8}, {.rows = 8, .micro_batches = 4, .order = order});
     check<3>({everyone, 3, 3, 8, true}, {.rows = 8, .micro_batches = 2, .order = order});
+    // what goes back to the stage before is the sum of what the workers of a stage have
+    check<2>({everyone, 2, everyone.size() > 3 ? 2U : 1U, 8, false, false, true},
+             {.rows = 8, .micro_batches = 2, .order = order});
   }
   check<4>({everyone, 4, 2, 8}, {.rows = 8, .micro_batches = 4, .order = pipeline_order::interleaved});
   check<4>({everyone, 4, 4, 16}, {.rows = 16, .micro_batches = 8, .times = {{1, 2, 1, 3}, {2, 4, 2, 6}, {}, 0.5}});
@@ -195,6 +200,39 @@ BOOST_AUTO_TEST_CASE(times_and_orders_change_no_bit) {
     for (pipeline_task& one : list)
       if (one.pass == pipeline_pass::forward) one.micro_batch = 2 - one.micro_batch;
   BOOST_TEST((results_of(net, {.rows = 8, .micro_batches = 3, .tasks = tasks}) == expected));
+}
+
+BOOST_AUTO_TEST_CASE(losses_and_gradients_are_summed_in_ascending_order_of_micro_batches) {
+  world everyone(test::workers());
+  // Their sums depend on the order: losses 2, 2, 2 and 2^55, gradients 1, 2^54, -2^54 and 3.
+  const double large = std::ldexp(1, 54), t[] = {4, 4, 4, std::ldexp(1, 29)}, g[] = {1, large, -large, 3};
+  const placed_mesh last_worker(mesh{axis{"data", 1}}, workers(everyone.size() - 1, everyone.size()));
+  const mesh m = last_worker.mesh();
+  const auto there = [&](const auto& of) {
+    const sharding whole(mesh{axis{"data", 1}}, 2);
+    return reshard(shard<double>(everyone, whole, {4, 1}, [&](const auto& i) { return of(i[0]); }), last_worker,
+                   sharding(m, 2));
+  };
+  const auto x = there([&](std::size_t i) { return -4 * g[i] / t[i]; }),
+             targets = there([&](std::size_t i) { return t[i]; });
+  const auto zero =
+      reshard(shard<double>(everyone, sharding(mesh{axis{"data", 1}}, 2), {1, 1}, [](const auto&) { return 0.0; }),
+              last_worker, sharding(m, 2));
+  const pipeline_stage stage{[&](std::size_t rows) {
+                               return trace([rows](const auto& h, const auto& of,
+                                                   const auto& w) { return last(h, of, w, static_cast<double>(rows)); },
+                                            spec({rows, 1}), spec({rows, 1}), spec(sharding(m, 2), {1, 1}));
+                             },
+                             last_worker};
+  pipeline_tasks descending(1);
+  using pass = pipeline_pass;
+  for (std::uint32_t k = 0; k < 4; ++k) descending[0].push_back({pass::forward, 0, 3 - k});
+  for (std::uint32_t k = 0; k < 4; ++k) descending[0].push_back({pass::backward, 0, k});
+  for (const pipeline_tasks& tasks : {pipeline_tasks(), descending}) {
+    pipeline<double> step(everyone, {stage}, {.rows = 4, .micro_batches = 4, .tasks = tasks});
+    BOOST_TEST(everywhere(everyone, step(x, targets, {{zero}}))[0] == std::ldexp(1, 55) + 8);
+    BOOST_TEST(everywhere(everyone, step.gradients()[0][0])[0] == 3);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(without_times_the_way_back_takes_twice_as_long_as_the_way_forward) {

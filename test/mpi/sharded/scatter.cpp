@@ -2,10 +2,12 @@
 // all layouts, and so do their gradients.
 #include "check_operation.hpp"
 
+#include <limits>
 #include <partita/sharded/drop.hpp>
 #include <partita/sharded/scatter.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/traced_function.hpp>
+#include <refused.hpp>
 
 using namespace partita;
 
@@ -57,6 +59,38 @@ BOOST_AUTO_TEST_CASE(a_fraction_is_no_index) {
   BOOST_TEST((whole(take(X, A, dimensions<0>)) == xt::xtensor<double, 1>{0, 7, 0, 0, 5}));
   BOOST_TEST((whole(scatter_add(X, A, U, dimensions<0>)) == xt::xtensor<double, 1>{10005, 6, 17}));
   BOOST_TEST((whole(scatter(X, A, U, dimensions<0>)) == xt::xtensor<double, 1>{10000, 6, 10}));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_index_or_has_other_extents_moves_nothing_or_is_refused) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const auto whole = [&](const auto& y) { return reshard(y, m.layout("")).template whole<1>(); };
+  // numbers that truncate to an index, and numbers that no index has
+  const double none = std::numeric_limits<double>::quiet_NaN(), ever = std::numeric_limits<double>::infinity();
+  const xt::xtensor<double, 1> x{5, 6, 7}, at{-0.5, -1e-300, 0.5, 2.9, 3, 1e300, ever, -ever, none, -1, -0.0, 2};
+  const auto X = shard(everyone, m.layout("a"), x), A = shard(everyone, m.layout("a"), at);
+  const auto U = shard(everyone, m.layout("a"), xt::xtensor<double, 1>(xt::ones_like(at)));
+  xt::xtensor<double, 1> taken = xt::zeros_like(at);
+  taken(10) = 5, taken(11) = 7;
+  BOOST_TEST((whole(take(X, A, dimensions<0>)) == taken));
+  BOOST_TEST((whole(scatter_add(X, A, U, dimensions<0>)) == xt::xtensor<double, 1>{6, 6, 8}));
+  // updates replace, whatever they are: zeros, and numbers whose products with 0 are none
+  const xt::xtensor<double, 1> odd{0, ever, 1, 1, 1, 1, 1, 1, 1, 1, 0, -0.0};
+  BOOST_TEST(
+      (whole(scatter(X, A, shard(everyone, m.layout("a"), odd), dimensions<0>)) == xt::xtensor<double, 1>{0, 6, 0}));
+  const auto refused = [&](const shape_list& of_indices, const shape_list& of_updates, const char* part) {
+    const auto zeros = [&](const shape_list& e) {
+      return shard<double>(everyone, sharding(m, e.size()), e, [](const auto&) { return 0.0; });
+    };
+    const auto y = zeros({3, 2}), indices = zeros(of_indices), updates = zeros(of_updates);
+    test::expect_refused<shape_error>([&] { scatter_add(y, indices, updates, dimensions<0>); }, part);
+    test::expect_refused<shape_error>([&] { scatter(y, indices, updates, dimensions<0>); }, part);
+  };
+  refused({4, 3}, {4},
+          "partita::scatter_add: requires updates with the dimensions of the indices [4, 3] from dimension "
+          "0 on, got [4]");
+  refused({4}, {3, 2}, "");
+  refused({4}, {4, 3}, "");
 }
 
 BOOST_AUTO_TEST_CASE(types_and_programs_scatter_alike, *test::at_least(4)) {

@@ -6,6 +6,7 @@
 #include <partita/sharded/select_if.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
+#include <string>
 #include <vector>
 
 namespace {
@@ -113,14 +114,46 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   const world everyone(test::workers());
   const mesh m{axis{"a", everyone.size()}}, other{axis{"b", everyone.size()}};
   const auto x = shard(everyone, m.layout("a", ""), rows{{1, 2}, {3, 4}});
-  test::expect_refused<shape_error>([&] { select_if(x, x); });
-  test::expect_refused<shape_error>([&] { select_if(x, x, 1); }, "select_if(x, keep, rows): requires keep of rank 1");
-  test::expect_refused<shape_error>([&] {
-    select_if(x, shard(everyone, m.layout("a"), xt::xtensor<int, 1>{0, 1, 1}));
-  });
-  test::expect_refused<partition_error>([&] {
-    select_if(x, shard(everyone, other.layout("b"), xt::xtensor<int, 1>{0, 1}));
-  });
+  const auto keep = [&](const mesh& on, const char* cut, const xt::xtensor<int, 1>& all) {
+    return shard(everyone, on.layout(cut), all);
+  };
+  // each message names the extents, and nothing is refused later by another call
+  const auto refused = [&](const auto& given, const auto& mask, const char* extents) {
+    const std::string row = "requires keep of rank 1 with an element for each row of x, got extents ";
+    test::expect_refused<shape_error>([&] { select_if(given, mask); },
+                                      ("partita::select_if(x, keep): " + row + extents).c_str());
+    test::expect_refused<shape_error>([&] { select_if(given, mask, 1); },
+                                      ("partita::select_if(x, keep, rows): " + row + extents).c_str());
+  };
+  refused(x, x, "[2, 2] and [2, 2]");
+  refused(x, keep(m, "a", {0, 1, 1}), "[2, 2] and [3]");
+  refused(x, keep(m, "a", {1}), "[2, 2] and [1]");
+  refused(x, keep(m, "", {0, 1, 1}), "[2, 2] and [3]");
+  for (const xt::xtensor<int, 1>& mask : {xt::xtensor<int, 1>{0, 1, 1}, xt::xtensor<int, 1>{1}})
+    test::expect_refused<shape_error>(
+        [&] {
+          select_if(rows{{1, 2}, {3, 4}}, mask);
+        },
+        "requires an element of keep for each row of x");
+  test::expect_refused<partition_error>(
+      [&] {
+        select_if(x, keep(other, "b", {0, 1}));
+      },
+      "partita::select_if(x, keep): requires tensors on one mesh");
+  test::expect_refused<partition_error>(
+      [&] {
+        select_if(shard(everyone, other.layout("b", ""), rows{{1, 2}, {3, 4}}), keep(m, "a", {0, 1}));
+      },
+      "partita::select_if(x, keep): requires tensors on one mesh");
+  test::expect_refused<partition_error>([&] { static_cast<void>(select_if(x, keep(other, "b", {0, 1}), 1)); });
+  test::expect_refused<error>(
+      [&] {
+        std::vector<movement> log;
+        const detail::logging dry(log, true);
+        select_if(x, keep(m, "a", {0, 1}));
+      },
+      "select_if(x, keep): requires a call that is carried out at once");
+  BOOST_TEST((whole(select_if(x, keep(m, "a", {0, 1}))) == rows{{3, 4}}));
   if (everyone.size() > 1) {
     const auto terms = shard(everyone, m.layout("").partial("a"), xt::xtensor<int, 1>{0, 1});
     const no_implicit_reshard written_down;

@@ -47,6 +47,23 @@ BOOST_AUTO_TEST_CASE(movements_share_messages_only_if_no_time_is_lost) {
   BOOST_TEST(detail::find_alike(program, 0, 3).empty());
 }
 
+BOOST_AUTO_TEST_CASE(half_of_the_movements_share_messages_if_all_of_them_would_lose_time) {
+  for (const std::uint32_t ready : {2U, 4U}) {
+    // These blocks are ready; that of the last movement is computed meanwhile.
+    std::vector<step_use> program;
+    for (std::uint32_t k = 0; k < ready; ++k)
+      program.push_back({.reads = {k}, .sets = 10 + k, .moves = true, .seconds = 5, .once = 4});
+    program.push_back({.reads = {20}, .sets = 21, .seconds = 40});
+    program.push_back({.reads = {21}, .sets = 22, .moves = true, .seconds = 5, .once = 4});
+    BOOST_TEST(detail::order_joined(program, 0, program.size(), {4, 100}).back().until == 45);
+    // of three two are tried, of five three, which begin with the first
+    std::vector<std::uint32_t> expected(program.size(), step_use::nothing);
+    expected[1] = 0;
+    if (ready == 4) expected[2] = 0;
+    for (std::size_t k = 0; k < program.size(); ++k) BOOST_TEST(program[k].joins == expected[k], "step " << k);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(movements_are_alike_if_as_many_are_on_the_longest_chains_before_them) {
   std::mt19937 random(6);
   for (int round = 0; round < 200; ++round) {

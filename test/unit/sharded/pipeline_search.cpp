@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(no_other_division_of_the_layers_has_a_shorter_longest_stage
 BOOST_AUTO_TEST_CASE(stages_take_the_times_and_the_memory_of_their_layers) {
   const std::size_t rows = 8;
   for (const std::vector<std::size_t>& widths :
-       {std::vector<std::size_t>{32, 16, 160, 48}, {160, 16, 32, 48}, {16, 48, 200, 8}}) {
+       {std::vector<std::size_t>{32, 16, 160, 48}, {160, 16, 32, 48}, {16, 200, 48, 8}}) {
     pipeline_search_options options = only(3, 1);
     options.layouts.model.states = 2;
     const auto found = search_pipeline(layers_between(widths, rows, 3), options);

@@ -60,7 +60,7 @@ PARTITA_DEF std::vector<ordered_step> order_joined(std::vector<step_use>& steps,
   for (const alike_movements& those : find_alike(steps, first, end))
     for (std::size_t from = 0; from < those.steps.size();) {
       std::size_t n = those.steps.size() - from;
-      while (n > 1 && !join(those.steps, from, n)) n = (n + 1) / 2 < n ? (n + 1) / 2 : 1;
+      while (n > 1 && !join(those.steps, from, n)) n = (n + 1) / 2;
       from += n;
     }
   return best;
