@@ -42,6 +42,9 @@ std::vector<move> random_moves(std::mt19937& random, bool packed) {
       to += packed || kind < 2 ? 1 : 2 + random() % 5;
     }
     if (random() % 2 == 0) from += random() % 3;
+    // anywhere on either side, also where a list has its numbers
+    if (!packed && random() % 3 == 0) from = random() % 12;
+    if (!packed && random() % 3 == 0) to = random() % 12;
   }
   return all;
 }
@@ -70,9 +73,9 @@ BOOST_AUTO_TEST_CASE(rows_are_visited_in_the_order_in_which_they_were_added) {
     const std::vector<move> wanted = random_moves(random, round % 2 == 0);
     row_moves rows;
     for (std::size_t k = 0; k < wanted.size();) {
-      std::size_t end = k + 1;  // in pieces of one row, or in longer ones
-      while (round % 3 == 0 && end < wanted.size() && wanted[end].from == wanted[end - 1].from + 1 &&
-             wanted[end].to == wanted[end - 1].to + 1)
+      std::size_t end = k + 1;  // in pieces of one row, or in longer ones, which may be parts of a run
+      while (round % 3 == 0 && random() % 4 != 0 && end < wanted.size() &&
+             wanted[end].from == wanted[end - 1].from + 1 && wanted[end].to == wanted[end - 1].to + 1)
         ++end;
       rows.add({wanted[k].from, wanted[k].to, end - k});
       k = end;
@@ -105,6 +108,26 @@ BOOST_AUTO_TEST_CASE(many_rows_are_a_run_and_scattered_ones_take_four_bytes) {
   BOOST_TEST(!scattered.is_one_run());
   BOOST_TEST(apart.groups().size() == 1000U);  // numbers of more than four bytes
   BOOST_TEST(listed(apart)[999].from == (std::size_t{1} << 33U) + 1998);
+  // long runs take no list, although each begins where the one before ends on one side
+  for (const bool turn : {false, true}) {
+    row_moves long_runs;
+    for (std::size_t k = 0; k < 5; ++k)
+      long_runs.add(turn ? row_run{100 * k, 300 * k, 100} : row_run{300 * k, 100 * k, 100});
+    BOOST_TEST(long_runs.groups().size() == 5U);
+    for (const row_moves::group& one : long_runs.groups()) BOOST_TEST((one.side == row_moves::listed::none));
+    BOOST_TEST(long_runs.rows() == 500U);
+  }
+  // across the last number of four bytes, on either side
+  for (const bool turn : {false, true}) {
+    row_moves across;
+    std::vector<move> wanted;
+    for (std::size_t k = 0; k < 40; ++k) {
+      const std::size_t far = (std::size_t{1} << 32U) - 30 + k + k / 3;
+      wanted.push_back(turn ? move{k, far} : move{far, k});
+      across.add(wanted[k].from, wanted[k].to);
+    }
+    BOOST_TEST((listed(across) == wanted));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(rows_are_copied_there_back_and_in_part) {

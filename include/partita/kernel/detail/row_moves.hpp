@@ -48,7 +48,7 @@ class row_moves {
   bool empty() const { return groups_.empty(); }
   std::size_t rows() const { return rows_; }
   /// Whether all rows are consecutive on both sides.
-  bool is_one_run() const { return groups_.size() == 1 && groups_[0].side == listed::none; }
+  bool is_one_run() const { return groups_.size() == 1; }  // the last group is a run
   /// The first row of all, where it comes from and where it goes.
   row_run first() const { return empty() ? row_run{} : run_at(groups_[0], 0); }
 
