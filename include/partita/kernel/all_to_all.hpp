@@ -6,6 +6,7 @@
 #include <partita/kernel/detail/partition_arguments.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/rule/all_to_all_rule.hpp>
+#include <type_traits>
 #include <utility>
 
 namespace partita {
@@ -44,8 +45,8 @@ class all_to_all {
   /// Non-blocking: returns a pending operation whose finish() gives the result: `auto later = t.start(x); …; auto y =
   /// later.finish();`.
   template <class X>
-  auto start(const X& x) const {
-    if constexpr (takes<X>()) return moved_.start(x);
+  auto start(X&& x) const {
+    if constexpr (takes<std::remove_cvref_t<X>>()) return moved_.start(std::forward<X>(x));
     else return detail::rejected_call{};
   }
   /// Writes the result into a caller's array or view of the shape of the result.
@@ -64,8 +65,8 @@ class all_to_all {
     if constexpr (takes<Y>() && fills<View, Y>()) moved_.adjoint_into(dy, view);
   }
   template <class Y>
-  auto start_adjoint(const Y& dy) const {
-    if constexpr (takes<Y>()) return moved_.start_adjoint(dy);
+  auto start_adjoint(Y&& dy) const {
+    if constexpr (takes<std::remove_cvref_t<Y>>()) return moved_.start_adjoint(std::forward<Y>(dy));
     else return detail::rejected_call{};
   }
 

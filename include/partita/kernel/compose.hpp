@@ -37,8 +37,8 @@ class composition {
   }
   /// Starts the first operator; the others run in finish(), which every worker must call.
   template <class X>
-  auto start(const X& x) const {
-    return detail::pending_chain(detail::begun_step(step<0>(), x),
+  auto start(X&& x) const {
+    return detail::pending_chain(detail::begun_step(step<0>(), std::forward<X>(x)),
                                  [self = *this](auto&& y) { return self.template after<1>(std::move(y)); });
   }
   template <class Y>
@@ -60,10 +60,10 @@ class composition {
   }
   /// Starts the adjoint of the last operator; the others run in finish().
   template <class Y>
-  auto start_adjoint(const Y& dy) const {
+  auto start_adjoint(Y&& dy) const {
     check_linear();
     if constexpr (is_linear)
-      return detail::pending_chain(detail::begun_step_back(step<last>(), dy),
+      return detail::pending_chain(detail::begun_step_back(step<last>(), std::forward<Y>(dy)),
                                    [self = *this](auto&& x) { return self.template before<last>(std::move(x)); });
   }
   /// The plan of each operator, in their order. Requires operators whose plans do not depend on a block.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <partita/comm/facts.hpp>
 #include <partita/kernel/compose.hpp>
@@ -283,6 +284,36 @@ BOOST_AUTO_TEST_CASE(a_pending_exchange_that_nobody_finishes_is_completed) {
   }
   auto later = index_exchange(everyone, indices{me}, {(me + 1) % P}).start(numbers(1, static_cast<double>(me)));
   BOOST_TEST(later.finish()(0) == static_cast<double>((me + 1) % P));
+}
+
+BOOST_AUTO_TEST_CASE(what_a_pending_exchange_needs_outlives_the_call) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id(), width = 300000;  // rows are longer than a slot of a ring
+  const auto wide = [&](double value) { return xt::xtensor<double, 2>(std::array{std::size_t{1}, width}, value); };
+  const auto number = [](std::size_t k) { return static_cast<double>(k); };
+  auto forth = std::make_unique<index_exchange>(everyone, indices{me}, indices{(me + 1) % P});
+  const index_exchange back(everyone, indices{me}, indices{(me + P - 1) % P});
+  for (int round = 0; round < 3; ++round) {
+    // Two kernels are pending, one of a tensor that ends with its call, the other of an expression.
+    auto first = forth->start(wide(number(me)));
+    auto second = back.start(wide(number(me)) + 100.0);
+    const auto other = std::make_unique<index_exchange>(std::move(*forth));  // the first kernel is moved and destroyed
+    forth.reset();
+    const xt::xtensor<double, 2> over = wide(-1), again = wide(-2);  // where the temporaries were
+    const auto z = second.finish(), y = first.finish();
+    const auto is_all = [&](const auto& block, double value) {
+      return std::all_of(block.data(), block.data() + block.size(), [&](double x) { return x == value; });
+    };
+    BOOST_TEST(y.size() == width);
+    BOOST_TEST(is_all(y, number((me + 1) % P)));
+    BOOST_TEST(is_all(z, number((me + P - 1) % P) + 100));
+    BOOST_TEST((is_all(over, -1) && is_all(again, -2)));
+    auto dx = other->start_adjoint(wide(number(me)));
+    const xt::xtensor<double, 2> last = wide(-3);
+    BOOST_TEST(is_all(dx.finish(), number((me + P - 1) % P)));
+    BOOST_TEST(is_all(last, -3));
+    forth = std::make_unique<index_exchange>(everyone, indices{me}, indices{(me + 1) % P});
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_that_was_moved_from_is_an_error) {

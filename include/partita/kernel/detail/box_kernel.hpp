@@ -5,6 +5,7 @@
 #include <partita/core/rejected_call.hpp>
 #include <partita/kernel/detail/box_movement.hpp>
 #include <partita/kernel/kernel_access.hpp>
+#include <type_traits>
 #include <utility>
 
 namespace partita::detail {
@@ -22,10 +23,11 @@ class box_kernel {
   }
   /// Non-blocking: returns a pending operation whose finish() gives the result:
   /// `auto later = k.start(x); …; auto y = later.finish();`. Until then x must not change. The next call of a kernel on
-  /// this world completes it first.
+  /// this world completes it first. A temporary tensor is kept.
   template <class X>
-  auto start(const X& x) const {
-    if constexpr (Kernel::template takes<X>()) return start_<true>(x, ".start(x)", text(), nothing_to_fill{});
+  auto start(X&& x) const {
+    if constexpr (Kernel::template takes<std::remove_cvref_t<X>>())
+      return start_<true>(std::forward<X>(x), ".start(x)", text(), nothing_to_fill{});
     else return rejected_call{};
   }
   /// Writes the result into a caller's array or view, which must have its shape and share no memory with x
@@ -47,8 +49,9 @@ class box_kernel {
     if constexpr (Kernel::template takes_back<Y>() && Kernel::template fills<View, Y>()) backward_(dy, view, text());
   }
   template <class Y>
-  auto start_adjoint(const Y& dy) const {
-    if constexpr (Kernel::template takes_back<Y>()) return begin_backward_(dy, text(), nothing_to_fill{});
+  auto start_adjoint(Y&& dy) const {
+    if constexpr (Kernel::template takes_back<std::remove_cvref_t<Y>>())
+      return begin_backward_(std::forward<Y>(dy), text(), nothing_to_fill{});
     else return rejected_call{};
   }
 
@@ -90,10 +93,11 @@ class box_kernel {
     });
   }
   template <bool Forward, class X, class Fill>
-  auto start_(const X& x, const char* direction, const text& error_message, Fill fill) const {
-    return begun(x, [&](const auto& block) {
+  auto start_(X&& x, const char* direction, const text& error_message, Fill fill) const {
+    using given = std::remove_cvref_t<X>;
+    return begun(std::forward<X>(x), [&](const auto& block) {
       return movement_.one_call([&] {
-        auto later = begin_<Forward, element_of<X>, rank_of<X>>(block, {}, direction, error_message, fill);
+        auto later = begin_<Forward, element_of<given>, rank_of<given>>(block, {}, direction, error_message, fill);
         movement_.leave_under_way();
         return later;
       });
@@ -117,8 +121,8 @@ class box_kernel {
     carry_out_<false>(dy, target_of<element_of<Y>, rank_of<Y>>(view), ".adjoint(dy)", error_message);
   }
   template <class Y, class Fill>
-  auto begin_backward_(const Y& dy, const text& error_message, Fill fill) const {
-    return start_<false>(dy, ".start_adjoint(dy)", error_message, fill);
+  auto begin_backward_(Y&& dy, const text& error_message, Fill fill) const {
+    return start_<false>(std::forward<Y>(dy), ".start_adjoint(dy)", error_message, fill);
   }
 };
 

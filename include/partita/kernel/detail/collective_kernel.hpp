@@ -54,11 +54,12 @@ class collective_kernel {
   }
   /// Non-blocking: returns a pending operation whose finish() gives the result:
   /// `auto later = k.start(x); …; auto y = later.finish();`. Until then x must not change. The next call of a kernel on
-  /// this world completes it first.
+  /// this world completes it first. A temporary tensor is kept.
   template <class X>
-  auto start(const X& x) const {
-    if constexpr (Kernel::template takes<X>())
-      return begun(x, [&](const auto& block) { return begin<Kernel::there>(block, {}, nothing_to_object, [] {}); });
+  auto start(X&& x) const {
+    if constexpr (Kernel::template takes<std::remove_cvref_t<X>>())
+      return begun(std::forward<X>(x),
+                   [&](const auto& block) { return begin<Kernel::there>(block, {}, nothing_to_object, [] {}); });
     else return rejected_call{};
   }
   template <class Y>
@@ -72,9 +73,10 @@ class collective_kernel {
       fill_now<Kernel::back>(dy, view, nothing_to_object, false);
   }
   template <class Y>
-  auto start_adjoint(const Y& dy) const {
-    if constexpr (Kernel::template takes_back<Y>())
-      return begun(dy, [&](const auto& block) { return begin<Kernel::back>(block, {}, nothing_to_object, [] {}); });
+  auto start_adjoint(Y&& dy) const {
+    if constexpr (Kernel::template takes_back<std::remove_cvref_t<Y>>())
+      return begun(std::forward<Y>(dy),
+                   [&](const auto& block) { return begin<Kernel::back>(block, {}, nothing_to_object, [] {}); });
     else return rejected_call{};
   }
 

@@ -28,13 +28,13 @@ struct there_already {
   Result finish() { return std::move(result); }
 };
 template <class K, class X>
-auto begun_step(const K& k, const X& x) {
-  if constexpr (requires { k.start(x); }) return k.start(x);
+auto begun_step(const K& k, X&& x) {
+  if constexpr (requires { k.start(std::forward<X>(x)); }) return k.start(std::forward<X>(x));
   else return there_already<decltype(k(x))>{k(x)};
 }
 template <class K, class Y>
-auto begun_step_back(const K& k, const Y& dy) {
-  if constexpr (requires { k.start_adjoint(dy); }) return k.start_adjoint(dy);
+auto begun_step_back(const K& k, Y&& dy) {
+  if constexpr (requires { k.start_adjoint(std::forward<Y>(dy)); }) return k.start_adjoint(std::forward<Y>(dy));
   else return there_already<decltype(k.adjoint(dy))>{k.adjoint(dy)};
 }
 

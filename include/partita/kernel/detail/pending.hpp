@@ -10,7 +10,9 @@
 #include <partita/comm/world.hpp>
 #include <partita/core/config.hpp>
 #include <partita/core/error.hpp>
+#include <partita/kernel/detail/accepted.hpp>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -199,16 +201,24 @@ class pending {
   bool there_is_one_ = true;
 };
 
-/// Returns begin(block) for the block of x; if x is lazy, its evaluated copy is kept alive until the end.
+/// Returns begin(block) for the block of x; if x is lazy, its evaluated copy is kept alive until the end, and so is x
+/// itself if it is a tensor that would end with the call.
 template <class X, class Begin>
-auto begun(const X& x, Begin begin) {
-  if constexpr (strided_array<const X>) {
-    return begin(block_argument<X>(x).block());
-  } else {
-    auto argument = std::make_shared<const block_argument<X>>(x);
-    auto later = begin(argument->block());
-    later.keep(std::move(argument));
+auto begun(X&& x, Begin begin) {
+  using given = std::remove_cvref_t<X>;
+  const auto kept_until_end = [&](auto kept, const auto& block) {
+    auto later = begin(block);
+    later.keep(std::move(kept));
     return later;
+  };
+  if constexpr (ends_with_the_call<X>) {
+    auto own = std::make_shared<const given>(std::forward<X>(x));
+    return kept_until_end(own, block_argument<given>(*own).block());
+  } else if constexpr (strided_array<const given>) {
+    return begin(block_argument<given>(x).block());
+  } else {
+    auto argument = std::make_shared<const block_argument<given>>(x);
+    return kept_until_end(argument, argument->block());
   }
 }
 
