@@ -195,6 +195,8 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   test::expect_refused<shape_error>([&] { s.softmax(me == last ? bad : x); }, ".softmax(x): requires a block");
   test::expect_refused<shape_error>([&] { s.softmax_adjoint(x, me == last ? bad : x); },
                                     ".softmax_adjoint(y, dy): requires dy of shape [3], got [2]");
+  test::expect_refused<shape_error>([&] { s.softmax_adjoint(me == last ? bad : x, me == last ? bad : x); },
+                                    ".softmax_adjoint(y, dy): requires y of shape [3], got [2]");
   test::expect_refused<shape_error>([&] { s.maximum_adjoint(x, me == last ? bad : y, y); },
                                     ".maximum_adjoint(x, y, dy): requires y of shape [1], got [2]");
   test::expect_refused<shape_error>([&] { s.maximum_adjoint(x, y, me == last ? bad : y); }, "requires dy of shape");

@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(rows_are_copied_there_back_and_in_part) {
 BOOST_AUTO_TEST_CASE(gathered_rows_are_written_whole_in_part_and_cut_and_nothing_beside_them) {
   std::mt19937 random(3);
   constexpr std::size_t block_rows = 1500;
-  for (int round = 0; round < 200; ++round) {
+  for (std::size_t round = 0; round < 200; ++round) {
     row_moves packed;
     const std::vector<move> wanted = random_moves(random, true);
     for (const move& one : wanted) packed.add(one.from, one.to);
