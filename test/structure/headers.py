@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """headers.py INCLUDE_DIR BUILD_DIR: every header compiles alone, and twice; two translation units that include all of
-them link into one."""
+them link into one; a header that takes a library that is not installed ends in one error."""
 import concurrent.futures
 import os
 import pathlib
@@ -65,6 +65,15 @@ def one_header_command(command):
     return ["clang++", *kept], "-include-pch", ".pch"
 
 
+def without_library(root, header, command):
+    """Where no library is found at all, a header that takes one ends in one error, which names the package."""
+    compiler = command[:2] if command[0] == "ccache" else command[:1]
+    done = subprocess.run([*compiler, "-std=c++20", "-nostdinc", f"-I{root}", "-fsyntax-only", "-x", "c++", "-"],
+                          input=f"#include <{header}>\n", capture_output=True, text=True)
+    errors = re.findall(r"\berror: .*", done.stderr)
+    return "" if len(errors) == 1 and re.search(r"partita: .* install lib\S+-dev", errors[0]) else done.stderr or "no error"
+
+
 def main():
     root, build = (pathlib.Path(a).resolve() for a in sys.argv[1:])
     probe = pathlib.Path(__file__).resolve().parent.parent / "support" / "every_header.cpp"
@@ -73,10 +82,12 @@ def main():
     headers = [h.relative_to(root).as_posix() for h in sorted((root / "partita").rglob("*.hpp")) if h.name != "src.hpp"]
     if not headers:
         sys.exit(f"{root}: no header")
-    # what takes a library that is not on the command line says so by an #error; others may include it
-    known, missing = {}, {}
+    # what takes a library that is not on the command line says so by one error; others may include it
+    known, missing, failures = {}, {}, {}
     for h in headers:
-        for wanted in re.findall(r"^#if !__has_include\((<[^>]+>)\)\n#error", (root / h).read_text(), re.M):
+        for wanted in re.findall(r"^#if !__has_include\((<[^>]+>)\).*\n#include <partita: ", (root / h).read_text(), re.M):
+            if problem := without_library(root, h, command):
+                failures[f"{h} without {wanted}"] = problem
             probe_of_it = f"#if !__has_include({wanted})\n#error\n#endif\n"
             if subprocess.run([*command, "-fsyntax-only", "-x", "c++", "-"], cwd=build, input=probe_of_it, text=True,
                               capture_output=True).returncode:
@@ -90,7 +101,6 @@ def main():
         done = subprocess.run([*by, *extra, "-x", "c++", "-"], cwd=build, input=source, capture_output=True, text=True)
         return "" if done.returncode == 0 else done.stderr or "failed without a message"
 
-    failures = {}
     everything = "".join(f"#include <{h}>\n" for h in headers)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = [f"{folder}/{unit}.o" for unit in ("one", "two")]

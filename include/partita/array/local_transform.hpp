@@ -2,9 +2,8 @@
 // header that uses FFTW; partita.hpp does not include it.
 #pragma once
 
-#if !__has_include(<fftw3.h>)
-#error \
-    "partita: Fourier transforms take FFTW 3: install libfftw3-dev, link what `pkg-config --libs fftw3 fftw3f` prints"
+#if !__has_include(<fftw3.h>)  // one error, where many would follow that of #error
+#include <partita: Fourier transforms take FFTW 3, install libfftw3-dev and link `pkg-config --libs fftw3 fftw3f`>
 #endif
 #include <fftw3.h>
 

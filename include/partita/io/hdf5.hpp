@@ -2,8 +2,8 @@
 // header: include it where parallel HDF5 is installed (Debian: libhdf5-openmpi-dev, pkg-config hdf5-openmpi).
 #pragma once
 
-#if !__has_include(<hdf5.h>)
-#error "takes parallel HDF5: install libhdf5-openmpi-dev, compile with `pkg-config --cflags --libs hdf5-openmpi`"
+#if !__has_include(<hdf5.h>)  // one error, where many would follow that of #error
+#include <partita: takes parallel HDF5, install libhdf5-openmpi-dev and use `pkg-config --cflags --libs hdf5-openmpi`>
 #endif
 #include <hdf5.h>
 

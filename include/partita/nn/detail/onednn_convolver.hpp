@@ -2,10 +2,9 @@
 // the layouts that oneDNN prefers. Convolutions that oneDNN does not support use im2col and BLAS.
 #pragma once
 
-#if !__has_include(<oneapi/dnnl/dnnl.hpp>)
-#error "partita/nn: PARTITA_ONEDNN asks for convolutions by oneDNN, whose headers are not here: libdnnl-dev"
+#if !__has_include(<oneapi/dnnl/dnnl.hpp>)  // one error, where many would follow that of #error
+#include <partita: PARTITA_ONEDNN asks for convolutions by oneDNN, install libdnnl-dev>
 #endif
-
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include <algorithm>
