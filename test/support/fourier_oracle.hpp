@@ -28,7 +28,8 @@ inline const std::vector<number>& roots_of_unity(std::size_t n) {
   return roots;
 }
 
-/// Entry (k, j) of the matrix of a cosine or sine transform, as SciPy defines it: without a factor, or orthonormal.
+/// Entry (k, j) of the matrix of a cosine or sine transform, as SciPy defines it, or of the Hartley transform: without
+/// a factor, or orthonormal.
 inline double entry(real_transform kind, bool ortho, std::size_t k, std::size_t j, std::size_t n) {
   const double K = static_cast<double>(k), J = static_cast<double>(j), N = static_cast<double>(n),
                pi = std::numbers::pi;
@@ -67,9 +68,13 @@ inline double entry(real_transform kind, bool ortho, std::size_t k, std::size_t 
       const double s = std::sin(pi * (2 * K + 1) * (J + 1) / (2 * N));
       return ortho ? std::sqrt(2 / N) * s * at_ends(j, false, true) : s * once(j + 1 == n);
     }
-    default: {
+    case real_transform::dst_4: {
       const double s = std::sin(pi * (2 * K + 1) * (2 * J + 1) / (4 * N));
       return (ortho ? std::sqrt(2 / N) : 2) * s;
+    }
+    default: {
+      const double angle = 2 * pi * static_cast<double>(k * j % n) / N;
+      return (ortho ? 1 / std::sqrt(N) : 1) * (std::cos(angle) + std::sin(angle));
     }
   }
 }
@@ -83,7 +88,7 @@ inline const std::vector<double>& matrix(real_transform kind, bool ortho, std::s
 /// By what a transform and its inverse together multiply n points.
 inline double points(line_kind kind, real_transform real, std::size_t n) {
   const auto N = static_cast<double>(n);
-  if (kind != line_kind::real_to_real) return N;
+  if (kind != line_kind::real_to_real || real == real_transform::hartley) return N;
   return real == real_transform::dct_1 ? 2 * (N - 1) : real == real_transform::dst_1 ? 2 * (N + 1) : 2 * N;
 }
 inline real_transform opposite(real_transform kind) {

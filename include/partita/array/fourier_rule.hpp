@@ -15,8 +15,8 @@ namespace partita {
 enum class fourier_norm { backward, ortho, forward };
 
 /// The discrete cosine and sine transforms of types I to IV, as SciPy and FFTW define them (REDFT00, 10, 01, 11 and
-/// RODFT00, 10, 01, 11).
-enum class real_transform { dct_1, dct_2, dct_3, dct_4, dst_1, dst_2, dst_3, dst_4 };
+/// RODFT00, 10, 01, 11), and the discrete Hartley transform: y_k = sum_j x_j (cos(2 pi jk/n) + sin(2 pi jk/n)).
+enum class real_transform { dct_1, dct_2, dct_3, dct_4, dst_1, dst_2, dst_3, dst_4, hartley };
 
 /// Options of fourier_transform.
 struct fourier_options {
@@ -35,7 +35,7 @@ inline constexpr real_to_complex_t real_to_complex{};
 /// Real numbers of half of their spectrum: the inverse of real_to_complex.
 struct complex_to_real_t {};
 inline constexpr complex_to_real_t complex_to_real{};
-/// Real numbers of real numbers, by a cosine or sine transform along each dimension.
+/// Real numbers of real numbers, by a cosine, sine or Hartley transform along each dimension.
 template <std::size_t N>
 struct real_to_real_t {
   static constexpr std::size_t size = N;
@@ -89,7 +89,7 @@ constexpr real_transform inverse_kind(real_transform kind) {
 /// The number of points by which a transform and its unnormalised inverse together multiply n elements.
 constexpr double logical_points(line_kind kind, real_transform real, std::size_t n) {
   const auto points = static_cast<double>(n);
-  if (kind != line_kind::real_to_real) return points;
+  if (kind != line_kind::real_to_real || real == real_transform::hartley) return points;
   return real == real_transform::dct_1   ? 2 * (points - 1)
          : real == real_transform::dst_1 ? 2 * (points + 1)
                                          : 2 * points;

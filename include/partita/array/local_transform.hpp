@@ -72,8 +72,10 @@ inline fftw_r2r_kind fftw_kind(real_transform kind) {
       return FFTW_RODFT10;
     case real_transform::dst_3:
       return FFTW_RODFT01;
-    default:
+    case real_transform::dst_4:
       return FFTW_RODFT11;
+    default:
+      return FFTW_DHT;
   }
 }
 

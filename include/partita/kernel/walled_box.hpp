@@ -1,7 +1,8 @@
-// Solutions of Poisson's and Helmholtz's equations in a box with walls, by cosine and sine transforms. partita.hpp does
-// not include this header: include it where FFTW is installed.
+// Solutions of Poisson's and Helmholtz's equations in a box with walls, by cosine, sine and Hartley transforms.
+// partita.hpp does not include this header: include it where FFTW is installed.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <numbers>
@@ -11,7 +12,8 @@
 namespace partita {
 
 /// What a field does at both walls of a dimension: dirichlet says that it is 0 there, neumann that its derivative is.
-enum class wall { dirichlet, neumann };
+/// Along a periodic dimension there is no wall, and the length of the box is the period.
+enum class wall { dirichlet, neumann, periodic };
 
 /// A box with walls: its number of points along each dimension, its lengths, pi if not given, and its walls, dirichlet
 /// if not given. Point i of n is in the middle of the cell i of n.
@@ -29,7 +31,10 @@ struct walled_box {
     return lengths[d] * (static_cast<double>(i) + 0.5) / static_cast<double>(points[d]);
   }
   /// The wave number at index i along dimension d, in radians per unit of length: of a sine from 1, of a cosine from 0.
+  /// Waves i and n - i of a periodic dimension are the cosine and the sine of one length.
   double wave(std::size_t d, std::size_t i) const {
+    if (walls[d] == wall::periodic)
+      return 2 * std::numbers::pi / lengths[d] * static_cast<double>(std::min(i, points[d] - i));
     return std::numbers::pi / lengths[d] * static_cast<double>(i + (walls[d] == wall::dirichlet ? 1 : 0));
   }
   /// What minus the Laplacian multiplies the wave at an index by.
@@ -40,8 +45,8 @@ struct walled_box {
   }
 };
 
-/// Multiplies each sine or cosine of a field in a walled box by a real factor; the functions below make it. The layout
-/// of the spectrum is left to fourier_transform.
+/// Multiplies each sine, cosine or Hartley wave of a field in a walled box by a real factor; the functions below make
+/// it. The layout of the spectrum is left to fourier_transform.
 /// Shapes:   x is this worker's block on p, in the balanced decomposition of box.points; so is the result.
 /// Requires: blocks of that decomposition [shape_error, on all workers]; elements float or double [compile time].
 /// Cost:     two transforms of real numbers, there and back.
@@ -83,7 +88,8 @@ class walled_operator {
 
   template <std::size_t... D>
   static real_to_real_t<Rank> kinds(const walled_box<Rank>& box, std::index_sequence<D...>) {
-    return real_to_real((box.walls[D] == wall::neumann ? real_transform::dct_2 : real_transform::dst_2)...);
+    constexpr std::array kinds{real_transform::dst_2, real_transform::dct_2, real_transform::hartley};
+    return real_to_real(kinds[static_cast<std::size_t>(box.walls[D])]...);
   }
   template <class X>
   static consteval bool takes() {
@@ -100,7 +106,7 @@ class walled_operator {
   xt::xtensor<double, Rank> factors_;
 };
 
-/// The solution u of Poisson's equation -Laplacian(u) = f in a box with walls. Where all walls are neumann, u has mean
+/// The solution u of Poisson's equation -Laplacian(u) = f in a box with walls. Where no wall is dirichlet, u has mean
 /// 0, and the mean of f has no influence.
 template <class P, std::size_t Rank>
 walled_operator<Rank> poisson_solver(const partition<P>& p, const walled_box<Rank>& box) {

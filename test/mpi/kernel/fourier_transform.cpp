@@ -189,7 +189,7 @@ struct checked {
     Kind kind{};
     if constexpr (detail::is_real_to_real<Kind>)
       for (std::size_t k = 0; k < count; ++k) {
-        kind.kinds[k] = static_cast<real_transform>(random() % 8);
+        kind.kinds[k] = static_cast<real_transform>(random() % 9);
         if (real_extents[along[k]] == 1 && kind.kinds[k] == real_transform::dct_1)
           kind.kinds[k] = real_transform::dct_4;
       }

@@ -11,6 +11,7 @@
 #include <functional>
 #include <partita/core/hash.hpp>
 #include <partita/kernel/compose.hpp>
+#include <partita/kernel/repartition.hpp>
 #include <partita/kernel/spectral_operator.hpp>
 #include <partita/kernel/walled_box.hpp>
 #include <vector>
@@ -183,6 +184,51 @@ BOOST_AUTO_TEST_CASE(solutions_between_walls_are_exact_for_their_sines_and_cosin
   const std::string block =
       test::refused<shape_error>([&] { poisson_solver(p, room)(everyone.id() == 0 ? narrow : x); });
   BOOST_TEST(block.find("requires the balanced block") != std::string::npos, block);
+}
+
+BOOST_AUTO_TEST_CASE(solutions_in_a_channel_are_exact_for_its_waves) {
+  const world everyone(test::workers());
+  for (const auto across : {wall::dirichlet, wall::neumann}) {
+    // [channel]
+    walled_box<3> channel{{12, 9, 10}, {2 * std::numbers::pi, 2, 5}};
+    channel.walls = {wall::periodic, wall::dirichlet, wall::periodic};
+    // [/channel]
+    channel.walls[1] = across;
+    constexpr double k_y = std::numbers::pi;
+    const auto u = [&](std::size_t i, std::size_t j, std::size_t k) {
+      const double x = channel.position(0, i), y = k_y * channel.position(1, j), z = of_z * channel.position(2, k);
+      return (across == wall::neumann ? std::cos(y) : std::sin(y)) *
+             (std::sin(2 * x - z) + std::cos(x) * std::cos(5 * z));
+    };
+    // minus its Laplacian
+    const auto f = [&](std::size_t i, std::size_t j, std::size_t k) {
+      const double x = channel.position(0, i), y = k_y * channel.position(1, j), z = of_z * channel.position(2, k);
+      return (across == wall::neumann ? std::cos(y) : std::sin(y)) *
+             ((4 + k_y * k_y + of_z * of_z) * std::sin(2 * x - z) +
+              (1 + k_y * k_y + 25 * of_z * of_z) * std::cos(x) * std::cos(5 * z));
+    };
+    const auto points = dynamic_extents<3>(channel.points);
+    for (const auto& p : partitions(everyone)) {
+      const field of_u = block_from<double>(p, points, u), of_f = block_from<double>(p, points, f);
+      const auto solve = poisson_solver(p, channel);
+      const auto shifted = helmholtz_solver(p, channel, 2.5);
+      BOOST_TEST(largest_difference(solve(of_f), of_u) < 1e-13);
+      BOOST_TEST(largest_difference(shifted(field(of_f + 2.5 * of_u)), of_u) < 1e-13);
+      const field x = noise(p, 1), y = noise(p, 2), kx = solve(x), ky = solve.adjoint(y);
+      BOOST_TEST(std::abs(dot(kx, y) - dot(x, ky)) <= 1e-13 * std::sqrt(dot(kx, kx) * dot(y, y)));
+      const auto one = partitions(everyone).back();
+      const field of_one_worker = poisson_solver(one, channel)(noise(one, 1));
+      BOOST_TEST(largest_difference(kx, repartition(one, p)(of_one_worker)) < 1e-14);
+    }
+  }
+  // with periods along all dimensions it is the solver of the periodic box, also for the highest waves
+  walled_box<3> around{cell.points, cell.lengths};
+  around.walls.fill(wall::periodic);
+  for (const auto& p : partitions(everyone)) {
+    const field x = noise(p, 3);
+    BOOST_TEST(largest_difference(poisson_solver(p, around)(x), poisson_solver(p, cell)(x)) < 1e-13);
+    BOOST_TEST(largest_difference(helmholtz_solver(p, around, 1)(x), helmholtz_solver(p, cell, 1)(x)) < 1e-13);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(wrong_calls_are_one_error_on_all_workers) {
