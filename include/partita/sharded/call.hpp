@@ -177,7 +177,9 @@ constexpr bool accepts_elements_of() {
 template <class Op, class... T, auto... Layout>
 auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
   using element = std::common_type_t<T...>;
-  static_assert((std::is_same_v<T, element> && ...), "partita: requires operands of one element type; cast them first");
+  static_assert((std::is_same_v<T, element> && ...),
+                "partita: requires operands of one element type; cast them first, or make complex ones by "
+                "to_complex(x)");
   require_fractions<Op, element>();
   constexpr const mesh* first[] = {&layout_named<Layout>.on...};
   static_assert(((layout_named<Layout>.on == *first[0]) && ...),
@@ -205,6 +207,8 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
       if (!y.layout().same_layout(layouts.result)) y = reshard(y, layouts.result);
       return typed_sharded<element, inferred_name<Op, Layout...>>(std::move(y));
     }
+  } else {
+    return rejected_call{};
   }
 }
 
@@ -234,10 +238,13 @@ auto call(const Op& op, const X&... x) {
     else return rejected_call{};
   } else if constexpr (((tensor_kind<X> == 1) && ...)) {
     return typed_call(op, x...);
+  } else if constexpr (!(std::is_same_v<element_of_tensor<X>, std::common_type_t<element_of_tensor<X>...>> && ...)) {
+    static_assert(dependent_false<X...>,
+                  "partita: requires operands of one element type; cast them first, or make complex ones by "
+                  "to_complex(x)");
+    return rejected_call{};
   } else {
     using element = std::common_type_t<element_of_tensor<X>...>;
-    static_assert((std::is_same_v<element_of_tensor<X>, element> && ...),
-                  "partita: requires operands of one element type; cast them first");
     require_fractions<Op, element>();
     if constexpr (requires { Op::of_elements; } && ((tensor_kind<X> != 0) && ...)) {
       const std::array states{static_cast<const tensor_state<element>*>(as_run_time(x).state().get())...};

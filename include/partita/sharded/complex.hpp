@@ -253,4 +253,25 @@ PARTITA_FALLBACK_OVERLOAD(to_complex) {
   return detail::rejected_call{};
 }
 
+/// `where` of a real condition and complex elements, and `where` of arrays with complex elements, which xtensor's does
+/// not take.
+template <class C, class A, class B>
+  requires(detail::where_operands<C, A, B> && detail::real_tensor<C> &&
+           (detail::complex_tensor<A> || detail::complex_tensor<B>))
+auto where(C&& condition, A&& a, B&& b) {
+  return where(to_complex(condition), a, b);
+}
+template <ranked_array C, class A, class B>
+  requires(!detail::tensor_value<A> && !detail::tensor_value<B> &&
+           (detail::complex_tensor<A> || detail::complex_tensor<B>))
+auto where(C&& condition, A&& a, B&& b) {
+  using element = element_of<std::conditional_t<detail::complex_tensor<A>, A, B>>;
+  const xt::xtensor<element, rank_of<C>> mask = xt::cast<element>(condition);
+  const auto whole = [&]<class X>(const X& x) {
+    if constexpr (detail::number<X>) return detail::as_run_time(xt::full_like(mask, element(x)));
+    else return detail::as_run_time(x);
+  };
+  return detail::as_array<rank_of<C>>(where(detail::as_run_time(mask), whole(a), whole(b)));
+}
+
 }  // namespace partita

@@ -18,12 +18,12 @@
 namespace partita {
 namespace detail {
 
-/// Both are plain arrays of the same floating-point type: indices such as the result of argmax.
+/// Both are plain arrays of one type that is not an integer type: indices such as the result of argmax.
 template <class X, class Indices>
 inline constexpr bool are_arrays_of_one_type = false;
 template <ranked_array X, ranked_array Indices>
 inline constexpr bool are_arrays_of_one_type<X, Indices> =
-    std::is_same_v<element_of<X>, element_of<Indices>> && std::is_floating_point_v<element_of<X>>;
+    std::is_same_v<element_of<X>, element_of<Indices>> && !std::is_integral_v<element_of<X>>;
 
 /// Indices that every worker knows, with their extents.
 struct known_indices {
@@ -212,11 +212,14 @@ auto take(const X& x, const Indices& indices, dimensions_t<D>) {
                 "partita::take(x, indices, dimensions<d>): requires indices of an integer type");
   static_assert(detail::has_dimensions<X, D>,
                 "partita::take(x, indices, dimensions<d>): requires a dimension that x has; count from 0");
-  auto all = std::make_shared<std::vector<std::size_t>>();
-  const xt::xtensor<element_of<Indices>, rank_of<Indices>> given = indices;
-  for (const auto index : given) all->push_back(static_cast<std::size_t>(index));  // negative: too large
-  if constexpr (detail::has_dimensions<X, D>)
+  if constexpr (detail::has_dimensions<X, D> && std::is_integral_v<element_of<Indices>>) {
+    auto all = std::make_shared<std::vector<std::size_t>>();
+    const xt::xtensor<element_of<Indices>, rank_of<Indices>> given = indices;
+    for (const auto index : given) all->push_back(static_cast<std::size_t>(index));  // negative: too large
     return operate(detail::take_operation<D, rank_of<Indices>>{{all, detail::shape_of(given)}}, x);
+  } else {
+    return detail::rejected_call{};
+  }
 }
 /// One row of `classes` elements per label: 1 at the index of the label and 0 elsewhere; all 0 if the label is not a
 /// class. The labels are elements of the tensor.

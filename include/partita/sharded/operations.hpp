@@ -61,11 +61,15 @@ auto elementwise_of(minimum_t, L&& l, R&& r) {
   return detail::of_two_tensors<element_functions::minimum>(l, r);
 }
 
+namespace detail {
+template <class C, class A, class B>
+concept where_operands = any_tensor<C> && tensor_or_number<A> && tensor_or_number<B> &&
+                         (tensor_value<C> || tensor_value<A> || tensor_value<B>);
+}  // namespace detail
 /// Elements of a where the condition is not 0, elements of b where it is 0. Either a or b may be a number. The
 /// condition gets no gradient.
 template <class C, class A, class B>
-  requires(detail::any_tensor<C> && detail::tensor_or_number<A> && detail::tensor_or_number<B> &&
-           (detail::tensor_value<C> || detail::tensor_value<A> || detail::tensor_value<B>))
+  requires detail::where_operands<C, A, B>
 auto where(C&& condition, A&& a, B&& b) {
   namespace f = element_functions;
   constexpr bool one_rank = detail::are_of_one_rank<C, A, B>();

@@ -176,5 +176,15 @@ auto scatter(const X& x, const Indices& indices, const Updates& updates, dimensi
     return where(operate(rows, detail::ones_like(updates), indices), operate(rows, updates, indices), x);
   }
 }
+/// The same for plain arrays, as for scatter_add.
+template <ranked_array X, ranked_array Indices, ranked_array Updates, std::size_t D>
+auto scatter(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D> along) {
+  static_assert(detail::has_dimensions<X, D>,
+                "partita::scatter(x, indices, updates, dimensions<d>): requires a dimension that x has; count from 0");
+  const xt::xtensor<element_of<X>, rank_of<Indices>> said = xt::cast<element_of<X>>(indices);
+  if constexpr (detail::has_dimensions<X, D>)
+    return detail::as_array<rank_of<X>>(
+        scatter(detail::as_run_time(x), detail::as_run_time(said), detail::as_run_time(updates), along));
+}
 
 }  // namespace partita

@@ -8,6 +8,7 @@
 #include <partita/sharded/bind_indices.hpp>
 #include <partita/sharded/cast.hpp>
 #include <partita/sharded/compare.hpp>
+#include <partita/sharded/complex.hpp>
 #include <partita/sharded/cumulative.hpp>
 #include <partita/sharded/scatter.hpp>
 #include <type_traits>
@@ -121,8 +122,12 @@ auto select_if(const X& x, const Keep& keep, std::size_t rows) {
     return operate(detail::add_rows_operation<0>{rows}, x, places);
   };
   const auto kept = not_equal_to(stop_gradient(keep), 0);
-  if constexpr (std::is_same_v<detail::element_of_tensor<X>, detail::element_of_tensor<Keep>>) return selected(kept);
-  else return selected(cast<detail::element_of_tensor<X>>(kept));
+  using element = detail::element_of_tensor<X>;
+  using real = detail::real_of<element>;
+  if constexpr (std::is_same_v<element, detail::element_of_tensor<Keep>>) return selected(kept);
+  else if constexpr (!detail::is_complex<element>) return selected(cast<element>(kept));
+  else if constexpr (std::is_same_v<real, detail::element_of_tensor<Keep>>) return selected(to_complex(kept));
+  else return selected(to_complex(cast<real>(kept)));
 }
 template <ranked_array X, ranked_array M>
 auto select_if(const X& x, const M& keep, std::size_t rows) {

@@ -8,6 +8,7 @@
 #include <partita/sharded/gather.hpp>
 #include <partita/sharded/indexed.hpp>
 #include <partita/sharded/parts.hpp>
+#include <partita/sharded/scan.hpp>
 #include <partita/sharded/select_if.hpp>
 
 using namespace partita;
@@ -92,6 +93,8 @@ BOOST_AUTO_TEST_CASE(products_are_those_of_the_whole) {
     check("matmul of parts", {{a, b}},
           [](const v& x) { return matmul(partita::real(transpose(x[0])), partita::imag(x[0])); });
     check("where", {{a, b}, {a, b}, {a, b}}, [](const v& x) { return where(x[0], x[1], x[2]); });
+    check("where of a real condition", {{a, b}, {a, b}, {a, b}},
+          [](const v& x) { return where(greater(partita::imag(x[0]), 0), x[1], where(partita::real(x[2]), 1, x[0])); });
     check("equal_to", {{a, b}, {a, b}}, [](const v& x) { return multiply(equal_to(x[0], x[1]), x[1]); });
     test::check_elements<complex>(everyone, "abs", random, {{a, b}}, [](const v& x) { return abs(x[0]); },
                                   {.tolerance = 1e-13});
@@ -212,6 +215,49 @@ BOOST_AUTO_TEST_CASE(moved_selected_and_scattered_elements_are_those_of_the_whol
     check("scatter", {{a, b}, {2, b}},
           [&](const v& x) { return scatter(x[0], like(x[0], {2}, index), x[1], dimensions<0>); });
   }
+}
+
+BOOST_AUTO_TEST_CASE(steps_conditions_and_indices_of_complex_elements_are_alike_in_all_ways, *test::at_least(4)) {
+  world everyone(test::workers());
+  constexpr mesh m{axis{"data", 2}, axis{"model", 2}};
+  xt::xtensor<complex, 2> z({5, 3});
+  for (std::size_t k = 0; k < z.size(); ++k) z.data()[k] = complex(double(k * 7 % 5) - 2, double(k * 3 % 4) - 1);
+  const auto f = [](const auto& x) {
+    const auto steps = scan([](const auto& u, const auto& p) { return add(multiply(u, p), conj(u)); }, x, 2, x);
+    const auto some = where(greater(partita::real(x), 0.0), steps, conj(x));
+    const auto column = partita::squeeze(slice(x, dimensions<1>, {0, 1}), dimensions<1>);
+    const auto rows = select_if(some, partita::real(column), 2);
+    const auto places = multiply(slice(column, dimensions<0>, {0, 1}), 0);  // one index: 0
+    return add(scatter(rows, places, slice(x, dimensions<0>, {4, 5}), dimensions<0>),
+               take(some, places, dimensions<0>));
+  };
+  const auto loss = [](const auto& y) { return add(sum(partita::real(multiply(y, conj(y)))), sum(partita::imag(y))); };
+  const auto of = [&](const auto& g) { return [&](const auto& x) { return loss(g(x)); }; };
+  const auto known = value_and_gradient(of(f), z);
+  const auto& gradient = std::get<0>(known.gradients);
+  for (std::size_t k = 0; k < z.size(); ++k)
+    for (const complex along : {complex(1, 0), complex(0, 1)}) {
+      auto more = z, less = z;  // the steps change no condition
+      more.data()[k] += 1e-6 * along;
+      less.data()[k] -= 1e-6 * along;
+      const auto value = [&](const auto& x) { return value_and_gradient(of(f), x).value; };
+      if (z.data()[k].real() == 0 && along.real() != 0) continue;
+      const double slope = (value(more) - value(less)) / 2e-6;
+      const double there = along.real() != 0 ? gradient.data()[k].real() : gradient.data()[k].imag();
+      BOOST_TEST(std::abs(slope - there) < 1e-6 * (1 + std::abs(there)), k << ": " << slope << ' ' << there);
+    }
+  const auto expect = [&](double value, const sharded_tensor<complex>& dx) {
+    const auto dz = reshard(dx, m.layout("", ""));
+    BOOST_TEST((everyone.id() >= 4 || (value == known.value && dz.whole<2>() == gradient)));
+  };
+  const auto Z = shard(everyone, m.layout("data", "model"), z);
+  const auto typed = shard<m.layout("data", "model")>(everyone, z);
+  const auto of_tensor = value_and_gradient(of(f), Z);
+  expect(of_tensor.value, std::get<0>(of_tensor.gradients));
+  const auto of_typed = value_and_gradient(of(f), typed);
+  expect(of_typed.value, std::get<0>(of_typed.gradients).at_run_time());
+  const auto of_program = value_and_gradient(of(trace<complex>(f, spec(m.layout("data", "model"), {5, 3}))), Z);
+  expect(of_program.value, std::get<0>(of_program.gradients));
 }
 
 BOOST_AUTO_TEST_CASE(parts_of_other_extents_are_refused) {
