@@ -4,6 +4,14 @@
 // lines MAXIMUM: 13
 // expect LARGEST: partita: requires real elements, as this operation takes no complex ones
 // lines LARGEST: 12
+// expect LARGEST_SO_FAR: partita: requires real elements, as this operation takes no complex ones
+// lines LARGEST_SO_FAR: 12
+// expect SUM_OF_BOTH: partita: requires operands of one element type; cast them first, or make complex ones by
+//   to_complex\(x\)
+// lines SUM_OF_BOTH: 12
+// expect REAL_INDICES: partita: requires operands of one element type; cast them first, or make complex ones by
+//   to_complex\(x\)
+// lines REAL_INDICES: 12
 // expect RELU: partita: requires real elements, as this operation takes no complex ones
 // lines RELU: 12
 // expect ABSOLUTE_VALUE: partita: requires real elements, as this operation takes no complex ones
@@ -47,9 +55,11 @@
 #include <partita/sharded/compare.hpp>
 #include <partita/sharded/complex.hpp>
 #include <partita/sharded/convolve.hpp>
+#include <partita/sharded/cumulative.hpp>
 #include <partita/sharded/losses.hpp>
 #include <partita/sharded/norms.hpp>
 #include <partita/sharded/pool.hpp>
+#include <partita/sharded/scatter.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 
 using namespace partita;
@@ -77,6 +87,12 @@ void calls(const world& everyone, const xt::xtensor<complex, 2>& z, const xt::xt
   auto refused = maximum(Z, Z);
 #elif defined(LARGEST)
   auto refused = maximum(Z, dimensions<0>);
+#elif defined(LARGEST_SO_FAR)
+  auto refused = cummax(Z, dimensions<0>);
+#elif defined(SUM_OF_BOTH)
+  auto refused = add(typed, partita::real(typed));
+#elif defined(REAL_INDICES)
+  auto refused = take(Z, partita::real(Z), dimensions<0>);
 #elif defined(RELU)
   auto refused = apply_to_elements<element_functions::relu>(Z);
 #elif defined(ABSOLUTE_VALUE)
