@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <partita/comm/detail/diagnostics/trace.hpp>
 #include <partita/core/config.hpp>
 #include <partita/plan/step_order.hpp>
 #include <partita/plan/timetable.hpp>
@@ -89,6 +90,8 @@ class bound_steps final : public step_list {
   PARTITA_DECL void open_exchanges(bound_mesh& on, bool apart);
   /// Storage for the blocks, and channels for the movements.
   PARTITA_DECL void make_room(bound_mesh& on, bool apart);
+  /// Writes the estimated timetable into the trace, which from now on has the times of all runs.
+  PARTITA_DECL void begin_trace();
   PARTITA_DECL static double seconds_now();
 
   std::vector<step> steps_;
@@ -104,6 +107,7 @@ class bound_steps final : public step_list {
   std::size_t bytes_held_ = 0, bytes_apart_ = 0;
   mutable std::vector<box_exchange*> pending_;
   mutable std::vector<double> times_;  // of each event, when it begins and ends; empty if they are not taken
+  std::uint32_t traced_ = trace::no_program;
 };
 
 }  // namespace partita::detail

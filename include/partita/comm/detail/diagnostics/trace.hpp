@@ -10,6 +10,11 @@
 #include <partita/comm/detail/diagnostics/call_description.hpp>
 #include <partita/core/config.hpp>
 #include <utility>
+#include <vector>
+
+namespace partita {
+struct timetable;
+}
 
 namespace partita::detail {
 
@@ -37,6 +42,14 @@ class [[gnu::visibility("default")]] trace {
   /// Returns false for a wait inside another wait, which already counts its time.
   static bool begin_wait() { return !std::exchange(waits_, true); }
   PARTITA_DECL static void end_wait(std::chrono::nanoseconds length);
+
+  static constexpr std::uint32_t no_program = ~std::uint32_t{0};
+  /// Records the estimated times of the program that the current call binds: the lanes of its entries, and the number
+  /// of those of the forward pass. Returns the number of the program.
+  PARTITA_DECL static std::uint32_t add_program(const timetable& estimated, std::vector<std::uint32_t> lanes,
+                                                std::size_t forward);
+  /// Records one run of the forward or the backward pass. The times are seconds of the steady clock.
+  PARTITA_DECL static void add_run(std::uint32_t program, const timetable& measured, bool backward);
 
  private:
   static constexpr std::size_t none = ~std::size_t{0};

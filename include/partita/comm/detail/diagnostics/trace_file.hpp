@@ -1,10 +1,11 @@
 // Writes the file of a trace, in the format that chrome://tracing, Perfetto and partita-explain read. Each worker adds
-// its calls when it ends.
+// its calls, and the steps of its bound programs, when it ends.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <partita/core/config.hpp>
+#include <partita/plan/timetable.hpp>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -17,10 +18,35 @@ struct traced_call {
   std::size_t messages = 0, by_message = 0, shared = 0;
 };
 
-/// Adds the calls of one worker to a file, which is valid JSON after each worker. Prints an error if the trace cannot
-/// be written.
-PARTITA_DECL void write_trace(const std::string& path, std::size_t worker, const std::vector<traced_call>& calls,
-                              const std::unordered_map<std::uint64_t, std::string>& names, std::size_t dropped);
+/// A bound program. `fingerprint` and `occurrence`, the number of earlier programs with this fingerprint, are the same
+/// on all workers.
+struct traced_timetable {
+  std::uint64_t fingerprint = 0;
+  std::size_t occurrence = 0, calls = 0;
+  timetable estimated{};
+  std::vector<std::uint32_t> lanes{};  // of the entries
+  std::size_t forward = 0;             // the number of entries of the forward pass
+};
+
+/// A step in one call of a bound program, and the entry of the timetable that it belongs to.
+struct measured_step {
+  std::uint32_t program = 0, entry = 0;
+  std::size_t call = 0;
+  std::int64_t begin = 0, end = 0, waiting = 0;  // nanoseconds
+};
+
+/// What one worker has recorded.
+struct recorded_trace {
+  std::vector<traced_call> calls{};
+  std::unordered_map<std::uint64_t, std::string> names{};  // descriptions of calls, by their fingerprints
+  std::vector<traced_timetable> programs{};
+  std::vector<measured_step> steps{};
+  std::size_t dropped = 0;
+};
+
+/// Adds what one worker has recorded to a file, which is valid JSON after each worker. Prints an error if the trace
+/// cannot be written.
+PARTITA_DECL void write_trace(const std::string& path, std::size_t worker, const recorded_trace& all);
 
 }  // namespace partita::detail
 

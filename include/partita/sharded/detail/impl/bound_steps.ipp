@@ -260,6 +260,21 @@ PARTITA_DEF void bound_steps::make_room(bound_mesh& on, bool apart) {
     if (!one.outside && !one.is_set) one.at = one.made.memory.get();
     else one.made = {};
   open_exchanges(on, apart);
+  if (trace::on()) begin_trace();
+}
+
+PARTITA_DEF void bound_steps::begin_trace() {
+  using what = ordered_step::what;
+  times_.resize(2 * order_.size(), 0);
+  std::vector<std::uint32_t> lanes;
+  std::size_t forward = 0;
+  for (std::size_t k = 0; k < order_.size(); ++k) {
+    const ordered_step& one = order_[k];
+    if (one.done != what::expect && one.done != what::finish && uses_[one.step].joins == nothing)
+      lanes.push_back(one.lane);
+    if (k < backward_from_) forward = lanes.size();
+  }
+  traced_ = trace::add_program(estimated(), std::move(lanes), forward);
 }
 
 PARTITA_DEF void bound_steps::run(bool backward) const {
@@ -308,6 +323,7 @@ PARTITA_DEF void bound_steps::run(bool backward) const {
     if (!pending_.empty() && k + 1 < end) advance();
     executing.pending = pending_.empty() ? nullptr : this;
   }
+  if (traced_ != trace::no_program) trace::add_run(traced_, timetable_of(uses_, order_, times_), backward);
 }
 
 PARTITA_DEF double bound_steps::seconds_now() {

@@ -17,24 +17,20 @@
 namespace partita::detail {
 
 /// What this process has recorded so far.
-class trace_record {
+class trace_record : public recorded_trace {
  public:
   static constexpr std::size_t none = ~std::size_t{0};
-  static constexpr std::size_t most = 1'000'000;  // chosen: 72 MB; further calls are only counted
+  static constexpr std::size_t most =
+      1'000'000;  // chosen: 72 MB of calls, 48 MB of steps; further calls are only counted
 
   static trace_record& instance() {
     static trace_record& it = *new trace_record;
     return it;
   }
   /// Nanoseconds since 1970, by a clock that never jumps.
-  static std::int64_t now() {
-    const auto count = [](auto time) {
-      return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
-    };
-    static const std::int64_t offset =
-        count(std::chrono::system_clock::now()) - count(std::chrono::steady_clock::now());
-    return offset + count(std::chrono::steady_clock::now());
-  }
+  static std::int64_t now() { return offset() + count(std::chrono::steady_clock::now()); }
+  /// The same of a time of the steady clock, in seconds.
+  static std::int64_t at(double seconds) { return offset() + static_cast<std::int64_t>(seconds * 1e9); }
   template <class Edit>
   static void edit(std::size_t number, Edit edit) {
     if (number == none) return;
@@ -46,14 +42,21 @@ class trace_record {
     int worker = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &worker);
     const std::lock_guard<spin_lock> only(lock);
-    write_trace(path, static_cast<std::size_t>(worker), calls, names, dropped);
+    write_trace(path, static_cast<std::size_t>(worker), *this);
   }
 
   spin_lock lock;
   std::string path;
-  std::vector<traced_call> calls;
-  std::unordered_map<std::uint64_t, std::string> names;
-  std::size_t dropped = 0;
+
+ private:
+  template <class Time>
+  static std::int64_t count(Time time) {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+  }
+  static std::int64_t offset() {
+    static const std::int64_t once = count(std::chrono::system_clock::now()) - count(std::chrono::steady_clock::now());
+    return once;
+  }
 };
 
 PARTITA_DEF void trace::begin() {
@@ -107,6 +110,35 @@ PARTITA_DEF void trace::end_call(std::size_t number, std::size_t messages, std::
 PARTITA_DEF void trace::end_wait(std::chrono::nanoseconds length) {
   waits_ = false;
   trace_record::edit(current_, [&](traced_call& call) { call.waiting += length.count(); });
+}
+
+PARTITA_DEF std::uint32_t trace::add_program(const timetable& estimated, std::vector<std::uint32_t> lanes,
+                                             std::size_t forward) {
+  trace_record& it = trace_record::instance();
+  const std::lock_guard<spin_lock> only(it.lock);
+  if (current_ == none) return no_program;
+  traced_timetable added{it.calls[current_].fingerprint, 0, 0, estimated, std::move(lanes), forward};
+  for (const traced_timetable& one : it.programs) added.occurrence += one.fingerprint == added.fingerprint ? 1U : 0U;
+  it.programs.push_back(std::move(added));
+  return static_cast<std::uint32_t>(it.programs.size() - 1);
+}
+
+PARTITA_DEF void trace::add_run(std::uint32_t program, const timetable& measured, bool backward) {
+  if (program == no_program) return;
+  trace_record& it = trace_record::instance();
+  const std::lock_guard<spin_lock> only(it.lock);
+  traced_timetable& of = it.programs[program];
+  of.calls += backward ? 0U : 1U;
+  const std::size_t first = backward ? of.forward : 0, end = backward ? measured.entries.size() : of.forward;
+  if (it.steps.size() + (end - first) > trace_record::most) {
+    ++it.dropped;
+    return;
+  }
+  for (std::size_t k = first; k < end; ++k) {
+    const timetable::entry& one = measured.entries[k];
+    it.steps.push_back({program, static_cast<std::uint32_t>(k), of.calls - 1, trace_record::at(one.from),
+                        trace_record::at(one.until), static_cast<std::int64_t>(one.waited * 1e9)});
+  }
 }
 
 }  // namespace partita::detail

@@ -77,23 +77,70 @@ PARTITA_DEF bool trace_sink::end() {
   return good && ::ftruncate(file_, static_cast<off_t>(at_)) == 0;
 }
 
-/// Writes one line for each worker and one for each call; partita-explain relies on this. The text that calls share is
-/// formatted once and copied, because printf would take longer than many calls.
-PARTITA_DECL void trace_lines(trace_sink& to, std::size_t worker, const std::vector<traced_call>& calls,
-                              const std::unordered_map<std::uint64_t, std::string>& names, std::size_t dropped) {
+/// Writes the bound programs: one line for each, one for each entry of its estimated timetable, and one for each step
+/// that was measured. In a viewer, computations are on one row, and movements on a row for each lane.
+PARTITA_DECL void program_lines(trace_sink& to, const std::string& worker, const recorded_trace& recorded) {
+  std::string& all = to.text;
+  const auto row_of = [](std::size_t program, const traced_timetable& one, std::size_t entry) {
+    const std::int64_t lane = one.estimated.entries[entry].moves ? std::int64_t{one.lanes[entry]} + 1 : 0;
+    return static_cast<std::int64_t>(program + 1) * 1'000'000 + lane;  // worlds have lower numbers
+  };
+  const auto name_of = [](const timetable::entry& one) {
+    std::string name(one.operation.empty() ? "a value" : one.operation.c_str());
+    if (one.others > 0) name += " and " + std::to_string(one.others) + " more";
+    return in_json(one.moves ? "moves for " + name : name);
+  };
+  const auto nanoseconds = [](double seconds) { return static_cast<std::int64_t>(seconds * 1e9 + 0.5); };
+  const std::string described = ",\n{\"ph\":\"M\",\"pid\":" + worker + ",\"tid\":";
+  const std::string measured = ",\n{\"ph\":\"X\",\"pid\":" + worker + ",\"tid\":";
+  for (std::size_t p = 0; p < recorded.programs.size(); ++p) {
+    const traced_timetable& one = recorded.programs[p];
+    const std::string number = R"("args":{"program":)" + std::to_string(p);
+    all += described + R"(0,"name":"program",)" + number + R"(,"key":")" + std::to_string(one.fingerprint) + '.' +
+           std::to_string(one.occurrence) + R"(","call":")" + in_json(recorded.names.at(one.fingerprint)) + "\"}}";
+    for (std::size_t k = 0; k < one.estimated.entries.size(); ++k) {
+      const timetable::entry& e = one.estimated.entries[k];
+      add_number(all.append(described), row_of(p, one, k));
+      all += R"(,"name":"step",)" + number + R"(,"step":)" + std::to_string(k) + R"(,"lane":)" +
+             std::to_string(one.lanes[k]) + R"(,"moves":)" + (e.moves ? '1' : '0') + R"(,"pass":)" +
+             (k < one.forward ? '0' : '1');
+      add_number(all.append(R"(,"from":)"), nanoseconds(e.from), true);
+      add_number(all.append(R"(,"until":)"), nanoseconds(e.until), true);
+      add_number(all.append(R"(,"waiting":)"), nanoseconds(e.waited), true);
+      all += R"(,"operation":")" + name_of(e) + "\"}}";
+      to.flush_if_full();
+    }
+  }
+  for (const measured_step& s : recorded.steps) {
+    const traced_timetable& one = recorded.programs[s.program];
+    add_number(all.append(measured), row_of(s.program, one, s.entry));
+    add_number(all.append(R"(,"ts":)"), s.begin, true);
+    add_number(all.append(R"(,"dur":)"), s.end - s.begin, true);
+    add_number(all.append(R"(,"args":{"waiting":)"), s.waiting, true);
+    add_number(all.append(R"(,"program":)"), s.program);
+    add_number(all.append(R"(,"step":)"), s.entry);
+    add_number(all.append(R"(,"call":)"), static_cast<std::int64_t>(s.call));
+    all += R"(},"cat":"step","name":")" + name_of(one.estimated.entries[s.entry]) + "\"}";
+    to.flush_if_full();
+  }
+}
+
+/// Writes one line for each worker and one for each call, and then those of bound programs; partita-explain relies on
+/// this. The text that calls share is formatted once and copied, because printf would take longer than many calls.
+PARTITA_DECL void trace_lines(trace_sink& to, std::size_t worker, const recorded_trace& recorded) {
   std::string& all = to.text;
   const std::string of = std::to_string(worker);
   all += R"({"ph":"M","name":"process_name","pid":)" + of + R"(,"args":{"name":"worker )" + of + R"(","dropped":)" +
-         std::to_string(dropped) + "}}";
+         std::to_string(recorded.dropped) + "}}";
   const std::string front =
       ",\n"
       R"({"ph":"X","pid":)" +
       of + R"(,"tid":)";
   std::unordered_map<std::uint64_t, std::string> backs;
-  for (const auto& [fingerprint, sentence] : names)
+  for (const auto& [fingerprint, sentence] : recorded.names)
     backs[fingerprint] = R"(","call":")" + in_json(sentence) + R"("},"cat":"partita","name":")" +
                          in_json(name_of_operation(sentence)) + "\"}";
-  for (const traced_call& c : calls) {
+  for (const traced_call& c : recorded.calls) {
     const char* const way = c.shared != 0       ? (c.by_message != 0 ? "memory and messages" : "memory")
                             : c.by_message != 0 ? "messages"
                                                 : "none";
@@ -108,6 +155,7 @@ PARTITA_DECL void trace_lines(trace_sink& to, std::size_t worker, const std::vec
     all.append(R"(,"way":")").append(way).append(backs.at(c.fingerprint));
     to.flush_if_full();
   }
+  program_lines(to, of, recorded);
 }
 
 /// Whether the file has these bytes at this place.
@@ -117,8 +165,7 @@ PARTITA_DECL bool has_at(int file, std::string_view bytes, std::size_t at) {
          found == bytes;
 }
 
-PARTITA_DEF void write_trace(const std::string& path, std::size_t worker, const std::vector<traced_call>& calls,
-                             const std::unordered_map<std::uint64_t, std::string>& names, std::size_t dropped) {
+PARTITA_DEF void write_trace(const std::string& path, std::size_t worker, const recorded_trace& all) {
   const file_size_errors no_signal;
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   struct flock whole {};
@@ -136,7 +183,7 @@ PARTITA_DEF void write_trace(const std::string& path, std::size_t worker, const 
     }
     trace_sink to(file, kept);
     to.text = kept != 0 ? std::string(",\n") : front + "\n";
-    trace_lines(to, worker, calls, names, dropped);
+    trace_lines(to, worker, all);
     to.text += back;
     good = to.end();
   }
