@@ -24,7 +24,8 @@ constexpr const char* usage =
                                                 [--forbid-moves]
        partita-explain pipeline    STAGES MICRO_BATCHES [--groups N] [--order NAME] [--forward MS] [--backward MS]
                                                 [--weights MS] [--moving MS]
-       partita-explain trace       FILE         what a run recorded, which PARTITA_TRACE=FILE asked for
+       partita-explain trace       FILE         [--steps] [--program K] [--worker K]
+                                                what a run recorded, which PARTITA_TRACE=FILE asked for
        partita-explain --help | --version
 
   P         a partition: 4x3 on workers 0 to 11, 4x3@8 on workers 8 to 19

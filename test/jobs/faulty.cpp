@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
   const auto there_and_back = [&](const auto& y) {
     return constrain(multiply(constrain(multiply(y, 2), by_columns), 0.5), by_rows);
   };
-  auto program = trace(there_and_back, spec(by_rows, {n, n})).bind<float>(everyone);
+  auto program = trace(there_and_back, spec(by_rows, {n, n})).bind<float>(everyone, {0});
   const auto z = shard<float>(everyone, by_rows, {n, n}, [](const auto& i) { return static_cast<float>(i[0]); });
   std::optional<stop_signal> stop;
   if (argv[1] == std::string("is asked to end")) stop.emplace(everyone);
@@ -63,7 +63,8 @@ int main(int argc, char** argv) {
     }
     if (k < most) continue;
     if (stop && k == most && everyone.id() + 1 == n) ::raise(SIGTERM);
-    if (argv[1] == std::string("ends")) return program(z).data()[0] == z.data()[0] ? 0 : 1;
+    if (argv[1] == std::string("ends"))
+      return program(z).data()[0] == z.data()[0] && program.backward(z)[0].data()[0] == z.data()[0] ? 0 : 1;
     if (everyone.id() + 1 == n) go_wrong(argv[1]);
   }
 }

@@ -9,12 +9,18 @@ int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const auto trace = nlohmann::json::parse(std::ifstream(argv[1]));
   std::map<std::string, std::size_t> calls, bytes;
-  std::map<std::size_t, double> ends;  // when the last call of a worker in each world ended
-  std::size_t workers = 0;
+  std::map<std::size_t, double> ends;                    // when the last call of a worker in each world ended
+  std::size_t workers = 0, described = 0, measured = 0;  // steps of bound programs
   for (const auto& event : trace.at("traceEvents")) {
     const auto& arguments = event.at("args");
     if (event.at("ph") == "M") {
-      ++workers;
+      workers += event.at("name") == "process_name" ? 1U : 0U;
+      described += event.at("name") == "step" ? 1U : 0U;
+      continue;
+    }
+    if (event.at("cat") == "step") {
+      const double length = event.at("dur"), waiting = arguments.at("waiting");
+      measured += length >= 0 && waiting <= length + 1e-3 && arguments.at("call") == 0 ? 1U : 0U;
       continue;
     }
     const std::string name = event.at("name"), way = arguments.at("way");
@@ -30,6 +36,6 @@ int main(int argc, char** argv) {
     }
     ends[row] = begin + length;
   }
-  std::cout << "workers " << workers << "\n";
+  std::cout << "workers " << workers << "\nsteps " << described << "\nmeasured " << measured << "\n";
   for (const auto& [name, count] : calls) std::cout << name << " " << count << " " << bytes[name] << "\n";
 }

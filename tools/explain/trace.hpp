@@ -1,8 +1,8 @@
-// The trace of a run: prints what each operation took and moved, and draws the calls of all workers.
+// The trace of a run: prints what each operation took and moved, and draws the calls of all workers; or the steps of
+// bound programs.
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdio>
 #include <fstream>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "arguments.hpp"
+#include "program_trace.hpp"
 #include "table.hpp"
 
 namespace tool {
@@ -36,17 +37,11 @@ class traced_calls {
   const std::vector<std::string>& operations() const { return operations_; }
   std::size_t workers() const { return workers_; }
   std::size_t dropped() const { return dropped_; }
+  std::vector<program_times> programs() const { return programs_.programs(); }
 
  private:
-  /// Reads the number after a key, and removes both from the front of `entry`.
-  template <class T>
-  static bool take(std::string_view& entry, std::string_view key, T& number) {
-    const std::size_t at = entry.find(key);
-    if (at == std::string_view::npos) return false;
-    entry.remove_prefix(at + key.size());
-    return std::from_chars(entry.data(), entry.data() + entry.size(), number).ec == std::errc();
-  }
   void add(std::string_view entry) {
+    if (programs_.add(entry)) return;
     std::size_t not_recorded = 0;
     if (entry.starts_with(R"({"ph":"M")")) {
       ++workers_;
@@ -71,6 +66,7 @@ class traced_calls {
 
   std::vector<call> all_;
   std::vector<std::string> operations_;
+  traced_programs programs_;
   std::size_t workers_ = 0, dropped_ = 0;
 };
 
@@ -153,9 +149,13 @@ inline std::string trace_picture(const traced_calls& calls) {
 }
 
 inline int explain_trace(int argc, char** argv) {
-  const arguments given(argc, argv, {"--svg"}, {});
+  const arguments given(argc, argv, {"--svg", "--program", "--worker"}, {"--steps"});
   given.require_words(1, "trace takes the file that PARTITA_TRACE named: partita-explain trace run.json --svg run.svg");
   const traced_calls calls(given.words()[0]);
+  if (given.has("--steps")) {
+    explain_programs(given, calls.programs());
+    return 0;
+  }
   struct totals {
     std::size_t calls = 0, bytes = 0, messages = 0;
     double length = 0, waiting = 0, longest = 0;
@@ -179,6 +179,7 @@ inline int explain_trace(int argc, char** argv) {
               seconds(t.longest / 1e6), bytes(static_cast<double>(t.bytes)), std::to_string(t.messages)});
   }
   rows.print();
+  if (!calls.programs().empty()) std::cout << "  --steps shows the steps of bound programs, estimated and measured\n";
   if (calls.dropped() != 0) std::cout << "  " << calls.dropped() << " further calls are not in the file\n";
   given.save(trace_picture(calls));
   return 0;

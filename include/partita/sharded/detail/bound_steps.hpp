@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <partita/comm/detail/diagnostics/trace.hpp>
+#include <partita/comm/program_trace.hpp>
 #include <partita/core/config.hpp>
 #include <partita/plan/step_order.hpp>
 #include <partita/plan/timetable.hpp>
@@ -107,7 +107,7 @@ class bound_steps final : public step_list {
   std::size_t bytes_held_ = 0, bytes_apart_ = 0;
   mutable std::vector<box_exchange*> pending_;
   mutable std::vector<double> times_;  // of each event, when it begins and ends; empty if they are not taken
-  std::uint32_t traced_ = trace::no_program;
+  program_trace trace_;
 };
 
 }  // namespace partita::detail

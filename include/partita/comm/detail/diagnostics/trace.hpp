@@ -44,11 +44,9 @@ class [[gnu::visibility("default")]] trace {
   PARTITA_DECL static void end_wait(std::chrono::nanoseconds length);
 
   static constexpr std::uint32_t no_program = ~std::uint32_t{0};
-  /// Records the estimated times of the program that the current call binds: the lanes of its entries, and the number
-  /// of those of the forward pass. Returns the number of the program.
+  /// See program_trace.
   PARTITA_DECL static std::uint32_t add_program(const timetable& estimated, std::vector<std::uint32_t> lanes,
                                                 std::size_t forward);
-  /// Records one run of the forward or the backward pass. The times are seconds of the steady clock.
   PARTITA_DECL static void add_run(std::uint32_t program, const timetable& measured, bool backward);
 
  private:

@@ -260,7 +260,7 @@ PARTITA_DEF void bound_steps::make_room(bound_mesh& on, bool apart) {
     if (!one.outside && !one.is_set) one.at = one.made.memory.get();
     else one.made = {};
   open_exchanges(on, apart);
-  if (trace::on()) begin_trace();
+  if (program_trace::is_wanted()) begin_trace();
 }
 
 PARTITA_DEF void bound_steps::begin_trace() {
@@ -274,7 +274,7 @@ PARTITA_DEF void bound_steps::begin_trace() {
       lanes.push_back(one.lane);
     if (k < backward_from_) forward = lanes.size();
   }
-  traced_ = trace::add_program(estimated(), std::move(lanes), forward);
+  trace_.begin(estimated(), std::move(lanes), forward);
 }
 
 PARTITA_DEF void bound_steps::run(bool backward) const {
@@ -323,7 +323,7 @@ PARTITA_DEF void bound_steps::run(bool backward) const {
     if (!pending_.empty() && k + 1 < end) advance();
     executing.pending = pending_.empty() ? nullptr : this;
   }
-  if (traced_ != trace::no_program) trace::add_run(traced_, timetable_of(uses_, order_, times_), backward);
+  if (trace_.has_begun()) trace_.add_run(timetable_of(uses_, order_, times_), backward);
 }
 
 PARTITA_DEF double bound_steps::seconds_now() {

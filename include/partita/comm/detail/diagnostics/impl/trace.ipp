@@ -124,7 +124,6 @@ PARTITA_DEF std::uint32_t trace::add_program(const timetable& estimated, std::ve
 }
 
 PARTITA_DEF void trace::add_run(std::uint32_t program, const timetable& measured, bool backward) {
-  if (program == no_program) return;
   trace_record& it = trace_record::instance();
   const std::lock_guard<spin_lock> only(it.lock);
   traced_timetable& of = it.programs[program];

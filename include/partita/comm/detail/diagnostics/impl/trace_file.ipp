@@ -90,7 +90,10 @@ PARTITA_DECL void program_lines(trace_sink& to, const std::string& worker, const
     if (one.others > 0) name += " and " + std::to_string(one.others) + " more";
     return in_json(one.moves ? "moves for " + name : name);
   };
-  const auto nanoseconds = [](double seconds) { return static_cast<std::int64_t>(seconds * 1e9 + 0.5); };
+  const auto add_microseconds = [&](const char* key, double seconds) {  // an estimate may be below a nanosecond
+    char digits[32];
+    all.append(key).append(digits, std::to_chars(digits, digits + sizeof digits, seconds * 1e6).ptr);
+  };
   const std::string described = ",\n{\"ph\":\"M\",\"pid\":" + worker + ",\"tid\":";
   const std::string measured = ",\n{\"ph\":\"X\",\"pid\":" + worker + ",\"tid\":";
   for (std::size_t p = 0; p < recorded.programs.size(); ++p) {
@@ -102,11 +105,11 @@ PARTITA_DECL void program_lines(trace_sink& to, const std::string& worker, const
       const timetable::entry& e = one.estimated.entries[k];
       add_number(all.append(described), row_of(p, one, k));
       all += R"(,"name":"step",)" + number + R"(,"step":)" + std::to_string(k) + R"(,"lane":)" +
-             std::to_string(one.lanes[k]) + R"(,"moves":)" + (e.moves ? '1' : '0') + R"(,"pass":)" +
-             (k < one.forward ? '0' : '1');
-      add_number(all.append(R"(,"from":)"), nanoseconds(e.from), true);
-      add_number(all.append(R"(,"until":)"), nanoseconds(e.until), true);
-      add_number(all.append(R"(,"waiting":)"), nanoseconds(e.waited), true);
+             std::to_string(one.lanes[k]) + R"(,"moves":)" + (e.moves ? '1' : '0') + R"(,"backward":)" +
+             (e.is_backward ? '1' : '0') + R"(,"pass":)" + (k < one.forward ? '0' : '1');
+      add_microseconds(R"(,"from":)", e.from);
+      add_microseconds(R"(,"until":)", e.until);
+      add_microseconds(R"(,"waiting":)", e.waited);
       all += R"(,"operation":")" + name_of(e) + "\"}}";
       to.flush_if_full();
     }

@@ -1,0 +1,28 @@
+// The estimated and measured steps of a bound program in the trace of a run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/comm/detail/diagnostics/trace.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+class program_trace {
+ public:
+  static bool is_wanted() { return trace::on(); }
+  /// Records the estimated times of the program that the current call binds: the lanes of its entries, and the number
+  /// of those of the forward pass.
+  void begin(const timetable& estimated, std::vector<std::uint32_t> lanes, std::size_t forward) {
+    number_ = trace::add_program(estimated, std::move(lanes), forward);
+  }
+  bool has_begun() const { return number_ != trace::no_program; }
+  /// Records one run of the forward or the backward pass. The times are seconds of the steady clock.
+  void add_run(const timetable& measured, bool backward) const { trace::add_run(number_, measured, backward); }
+
+ private:
+  std::uint32_t number_ = trace::no_program;
+};
+
+}  // namespace partita::detail
