@@ -14,6 +14,7 @@ SUITES = ("static", "reject", "unit", "mpi")
 TOGETHER = {
     "laws/reductions.cpp": "comm/element_operation kernel/sequential_reduce",
     "laws/worker_groups.cpp": "comm/mesh_groups",
+    "mpi/sharded/bound_program.cpp": "comm/program_trace",  # and jobs/traced_runs.py
     "mpi/comm/arena.cpp": "comm/pooled",
     "mpi/comm/box_exchange.cpp": "comm/mpi",
     "mpi/io/hdf5.cpp": "comm/mpi_info_null",

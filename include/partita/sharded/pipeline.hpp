@@ -117,6 +117,11 @@ class pipeline {
     }
   };
 
+  static bool are_on_same_workers(const placed_mesh& a, const placed_mesh& b) {
+    bool are = a.size() == b.size();
+    for (std::size_t k = 0; are && k < a.size(); ++k) are = b.place(a.worker(k)) < b.size();
+    return are;
+  }
   void find_shape(const std::vector<pipeline_stage>& stages, const pipeline_options& options) {
     detail::local_error wrong;
     if (stages.empty() || options.micro_batches == 0 || options.rows < options.micro_batches)
@@ -136,7 +141,7 @@ class pipeline {
       auto on = detail::bound_mesh::of(on_->everyone(), one.where);
       std::uint32_t group = 0;
       for (std::uint32_t s = 0; s < stages_.size(); ++s) {
-        if (stages_[s].on == on) {
+        if (are_on_same_workers(stages_[s].on->where(), on->where())) {
           group = shape_.group_of[s];
           break;
         }

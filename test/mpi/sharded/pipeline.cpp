@@ -35,6 +35,7 @@ struct network {
   bool cut_weights = false;
   bool on_one_each = false;  ///< whether a group is one worker
   bool cut_columns = false;  ///< whether the workers of a stage share its columns, not its rows
+  bool alternates = false;   ///< whether every second stage has its workers in descending order
 
   placed_mesh where(std::size_t s) const {
     const std::size_t n = everyone.size(), g = s % groups;
@@ -42,7 +43,9 @@ struct network {
     // as equal as possible; where there are more groups than workers, some workers have several
     const std::size_t first = n >= groups ? balanced_part(n, groups, g).start : g % n;
     const std::size_t stop = n >= groups ? balanced_part(n, groups, g).stop : first + 1;
-    return {mesh{axis{"data", stop - first}}, workers(first, stop)};
+    std::vector<std::size_t> there;
+    for (std::size_t k = first; k < stop; ++k) there.push_back(alternates && s % 2 == 1 ? first + stop - 1 - k : k);
+    return {mesh{axis{"data", stop - first}}, workers(there)};
   }
   std::vector<pipeline_stage> list() const {
     std::vector<pipeline_stage> all;
@@ -172,6 +175,16 @@ BOOST_AUTO_TEST_CASE(a_pipeline_has_the_gradients_of_the_whole_network) {
   }
   check<4>({everyone, 4, 2, 8}, {.rows = 8, .micro_batches = 4, .order = pipeline_order::interleaved});
   check<4>({everyone, 4, 4, 16}, {.rows = 16, .micro_batches = 8, .times = {{1, 2, 1, 3}, {2, 4, 2, 6}, {}, 0.5}});
+}
+
+BOOST_AUTO_TEST_CASE(stages_on_the_same_workers_are_one_group_whatever_their_meshes) {
+  world everyone(test::workers());
+  const network net{everyone, 2, 1, 8, true, false, true};
+  const pipeline_options options{.rows = 8, .micro_batches = 4};
+  check<2>(net, options);
+  const pipeline_run run = pipeline<double>(everyone, net.list(), options).simulated();
+  BOOST_TEST(run.idle == 0);
+  BOOST_TEST(std::ranges::all_of(run.tasks, [](const simulated_task& one) { return one.group == 0; }));
 }
 
 BOOST_AUTO_TEST_CASE(the_last_micro_batches_may_be_smaller) {

@@ -328,6 +328,20 @@ BOOST_AUTO_TEST_CASE(orders_that_wait_for_ever_are_refused_with_the_circle) {
       "with forward of stage 1 for micro-batch 1 for forward of stage 0 for micro-batch 1");
 }
 
+BOOST_AUTO_TEST_CASE(a_long_circle_leaves_room_for_the_way_out) {
+  constexpr std::uint32_t groups = 20;  // two stages each: stage 20 is on group 0 again
+  pipeline_shape shape{{}, 2};
+  for (std::uint32_t s = 0; s < 2 * groups; ++s) shape.group_of.push_back(s % groups);
+  pipeline_tasks all = tasks_of(pipeline_order::gpipe, shape, {});
+  // Group 0 waits with stage 20 for group 19, whose stage 19 waits for stage 18, and so on down to stage 0.
+  std::swap(all[0][0], all[0][2]);
+  for (std::uint32_t g = 1; g < groups; ++g) std::swap(all[g][0], all[g][1]);
+  std::swap(all[0][1], all[0][2]);
+  const std::string said = test::refused<partition_error>([&] { (void)simulate(shape, all, {}); });
+  BOOST_TEST(said.find("group 19 waits with forward of stage 19") != std::string::npos, said);
+  BOOST_TEST(said.ends_with("...; put a task that is waited for before one that waits"), said);
+}
+
 BOOST_AUTO_TEST_CASE(only_movements_between_groups_take_time) {
   const pipeline_times times{{1, 1}, {2, 2}, {}, 10};
   for (const std::uint32_t groups : {1U, 2U}) {

@@ -131,7 +131,7 @@ PARTITA_DECL void refuse_circle(const pipeline_shape& shape, const pipeline_task
   const auto needed_by = [&](std::size_t group) { return clock.waits_for(tasks[group][next[group]]); };
   const auto behind = [&](std::size_t group) { return std::size_t{shape.group_of[needed_by(group).stage]}; };
   while (!seen[g]) seen[g] = true, g = behind(g);
-  text circle;
+  basic_text<1200> circle;  // what is longer ends with dots: the way out comes after it
   const std::size_t first = g;
   do {
     circle << (circle.empty() ? "" : "; ") << "group " << g << " waits with " << tasks[g][next[g]] << " for "
