@@ -105,8 +105,14 @@ class bound_program {
     all.mix(on_->fingerprint()).mix(detail::type_number<T>()).mix(gradients_of);
     all.mix(options.overlap.value_or(false)).mix(options.overlap.value_or(true));
     all.mix(options.memory).mix(options.pending).mix(options.wider_windows.value_or(false));
-    all.mix(std::bit_cast<std::uint64_t>(options.model.multiply_adds));
     detail::local_error wrong;
+    for (const double speed : {options.model.multiply_adds, options.model.memory_bytes}) {
+      all.mix(std::bit_cast<std::uint64_t>(speed));
+      if (!(speed > 0))
+        wrong = {detail::failure::other,
+                 text("partita::traced_function::bind: requires a .model with speeds above 0, of multiply_adds and of "
+                      "memory_bytes per second; give those of a worker, or leave them out")};
+    }
     for (const std::size_t i : gradients_of)
       if (i >= program.inputs_.size())
         wrong = detail::local_error(

@@ -11,6 +11,7 @@
 #include <partita/sharded/detail/outside_tensors.hpp>
 #include <partita/sharded/detail/pipeline_events.hpp>
 #include <partita/sharded/parts.hpp>
+#include <partita/sharded/schedule_options.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <type_traits>
 #include <utility>
@@ -40,6 +41,9 @@ struct pipeline_options {
   /// By which the order is simulated; without them all stages are taken for equally long, and the way back for twice as
   /// long as the way forward.
   pipeline_times times{};
+  /// At most so many bytes of storage for intermediate values on any worker [error, on all workers, with the bytes that
+  /// this order takes, and those of the order that finishes each micro-batch before the next one, the fewest].
+  std::size_t memory = schedule_options::unlimited;
 };
 
 /// A training step of a network in stages: `pipeline<double> step(everyone, stages, {.rows = 64, .micro_batches = 8})`.
@@ -204,7 +208,7 @@ class pipeline {
       all.mix(list->size());
       for (const double one : *list) all.mix(std::bit_cast<std::uint64_t>(one));
     }
-    all.mix(std::bit_cast<std::uint64_t>(options.times.moving));
+    all.mix(std::bit_cast<std::uint64_t>(options.times.moving)).mix(options.memory);
     for (const auto& list : options.tasks) {
       all.mix(list.size());
       for (const pipeline_task& one : list)
@@ -322,7 +326,28 @@ class pipeline {
     if (times.backward.empty()) times.backward.assign(stages, apart ? 1 : 2);
     if (times.weights.empty()) times.weights.assign(stages, 1);
     run_ = simulate(shape_, options.tasks.empty() ? tasks_of(options.order, shape_, times) : options.tasks, times);
-    steps_.settle(*on_, detail::pipeline_events(shape_, run_, steps_.uses()));
+    const auto events = [&](const pipeline_run& run) { return detail::pipeline_events(shape_, run, steps_.uses()); };
+    const std::size_t most = options.memory == schedule_options::unlimited ? 0 : steps_.most_bytes(*on_, events(run_));
+    if (most > options.memory)
+      throw error(text("partita::pipeline: requires .memory for the intermediate values of a worker, of which this "
+                       "order takes ")
+                  << most << " bytes, and one micro-batch after the other "
+                  << steps_.most_bytes(*on_, events(simulate(shape_, one_after_the_other(), times))) << ", got "
+                  << options.memory << "; give that much, or choose an order that keeps fewer micro-batches");
+    steps_.settle(*on_, events(run_));
+  }
+  /// The order that keeps the fewest values: each micro-batch goes through all stages and back before the next one.
+  pipeline_tasks one_after_the_other() const {
+    pipeline_tasks tasks(shape_.groups());
+    const std::uint32_t stages = shape_.stages();
+    for (std::uint32_t m = 0; m < shape_.micro_batches; ++m)
+      for (std::uint32_t k = 0; k < 2 * stages; ++k) {
+        const bool is_forward = k < stages;
+        const std::uint32_t stage = is_forward ? k : 2 * stages - 1 - k;
+        tasks[shape_.group_of[stage]].push_back(
+            {is_forward ? pipeline_pass::forward : pipeline_pass::backward, stage, m});
+      }
+    return tasks;
   }
   /// Agrees that all workers passed tensors that fit, with the same layouts and operation numbers.
   void agree(const sharded_tensor<T>& x, const sharded_tensor<T>& targets, const parameters& weights) {

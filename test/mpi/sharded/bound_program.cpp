@@ -252,12 +252,17 @@ BOOST_AUTO_TEST_CASE(wrong_calls_of_a_bound_program_are_refused) {
   const auto program =
       trace([](const auto& x, const auto& y) { return add(x, y); }, spec(m.layout("a"), {5}), spec({5}));
   BOOST_CHECK_THROW(program.bind<double>(everyone, {2}), shape_error);
+  for (const double speed : {0.0, -1.0, std::nan("")})
+    for (const step_model& model : {step_model{.multiply_adds = speed}, step_model{.memory_bytes = speed}})
+      test::expect_refused<error>([&] { program.bind<double>(everyone, {.model = model}); }, "speeds above 0");
   if (everyone.size() > 1) {
     const bool first = everyone.id() == 0;
     test::expect_refused<error>([&] { program.bind<double>(everyone, {0}, {.overlap = first}); });
     test::expect_refused<error>(
         [&] { program.bind<double>(everyone, {0}, {.memory = first ? 1U << 20U : 1U << 21U}); });
     test::expect_refused<error>([&] { program.bind<double>(everyone, {.overlap = true, .pending = first ? 2U : 3U}); });
+    test::expect_refused<error>(
+        [&] { program.bind<double>(everyone, {.model = {.memory_bytes = first ? 1e9 : 2e9}}); });
   }
   auto step = program.bind<double>(everyone, {0});
   const auto x = made(everyone, m.layout("a"), {5}, 1), longer = made(everyone, m.layout("a"), {6}, 1);

@@ -187,6 +187,39 @@ BOOST_AUTO_TEST_CASE(stages_on_the_same_workers_are_one_group_whatever_their_mes
   BOOST_TEST(std::ranges::all_of(run.tasks, [](const simulated_task& one) { return one.group == 0; }));
 }
 
+BOOST_AUTO_TEST_CASE(a_pipeline_keeps_to_a_limit_of_memory_or_states_the_least_possible) {
+  world everyone(test::workers());
+  const network net{everyone, 3, 3, 16};
+  const auto held = [&](pipeline_order order, const pipeline_tasks& tasks, std::size_t memory) {
+    const pipeline<double> step(everyone, net.list(),
+                                {.rows = 16, .micro_batches = 8, .order = order, .tasks = tasks, .memory = memory});
+    BOOST_TEST(step.bytes_held() <= memory);
+    return detail::largest<1>(*everyone.state(), {step.bytes_held()})[0];
+  };
+  constexpr std::size_t unlimited = schedule_options::unlimited;
+  // one micro-batch after the other: forward through all stages, and back
+  pipeline_shape shape{{}, 8};
+  const auto n = static_cast<std::uint32_t>(everyone.size());
+  for (std::uint32_t s = 0; s < 3; ++s) shape.group_of.push_back(n < 3 ? s % n : s);
+  pipeline_tasks tasks(shape.groups());
+  for (std::uint32_t m = 0; m < 8; ++m)
+    for (std::uint32_t s = 0; s < 6; ++s) {
+      const std::uint32_t stage = s < 3 ? s : 5 - s;
+      tasks[shape.group_of[stage]].push_back({s < 3 ? pipeline_pass::forward : pipeline_pass::backward, stage, m});
+    }
+  const std::size_t least = held(pipeline_order::gpipe, tasks, unlimited);
+  BOOST_TEST(held(pipeline_order::gpipe, tasks, least) == least);
+  for (const pipeline_order order : {pipeline_order::gpipe, pipeline_order::one_forward_one_backward}) {
+    const std::size_t most = held(order, {}, unlimited);
+    BOOST_TEST(held(order, {}, most) == most);
+    BOOST_TEST(least <= most);
+    test::expect_refused<error>([&] { held(order, {}, most - 1); },
+                                ("this order takes " + std::to_string(most) + " bytes, and one micro-batch after the " +
+                                 "other " + std::to_string(least) + ", got " + std::to_string(most - 1))
+                                    .c_str());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_last_micro_batches_may_be_smaller) {
   world everyone(test::workers());
   // shares of 8 rows: 3, 3 and 2

@@ -37,6 +37,8 @@ class bound_steps final : public step_list {
   PARTITA_DECL void settle(bound_mesh& on, const schedule_options& options);
   /// The same for a given order, of steps of any meshes of the world; `on` must outlive them.
   PARTITA_DECL void settle(bound_mesh& on, std::vector<ordered_step> order);
+  /// The bytes of storage that this order takes on the worker where they are most. Collective.
+  PARTITA_DECL std::size_t most_bytes(bound_mesh& on, std::vector<ordered_step> order);
   /// From now on steps belong to this task.
   void begin_task(std::uint32_t task) { task_ = task; }
   /// The steps as their order sees them, without times before `settle`.

@@ -243,6 +243,11 @@ PARTITA_DEF void bound_steps::settle(bound_mesh& on, std::vector<ordered_step> o
   make_room(on, true);
 }
 
+PARTITA_DEF std::size_t bound_steps::most_bytes(bound_mesh& on, std::vector<ordered_step> order) {
+  order_ = std::move(order);
+  return largest<1>(*on.everyone().state(), {place_blocks()})[0];
+}
+
 PARTITA_DEF void bound_steps::make_room(bound_mesh& on, bool apart) {
   constexpr std::size_t word = sizeof(std::uint64_t);
   for (const bool moved : {false, true}) {
