@@ -186,6 +186,12 @@ class pipeline {
           wrong = detail::local_error(text("partita::pipeline: requires that stage ")
                                       << s << " has " << first_parameter(s) << " arguments before its parameters, got "
                                       << inputs << "; the last stage has the targets as its second argument");
+        else if (const std::size_t k = other_rows(s, p); k < 2)
+          wrong =
+              detail::local_error(text("partita::pipeline: requires that stage ")
+                                  << s << " takes " << stages_[s].rows[p] << " rows of the "
+                                  << (k == 0 ? "inputs" : "targets") << ", got extents " << g[program.inputs_[k]].shape
+                                  << "; trace it for the number of rows with which its .program is called");
         else if (!(g.on() == stages_[s].on->mesh()))
           wrong = {detail::failure::partition, text("partita::pipeline: requires that stage ")
                                                    << s << " is traced on the mesh that is placed, "
@@ -217,6 +223,16 @@ class pipeline {
     fingerprint_ = all.value();
     detail::agree_if_checked(*on_->everyone().state(), fingerprint_, wrong,
                              [&] { return text("partita::pipeline of ") << stages_.size() << " stages"; });
+  }
+  /// The first argument of a stage that is given by rows, but was traced for another number of them; else 2.
+  std::size_t other_rows(std::size_t stage, std::size_t k) const {
+    const traced_function& program = stages_[stage].programs[k];
+    const auto has = [&](std::size_t argument) {
+      const shape_list& extents = program.operations()[program.inputs_[argument]].shape;
+      return extents.size() > 0 && extents[0] == stages_[stage].rows[k];
+    };
+    if (stage == 0 && !has(0)) return 0;
+    return stage + 1 == stages_.size() && !has(1) ? 1 : 2;
   }
   shape_list result_shape(std::size_t stage, std::size_t k) const {
     const traced_function& program = stages_[stage].programs[k];

@@ -331,8 +331,21 @@ BOOST_AUTO_TEST_CASE(wrong_pipelines_and_calls_are_refused) {
   stages[1].program = nullptr;
   refused(stages, {.rows = 8}, "requires a function that traces each stage, but stage 1 has none");
   stages = net.list();
-  stages[0].program = [program = stages[0].program](std::size_t rows) { return program(rows + 1); };
+  const auto takes = [m = stages[1].where.mesh()](std::size_t more_rows, std::size_t more_targets) {
+    return [=](std::size_t rows) {
+      return trace([](const auto& h, const auto& t, const auto& w) { return add(sum(matmul(h, w)), sum(t)); },
+                   spec(m.layout("data", ""), {rows + more_rows, width}), spec({rows + more_targets, width}),
+                   spec({width, width}));
+    };
+  };
+  stages[1].program = takes(1, 0);
   refused(stages, {.rows = 8}, "requires that a stage takes what the stage before makes");
+  stages = net.list();
+  for (pipeline_stage& one : stages) one.program = [program = one.program](std::size_t) { return program(8); };
+  refused(stages, {.rows = 8, .micro_batches = 2}, "takes 4 rows of the inputs, got extents [8, 4]");
+  stages = net.list();
+  stages[1].program = takes(0, 1);
+  refused(stages, {.rows = 8, .micro_batches = 2}, "takes 4 rows of the targets, got extents [5, 4]");
   stages = net.list();
   stages[0].where = placed_mesh(mesh{axis{"other", net.where(0).size()}}, net.where(0).workers());
   refused(stages, {.rows = 8}, "is traced on the mesh that is placed");
