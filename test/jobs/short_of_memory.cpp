@@ -22,10 +22,13 @@
 #include <partita/kernel/all_to_all.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/compose.hpp>
+#include <partita/kernel/csr_matrix.hpp>
 #include <partita/kernel/halo_exchange.hpp>
+#include <partita/kernel/index_exchange.hpp>
 #include <partita/kernel/reduce.hpp>
 #include <partita/kernel/reduce_scatter.hpp>
 #include <partita/kernel/repartition.hpp>
+#include <partita/kernel/sort.hpp>
 #include <partita/kernel/sum_reduce.hpp>
 #include <partita/nn/batch_norm.hpp>
 #include <partita/nn/convolution.hpp>
@@ -34,8 +37,10 @@
 #include <partita/sharded/attention.hpp>
 #include <partita/sharded/bound_program.hpp>
 #include <partita/sharded/convolve.hpp>
+#include <partita/sharded/gather.hpp>
 #include <partita/sharded/indexed.hpp>
 #include <partita/sharded/operations.hpp>
+#include <partita/sharded/scan.hpp>
 #include <partita/sharded/scatter.hpp>
 #include <partita/sharded/sharded.hpp>
 #include <partita/sharded/sharded_optimiser.hpp>
@@ -246,6 +251,32 @@ const kind kinds[] = {
          return right && k->adjoint(y).size() == s.size;
        };
      }},
+    {"index_exchange",
+     [](const setting& s) -> call {
+       return [s] {  // each worker owns two rows, and wants the next two
+         const std::size_t next = (s.me + 1) % s.n;
+         const index_exchange k(s.everyone, {2 * s.me, 2 * s.me + 1}, {2 * next, 2 * next + 1});
+         const auto y = k(s.mat(2, s.size));
+         return is(y, static_cast<double>(next + 1), 2 * s.size) && is(k.adjoint(y), s.v, 2 * s.size);
+       };
+     }},
+    {"csr_matrix",
+     [](const setting& s) -> call {
+       return [s] {
+         const std::size_t next = (s.me + 1) % s.n;
+         const csr_matrix<double> a(s.everyone, {s.me, s.me + 1}, {s.me, s.me + 1}, {{s.me, next, 2.0}});
+         const xt::xtensor<double, 1> x{s.v};
+         const double back = static_cast<double>((s.me + s.n - 1) % s.n + 1);
+         return is(a(x), 2 * static_cast<double>(next + 1), 1) && is(a.adjoint(x), 2 * back, 1);
+       };
+     }},
+    {"sort of numbers",
+     [](const setting& s) -> call {
+       return [s] {
+         xt::xtensor<double, 1> x = xt::ones<double>({s.size}) * static_cast<double>(s.n - s.me);
+         return is(sort(s.everyone, x), s.v, s.size);
+       };
+     }},
     {"compose",
      [](const setting& s) -> call {
        auto k = std::make_shared<decltype(compose(broadcast(s.root, s.p), sum_reduce(s.p, s.root)))>(
@@ -409,6 +440,27 @@ const kind kinds[] = {
          const bool right = (*made)(x, y).local<2>()(2 * s.n - 1, 0) == static_cast<double>(2 * s.n * s.size);
          const auto& g = made->backward(d);
          return right && reshard(g[0], s.m.layout("", "")).local<2>()(0, 0) == static_cast<double>(s.n * (2 * s.n + 1));
+       };
+     }},
+    {"take_along_axis",
+     [](const setting& s) -> call {
+       return [s] {
+         const auto x = s.numbers(s.m.layout("a", ""), {2 * s.n, 3});
+         const auto last = shard<double>(s.everyone, s.m.layout("", "a"), {1, 3},
+                                         [&s](const auto&) { return static_cast<double>(2 * s.n - 1); });
+         const auto y = reshard(take_along_axis(x, last, dimensions<0>), s.m.layout("", ""));
+         return is(y.local<2>(), static_cast<double>(2 * s.n), 3);
+       };
+     }},
+    {"scan",
+     [](const setting& s) -> call {
+       return [s] {
+         const auto w = s.ones(s.m.layout("", "a"), {2, 2 * s.n});
+         const auto f = [](const auto& u) {
+           return sum(scan([](const auto& one) { return add(one, one); }, u, 4, {.checkpoints = 1}));
+         };
+         const auto [value, gradients] = value_and_gradient(f, w);
+         return value == static_cast<double>(64 * s.n) && is(std::get<0>(gradients).template local<2>(), 16, 4);
        };
      }},
     {"sharded optimiser",

@@ -305,6 +305,9 @@ class csr_matrix {
   index_exchange learnt(const world& everyone, const std::vector<triplet<T>>& given) {
     detail::world_state& world = *everyone.state();
     const std::size_t me = world.id();
+    const std::uint64_t number = detail::mixed(0x6373725f6d6174ULL, detail::type_number<T>());
+    const auto describe = [&] { return text(words.call) << " with " << given.size() << " entries"; };
+    detail::agree_if_checked(world, number, {}, describe);
     const auto ranges = detail::gathered<4>(world, {rows_.start, rows_.stop, columns_.start, columns_.stop});
     detail::local_error trouble;
     std::size_t n = 0, m = 0;
@@ -324,8 +327,7 @@ class csr_matrix {
                                       << ": requires entries of a matrix of " << n << " x " << m << ", worker " << me
                                       << " has one at (" << detail::given_index(entry.row) << ", "
                                       << detail::given_index(entry.column) << ")");
-    detail::agree_together(world, detail::mixed(0x6373725f6d6174ULL, detail::type_number<T>()), trouble,
-                           [&] { return text(words.call) << " with " << given.size() << " entries"; });
+    detail::agree_together(world, number, trouble, describe);
     std::vector<std::size_t> receivers;
     for (const triplet<T>& entry : given) {
       const auto after = std::upper_bound(ranges.begin(), ranges.end(), entry.row,

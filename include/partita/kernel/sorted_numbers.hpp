@@ -46,6 +46,8 @@ auto unique(const world& everyone, const X& x) {
     using T = element_of<X>;
     return detail::one_call(*everyone.state(), [&] {
       const xt::xtensor<T, 1> given = x;
+      detail::agree_if_checked(*everyone.state(), detail::mixed(0x756e697175ULL, detail::type_number<T>()), {},
+                               [&] { return text("partita::unique(everyone, x) of ") << given.size() << " numbers"; });
       std::vector<T> own(given.begin(), given.end());
       detail::number_order<T, false>::sort(own.data(), own.data() + own.size());
       detail::remove_repeated(own);
@@ -92,6 +94,10 @@ auto searchsorted(const world& everyone, const S& sorted, const X& x, const sear
       const xt::xtensor<T, 1> numbers = x, all = sorted;
       std::vector<std::uint64_t> keys(all.size());
       std::transform(all.begin(), all.end(), keys.begin(), [](T number) { return detail::sort_key(number); });
+      const std::uint64_t number =
+          detail::mixed(detail::mixed(0x7365617263ULL, detail::type_number<T>()), options.right ? 1 : 0);
+      const auto describe = [&] { return text(call) << " of " << numbers.size() << " numbers"; };
+      detail::agree_if_checked(world, number, {}, describe);
       const auto ends =
           detail::gathered<3>(world, {keys.size(), keys.empty() ? 0 : keys.front(), keys.empty() ? 0 : keys.back()});
       // 1. All workers agree that the numbers are sorted.
@@ -106,9 +112,7 @@ auto searchsorted(const world& everyone, const S& sorted, const X& x, const sear
         wrong = detail::local_error(text(call) << ": requires sorted numbers, those of worker " << everyone.id()
                                                << " are not, or begin below those of a worker before it; "
                                                   "sort(everyone, x) sorts them");
-      detail::agree_together(
-          world, detail::mixed(detail::mixed(0x7365617263ULL, detail::type_number<T>()), options.right ? 1 : 0), wrong,
-          [&] { return text(call) << " of " << numbers.size() << " numbers"; });
+      detail::agree_together(world, number, wrong, describe);
       // 2. Each number goes to the first worker whose last number is not before it, or to the last one with numbers.
       const auto rank_among = [&](const std::vector<std::uint64_t>& of, T number) {
         const std::uint64_t key = detail::sort_key(number);

@@ -6,9 +6,11 @@
 #include <array>
 #include <complex>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <numbers>
 #include <optional>
+#include <partita/core/hash.hpp>
 #include <partita/kernel/block_from.hpp>
 #include <partita/kernel/fourier_transform.hpp>
 #include <string>
@@ -77,6 +79,22 @@ text unbalanced_field(const char* name, const dynamic_partition<Rank>& p, const 
             << "; repartition the field";
   return problem;
 }
+/// A number for an operator that multiplies the waves of a box by factors, which differs if operators do: a hash of the
+/// box, and of the factors of wave 0 and of waves 1 and 2 along each dimension and along all. They are hashed as
+/// floats, because functions of the C library may differ in the last bits between machines.
+template <std::size_t Rank, class Box, class Factor>
+std::uint64_t number_of_factors(const Box& box, const std::array<std::size_t, Rank>& waves, const Factor& factor) {
+  hasher all(130);
+  all.mix(box.points).mix(box.lengths);
+  for (std::size_t k = 0; k < 2 * Rank + 3; ++k) {
+    index<Rank> i{};
+    for (std::size_t d = 0; d < Rank; ++d)
+      if (const std::size_t at = 1 + k % 2; (k / 2 == d || k / 2 == Rank) && at < waves[d]) i[d] = at;
+    const auto value = std::complex<double>(factor(i));
+    all.mix(static_cast<float>(value.real())).mix(static_cast<float>(value.imag()));
+  }
+  return all.value();
+}
 /// The factors of the waves of a box by which an operator solves Poisson's equation: 0 for the mean.
 template <std::size_t Rank, class Box>
 auto poisson_factors(const Box& box) {
@@ -121,7 +139,8 @@ class spectral_operator {
         factors_(
             block_from<std::complex<double>>(transform_.result_partition(dynamic_extents<Rank>(box.points)),
                                              decomposition<Rank>::balanced(box.half_spectrum(), grid_of_spectrum()),
-                                             [&](const index<Rank>& i) { return std::complex<double>(factor(i)); })) {}
+                                             [&](const index<Rank>& i) { return std::complex<double>(factor(i)); })),
+        number_(detail::number_of_factors<Rank>(box, box.half_spectrum(), factor)) {}
 
   template <class X>
   auto operator()(const X& x) const {
@@ -157,6 +176,8 @@ class spectral_operator {
   }
   template <bool Conjugate, class X>
   auto multiplied(const X& x) const {
+    p_.world().state()->note_local(detail::mixed(number_, Conjugate ? 1 : 0), "partita::spectral_operator",
+                                   box_.points);
     const text problem = detail::unbalanced_field("spectral_operator", p_, box_.points, x);
     auto waves = detail::kernel_access::call(transform_, x, problem);
     using wave = typename decltype(waves)::value_type;
@@ -170,6 +191,7 @@ class spectral_operator {
   typename along::transform transform_;
   typename along::inverse inverse_;
   xt::xtensor<std::complex<double>, Rank> factors_;
+  std::uint64_t number_;
 };
 
 /// The derivative of this order along a dimension: exact for the waves that the points can tell apart. For odd orders

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <numbers>
 #include <partita/kernel/spectral_operator.hpp>
 #include <utility>
@@ -62,11 +63,13 @@ class walled_operator {
         inverse_(transform_.inverse(dynamic_extents<Rank>(points_))),
         factors_(block_from<double>(transform_.result_partition(dynamic_extents<Rank>(points_)),
                                     dynamic_extents<Rank>(points_),
-                                    [&](auto... i) { return double(factor(index<Rank>{i...})); })) {}
+                                    [&](auto... i) { return double(factor(index<Rank>{i...})); })),
+        number_(detail::number_of_factors<Rank>(box, points_, factor)) {}
 
   template <class X>
   auto operator()(const X& x) const {
     if constexpr (takes<X>()) {
+      p_.world().state()->note_local(number_, "partita::walled_operator", points_);
       auto waves =
           detail::kernel_access::call(transform_, x, detail::unbalanced_field("walled_operator", p_, points_, x));
       using real = typename decltype(waves)::value_type;
@@ -104,6 +107,7 @@ class walled_operator {
   std::array<std::size_t, Rank> points_;
   transform transform_, inverse_;
   xt::xtensor<double, Rank> factors_;
+  std::uint64_t number_;
 };
 
 /// The solution u of Poisson's equation -Laplacian(u) = f in a box with walls. Where no wall is dirichlet, u has mean

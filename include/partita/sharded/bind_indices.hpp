@@ -196,9 +196,10 @@ inline index_list indices_of_box(const short_list<interval>& box, const shape_li
 }
 
 /// Binds the indices of a block. `find(wrong)` returns the numbers, in C order of the dimensions of extents
-/// `b.extents`, of the rows that the elements of this worker's block want, or sets the error. Collective.
+/// `b.extents`, of the rows that the elements of this worker's block want, or sets the error. `parameter` must be equal
+/// on all workers. Collective.
 template <class Find>
-shared_binding bound_to(index_binding b, const char* call, const Find& find) {
+shared_binding bound_to(index_binding b, const char* call, const Find& find, std::size_t parameter = 0) {
   local_error wrong;
   if (!b.on) {
     b.places = find(wrong);
@@ -216,6 +217,8 @@ shared_binding bound_to(index_binding b, const char* call, const Find& find) {
                                      .mix(fingerprint_of(b.takers))
                                      .mix(b.extents)
                                      .mix(b.counts)
+                                     .mix(call)
+                                     .mix(parameter)
                                      .value();
     agree_together(*on.everyone().state(), number, wrong,
                    [&] { return text(call) << " of extents " << b.extents << " and " << b.counts; });

@@ -28,22 +28,23 @@ sharded_tensor<T> taken_along(const sharded_tensor<T>& given_x, const sharded_te
   const sharded_tensor<T> x = without_pending(given_x, call);
   const sharded_tensor<I> indices = without_pending(given, call);
   const shape_list extents = x.extents();
-  const auto b = bound_to({on, bare(x.layout()), bare(indices.layout()), extents, indices.extents()},
-                          "partita::take_along_axis", [&](local_error& wrong) {
-                            // the number of each element with index 0 along the dimension, and how far apart the
-                            // elements along it are
-                            std::size_t step = 1;
-                            for (std::size_t d = along + 1; d < extents.size(); ++d) step *= extents[d];
-                            auto box = indices.state()->box();
-                            std::vector<std::size_t> wanted = places_of(box, extents, along);
-                            for (std::size_t k = 0; k < wanted.size(); ++k) {
-                              const std::size_t index = index_said(indices.data()[k], extents[along]);
-                              if (index >= extents[along])
-                                set_wrong_index(wrong, "partita::take_along_axis", along, extents[along], k);
-                              wanted[k] += index * step;
-                            }
-                            return wanted;
-                          });
+  const auto b = bound_to(
+      {on, bare(x.layout()), bare(indices.layout()), extents, indices.extents()}, "partita::take_along_axis",
+      [&](local_error& wrong) {
+        // the number of each element with index 0 along the dimension, and how far apart the
+        // elements along it are
+        std::size_t step = 1;
+        for (std::size_t d = along + 1; d < extents.size(); ++d) step *= extents[d];
+        auto box = indices.state()->box();
+        std::vector<std::size_t> wanted = places_of(box, extents, along);
+        for (std::size_t k = 0; k < wanted.size(); ++k) {
+          const std::size_t index = index_said(indices.data()[k], extents[along]);
+          if (index >= extents[along]) set_wrong_index(wrong, "partita::take_along_axis", along, extents[along], k);
+          wanted[k] += index * step;
+        }
+        return wanted;
+      },
+      along);
   return taken_at_indices(b, x, call);
 }
 

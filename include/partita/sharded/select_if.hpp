@@ -25,6 +25,8 @@ sharded_tensor<std::size_t> kept_indices(const sharded_tensor<T>& x, const shard
   const sharded_tensor<M> mask = with_rows(keep, line, "select_if(x, keep)");
   return on->one_call([&] {
     const world& everyone = on->everyone();
+    agree_if_checked(*everyone.state(), hasher().mix("select_if").mix(x.extents()).value(), {},
+                     [&] { return text("partita::select_if(x, keep) of extents ") << x.extents(); });
     // 1. Each worker finds the indices in its part, and how many there are before it.
     const std::size_t group = group_along(*on, line), start = on->box(line, keep.extents())[0].start;
     std::vector<std::size_t> own;

@@ -227,6 +227,10 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
     if (me == last) csr_matrix<float>(everyone, mine, mine, {});
     else csr_matrix<double>(everyone, mine, mine, {});
   });
+  test::expect_refused<disagreement_error>([&] {
+    if (me == last) a(narrow);
+    else csr_matrix<double>(everyone, mine, mine, {});
+  });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -118,6 +118,12 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
         "or begin below those of a worker before it");
     test::expect_refused<disagreement_error>([&] { top_k(everyone, up, me == last ? 1 : 2); });
     test::expect_refused<disagreement_error>([&] { searchsorted(everyone, up - up, up, {me == last}); });
+    test::expect_refused<disagreement_error>(
+        [&] { me == last ? (void)sort(everyone, up) : (void)unique(everyone, up); });
+    test::expect_refused<disagreement_error>([&] {
+      if (me == last) sort(everyone, up);
+      else searchsorted(everyone, up - up, up);
+    });
   }
   BOOST_TEST(top_k(everyone, up, 1).values(0) == 2);
 }

@@ -248,6 +248,26 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_one_error_on_all_workers) {
   refused(test::refused<shape_error>([&] { k(everyone.id() == 0 ? narrow : x); }), shapes.c_str());
   refused(test::refused<shape_error>([&] { k(everyone.id() == 0 ? narrow : x); }), "requires the balanced block");
   refused(test::refused<shape_error>([&] { k.adjoint(narrow); }), "requires the balanced block");
+  if (everyone.size() > 1) {
+    const bool odd = everyone.id() + 1 == everyone.size();
+    const auto differ = [&](const auto& mine, const auto& theirs) {
+      test::expect_refused<disagreement_error>([&] { (odd ? mine : theirs)(x); });
+    };
+    periodic_box<3> longer = cell;
+    longer.lengths[1] = 4;
+    differ(k, poisson_solver(p, longer));
+    differ(k, spectral_truncation(p, cell));
+    differ(helmholtz_solver(p, cell, 1), helmholtz_solver(p, cell, 2));
+    differ(spectral_derivative(p, cell, 0), spectral_derivative(p, cell, 1));
+    differ(spectral_derivative(p, cell, 0, 1), spectral_derivative(p, cell, 0, 5));
+    walled_box<3> room{cell.points}, wide = room, open = room;
+    wide.lengths[2] = 4, open.walls[1] = wall::neumann;
+    differ(poisson_solver(p, room), poisson_solver(p, wide));
+    differ(poisson_solver(p, room), poisson_solver(p, open));
+    differ(helmholtz_solver(p, room, 1), helmholtz_solver(p, room, 2));
+    const auto slope = spectral_derivative(p, cell, 0);
+    test::expect_refused<disagreement_error>([&] { odd ? slope(x) : slope.adjoint(x); });
+  }
   BOOST_TEST(largest_difference(k(x), k.adjoint(x)) < 1e-13);  // what follows works: it is symmetric
 }
 

@@ -243,6 +243,11 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
                           spec(m.layout("", ""), {4, 2}), spec(m.layout("", ""), {1, 2})),
                     shape_error);
   if (everyone.size() > 1) {
+    const auto square = shard(everyone, m.layout("a", ""), numbers{{1, 0}, {0, 1}});
+    const bool first = everyone.id() == 0;
+    test::expect_refused<disagreement_error>([&] {
+      first ? take_along_axis(square, square, dimensions<0>) : take_along_axis(square, square, dimensions<1>);
+    });
     const auto terms = shard(everyone, m.layout("", "").partial("a"), numbers{{3, 1}});
     const no_implicit_reshard written_down;
     test::expect_refused<partition_error>([&] { gather_nd<2>(x, terms); }, "requires operands that need not be moved");

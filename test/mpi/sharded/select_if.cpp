@@ -155,6 +155,10 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
       "select_if(x, keep): requires a call that is carried out at once");
   BOOST_TEST((whole(select_if(x, keep(m, "a", {0, 1}))) == rows{{3, 4}}));
   if (everyone.size() > 1) {
+    const auto keep = shard(everyone, m.layout("a"), xt::xtensor<int, 1>{0, 1});
+    const bool first = everyone.id() == 0;
+    test::expect_refused<disagreement_error>(
+        [&] { reshard(first ? select_if(x, keep) : select_if(x, keep, 1), m.layout("", "")); });
     const auto terms = shard(everyone, m.layout("").partial("a"), xt::xtensor<int, 1>{0, 1});
     const no_implicit_reshard written_down;
     test::expect_refused<partition_error>([&] { select_if(x, terms); }, "requires operands that need not be moved");
