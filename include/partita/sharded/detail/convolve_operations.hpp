@@ -152,10 +152,6 @@ struct convolve_operation {
       by.forward(convolution_of_blocks<D, Groups>::windowed(p, part, room), filters, nullptr, to);
     };
   }
-  template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<const T>& w, const tensor_part<T>& y) const {
-    prepared(x, w, y)(x.memory, w.memory, y.memory);
-  }
   template <class X>
   X adjoint(std::size_t i, const X& dy, const X& x, const X& w, const X&) const {
     if (i == 0) return operate(convolve_back_operation<D, Groups>{of}, dy, w);
@@ -198,10 +194,6 @@ struct convolve_back_operation {
         copy_elements(tensor_part<const T>{room.data(), p.shape, {}, {}}, h.in_window, part, h.in_block, h.shape);
     };
   }
-  template <class T>
-  void local(const tensor_part<const T>& y, const tensor_part<const T>& w, const tensor_part<T>& x) const {
-    prepared(y, w, x)(y.memory, w.memory, x.memory);
-  }
   template <class X>
   X adjoint(std::size_t i, const X& dx, const X& y, const X& w, const X&) const {
     if (i == 0) return operate(convolve_operation<D, Groups>{of}, dx, w);
@@ -239,10 +231,6 @@ struct convolve_filters_operation {
       for (std::size_t k = 0; k < n; ++k) to[k] = T(0);
       by.gradients(convolution_of_blocks<D, Groups>::windowed(p, part, room), results, to, nullptr);
     };
-  }
-  template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<const T>& y, const tensor_part<T>& w) const {
-    prepared(x, y, w)(x.memory, y.memory, w.memory);
   }
   template <class X>
   X adjoint(std::size_t i, const X& dw, const X& x, const X& y, const X&) const {

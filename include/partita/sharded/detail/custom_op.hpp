@@ -71,6 +71,11 @@ template <class Op, class T, std::size_t... I>
 concept takes_each = requires(const Op& op, const one_of_many<I, tensor_part<const T>>&... x, const tensor_part<T>& y) {
   op.local(x..., y);
 };
+/// In place of `local`: a function `prepared` gives the function of the blocks' memory.
+template <class Op, class T, std::size_t... I>
+concept prepares = requires(const Op& op, const one_of_many<I, tensor_part<const T>>&... x, const tensor_part<T>& y) {
+  op.prepared(x..., y);
+};
 template <class Op, class T, std::size_t... I>
 concept has_adjoint_of_each = requires(const Op& op, std::size_t i, const sharded_tensor<T>& y,
                                        const one_of_many<I, sharded_tensor<T>>&... x) { op.adjoint(i, y, x..., y); };
@@ -90,12 +95,13 @@ struct own_step<Op, T, std::index_sequence<I...>> : custom_op_on<T> {
   explicit own_step(const Op& declared) : op(declared) {}
 
   void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const override {
-    if constexpr (takes_each<Op, T, I...>) op.local(x[I]..., y);
+    if constexpr (prepares<Op, T, I...>) op.prepared(x[I]..., y)(x[I].memory..., y.memory);
+    else if constexpr (takes_each<Op, T, I...>) op.local(x[I]..., y);
     else op.local(x, y);
   }
   std::function<void(const T* const*, T*)> prepared(const std::vector<tensor_part<const T>>& x,
                                                     const tensor_part<T>& y) const override {
-    if constexpr (requires { op.prepared(x[I]..., y); })
+    if constexpr (prepares<Op, T, I...>)
       return [run = op.prepared(x[I]..., y)](const T* const* from, T* to) mutable { run(from[I]..., to); };
     else return custom_op_on<T>::prepared(x, y);
   }

@@ -109,10 +109,6 @@ struct sample_operation {
       if (n > 0) apply(by, from, room, to);
     };
   }
-  template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    prepared(x, y)(x.memory, y.memory);
-  }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {
     return operate(sample_back_operation<Rule, Rank>{of}, dy);
@@ -139,10 +135,6 @@ struct sample_back_operation {
       apply_back(by, from, room, window.data());
       set_from(part, cells, window.data());
     };
-  }
-  template <class T>
-  void local(const tensor_part<const T>& dy, const tensor_part<T>& dx) const {
-    prepared(dy, dx)(dy.memory, dx.memory);
   }
   template <class X>
   X adjoint(std::size_t, const X& dx, const X&, const X&) const {
@@ -174,10 +166,6 @@ struct largest_operation {
     return [by = of.between(y.box, x.box), n = y.size(), largest = largest_of_taps()](const T* from, T* to) mutable {
       if (n > 0) largest.forward(by, from, to);
     };
-  }
-  template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    prepared(x, y)(x.memory, y.memory);
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
@@ -222,10 +210,6 @@ struct largest_back_operation {
       largest.backward(by, block.data(), window.data());
       set_from(part, box, window.data());
     };
-  }
-  template <class T>
-  void local(const tensor_part<const T>& dy, const tensor_part<const T>& x, const tensor_part<T>& dx) const {
-    prepared(dy, x, dx)(dy.memory, x.memory, dx.memory);
   }
 };
 
