@@ -4,6 +4,7 @@
 #include <partita/kernel/detail/box_kernel.hpp>
 #include <partita/kernel/detail/part_movement.hpp>
 #include <partita/kernel/detail/partition_arguments.hpp>
+#include <partita/kernel/detail/requirements.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 
 namespace partita {
@@ -57,36 +58,27 @@ class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_m
   template <class X>
   static consteval bool takes() {
     static_assert(detail::has_known_rank<X>(),
-                  "partita::all_gather(p, dimensions<...>)(x): requires an xtensor expression whose rank is part of "
-                  "its type; as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
+                  PARTITA_REQUIRES_KNOWN_RANK("partita::all_gather(p, dimensions<...>)(x)"));
     static_assert(!ranked_array<X> || detail::has_rank<X, Extents::rank()>(),
-                  "partita::all_gather(p, dimensions<...>)(x): requires a block of the rank of its partition; "
-                  "reshape() the partition with extents of 1");
+                  PARTITA_REQUIRES_RANK_OF_PARTITION("partita::all_gather(p, dimensions<...>)(x)"));
     static_assert(!ranked_array<X> || detail::has_elements_in_place<X>(),
-                  "partita::all_gather(p, dimensions<...>)(x): requires elements that MPI can move and that are "
-                  "trivially copyable: arithmetic, std::complex, std::byte, or a type declared with moves_as_bytes or "
-                  "BOOST_IS_MPI_DATATYPE");
+                  PARTITA_REQUIRES_MOVABLE_IN_PLACE("partita::all_gather(p, dimensions<...>)(x)"));
     return detail::has_rank<X, Extents::rank()>() && detail::has_elements_in_place<X>();
   }
   template <class Y>
   static consteval bool takes_back() {
-    static_assert(
-        detail::has_known_rank<Y>(),
-        "partita::all_gather(p, dimensions<...>).adjoint(dy): requires an xtensor expression whose rank is "
-        "part of its type; as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
+    static_assert(detail::has_known_rank<Y>(),
+                  PARTITA_REQUIRES_KNOWN_RANK("partita::all_gather(p, dimensions<...>).adjoint(dy)"));
     static_assert(!ranked_array<Y> || detail::has_rank<Y, Extents::rank()>(),
-                  "partita::all_gather(p, dimensions<...>).adjoint(dy): requires a block of the rank of its partition; "
-                  "reshape() the partition with extents of 1");
+                  PARTITA_REQUIRES_RANK_OF_PARTITION("partita::all_gather(p, dimensions<...>).adjoint(dy)"));
     static_assert(!ranked_array<Y> || detail::has_summable_elements<Y>(),
-                  "partita::all_gather(p, dimensions<...>).adjoint(dy): requires elements that can be summed; bool "
-                  "cannot, cast to an integer type");
+                  PARTITA_REQUIRES_SUMMABLE("partita::all_gather(p, dimensions<...>).adjoint(dy)"));
     return detail::has_rank<Y, Extents::rank()>() && detail::has_summable_elements<Y>();
   }
   template <class View, class X>
   static consteval bool fills() {
     static_assert(detail::fits_view<View, X>(),
-                  "partita::all_gather(p, dimensions<...>).into(x, view): requires a view with memory (an xt::xtensor, "
-                  "or an xt::view of ranges of one) of the rank and element type of x, which is not const");
+                  PARTITA_REQUIRES_VIEW("partita::all_gather(p, dimensions<...>).into(x, view)"));
     return detail::fits_view<View, X>();
   }
 };

@@ -3,6 +3,7 @@
 
 #include <partita/kernel/detail/collective_kernel.hpp>
 #include <partita/kernel/detail/make_collective_movement.hpp>
+#include <partita/kernel/detail/requirements.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 #include <partita/rule/kernel_policy.hpp>
 
@@ -55,14 +56,10 @@ class all_sum_reduce : public detail::collective_kernel<all_sum_reduce<Extents, 
   template <class X>
   static consteval bool takes() {
     constexpr bool is_expression = ranked_array<X>;
-    static_assert(is_expression,
-                  "partita::all_sum_reduce(p)(x): requires an xtensor expression whose rank is part of its type; "
-                  "as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
+    static_assert(is_expression, PARTITA_REQUIRES_KNOWN_RANK("partita::all_sum_reduce(p)(x)"));
     if constexpr (detail::is_block<X>()) {
       constexpr bool can_be_summed = summable_element<element_of<X>>;
-      static_assert(can_be_summed,
-                    "partita::all_sum_reduce(p)(x): requires elements that can be summed; bool cannot, cast to an "
-                    "integer type");
+      static_assert(can_be_summed, PARTITA_REQUIRES_SUMMABLE("partita::all_sum_reduce(p)(x)"));
       return can_be_summed;
     } else {
       return false;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <partita/core/rejected_call.hpp>
 #include <partita/kernel/detail/partition_arguments.hpp>
+#include <partita/kernel/detail/requirements.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/rule/all_to_all_rule.hpp>
 #include <type_traits>
@@ -86,24 +87,17 @@ class all_to_all {
  private:
   template <class X>
   static consteval bool takes() {
-    static_assert(
-        detail::has_known_rank<X>(),
-        "partita::all_to_all(p_from, p_to)(x): requires an xtensor expression whose rank is part of its type; "
-        "as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
+    static_assert(detail::has_known_rank<X>(), PARTITA_REQUIRES_KNOWN_RANK("partita::all_to_all(p_from, p_to)(x)"));
     static_assert(!ranked_array<X> || detail::has_rank<X, rank>(),
-                  "partita::all_to_all(p_from, p_to)(x): requires a block of the rank of its partitions; reshape() the "
-                  "partitions with extents of 1");
+                  PARTITA_REQUIRES_RANK_OF_PARTITIONS("partita::all_to_all(p_from, p_to)(x)"));
     static_assert(!ranked_array<X> || detail::has_elements_in_place<X>(),
-                  "partita::all_to_all(p_from, p_to)(x): requires elements that MPI can move and that are trivially "
-                  "copyable: arithmetic, std::complex, std::byte, or a type declared with moves_as_bytes or "
-                  "BOOST_IS_MPI_DATATYPE");
+                  PARTITA_REQUIRES_MOVABLE_IN_PLACE("partita::all_to_all(p_from, p_to)(x)"));
     return detail::has_rank<X, rank>() && detail::has_elements_in_place<X>();
   }
   template <class View, class X>
   static consteval bool fills() {
     static_assert(detail::fits_view<View, X>(),
-                  "partita::all_to_all(p_from, p_to).into(x, view): requires a view with memory (an xt::xtensor, or an "
-                  "xt::view of ranges of one) of the rank and element type of x, which is not const");
+                  PARTITA_REQUIRES_VIEW("partita::all_to_all(p_from, p_to).into(x, view)"));
     return detail::fits_view<View, X>();
   }
 
@@ -136,9 +130,7 @@ class all_to_all<detail::no_partitions, detail::no_partitions> {
  public:
   template <class... A>
   explicit all_to_all(const A&...) {
-    static_assert(detail::dependent_false<A...>,
-                  "partita::all_to_all(p_from, p_to): requires two partitions, as everyone.partition<2, 3>() or "
-                  "everyone.partition(extents(2, 3)) makes them");
+    static_assert(detail::dependent_false<A...>, PARTITA_REQUIRES_TWO_PARTITIONS("partita::all_to_all(p_from, p_to)"));
   }
 };
 template <class... A>

@@ -4,6 +4,7 @@
 #include <partita/kernel/detail/collective_kernel.hpp>
 #include <partita/kernel/detail/make_collective_movement.hpp>
 #include <partita/kernel/detail/partition_arguments.hpp>
+#include <partita/kernel/detail/requirements.hpp>
 #include <partita/rule/kernel_policy.hpp>
 
 namespace partita {
@@ -21,18 +22,13 @@ struct broadcast_checks {
   template <class X>
   static consteval bool takes() {
     constexpr bool is_expression = ranked_array<X>;
-    static_assert(is_expression,
-                  "partita::broadcast(p_x, p_y)(x): requires an xtensor expression whose rank is part of its type; "
-                  "as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
+    static_assert(is_expression, PARTITA_REQUIRES_KNOWN_RANK("partita::broadcast(p_x, p_y)(x)"));
     if constexpr (detail::is_block<X>()) {
       using T = element_of<X>;
       constexpr bool can_be_moved = movable_element<T>;
-      static_assert(can_be_moved,
-                    "partita::broadcast(p_x, p_y)(x): requires elements that MPI can move: arithmetic, std::complex, "
-                    "or a type declared with BOOST_IS_MPI_DATATYPE");
+      static_assert(can_be_moved, PARTITA_REQUIRES_MOVABLE("partita::broadcast(p_x, p_y)(x)"));
       static_assert(!shares || detail::shareable<T>,
-                    "partita::broadcast(p_x, p_y, shared_view): requires elements that can be copied byte by byte; "
-                    "leave shared_view out");
+                    PARTITA_REQUIRES_BYTES("partita::broadcast(p_x, p_y, shared_view)"));
       return can_be_moved && (!shares || detail::shareable<T>);
     } else {
       return false;
@@ -41,14 +37,10 @@ struct broadcast_checks {
   template <class Y>
   static consteval bool takes_back() {
     constexpr bool is_expression = ranked_array<Y>;
-    static_assert(is_expression,
-                  "partita::broadcast(p_x, p_y).adjoint(dy): requires an xtensor expression whose rank is part of its "
-                  "type; as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
+    static_assert(is_expression, PARTITA_REQUIRES_KNOWN_RANK("partita::broadcast(p_x, p_y).adjoint(dy)"));
     if constexpr (detail::is_block<Y>()) {
       constexpr bool can_be_summed = summable_element<element_of<Y>>;
-      static_assert(can_be_summed,
-                    "partita::broadcast(p_x, p_y).adjoint(dy): requires elements that can be summed; bool cannot, cast "
-                    "to an integer type");
+      static_assert(can_be_summed, PARTITA_REQUIRES_SUMMABLE("partita::broadcast(p_x, p_y).adjoint(dy)"));
       return can_be_summed;
     } else {
       return false;
@@ -126,8 +118,7 @@ class broadcast<detail::no_partitions, detail::no_partitions, Policies...> {
   template <class... A>
   explicit broadcast(const A&...) {
     static_assert(detail::dependent_false<A...>,
-                  "partita::broadcast(p_x, p_y, policies...): requires two partitions, as everyone.partition<2, 3>() "
-                  "or everyone.partition(extents(2, 3)) makes them");
+                  PARTITA_REQUIRES_TWO_PARTITIONS("partita::broadcast(p_x, p_y, policies...)"));
   }
 };
 template <class... A>

@@ -19,6 +19,7 @@
 #include <partita/kernel/detail/fourier_plan.hpp>
 #include <partita/kernel/detail/fourier_run.hpp>
 #include <partita/kernel/detail/pending.hpp>
+#include <partita/kernel/detail/requirements.hpp>
 #include <partita/kernel/kernel_access.hpp>
 #include <partita/kernel/kernel_counts.hpp>
 #include <tuple>
@@ -190,10 +191,8 @@ class fourier_operator {
     static_assert(detail::has_known_rank<X>(),
                   "partita::fourier_transform(p_x, p_y)(x): requires an xtensor expression whose rank is part of its "
                   "type; as_rank<2>(a) gives it one");
-    static_assert(
-        !ranked_array<X> || detail::has_rank<X, Rank>(),
-        "partita::fourier_transform(p_x, p_y)(x): requires a block of the rank of its partitions; reshape() the "
-        "partitions with extents of 1");
+    static_assert(!ranked_array<X> || detail::has_rank<X, Rank>(),
+                  PARTITA_REQUIRES_RANK_OF_PARTITIONS("partita::fourier_transform(p_x, p_y)(x)"));
     if constexpr (detail::has_rank<X, Rank>()) {
       constexpr bool suits = !std::is_void_v<result<element_of<X>, true>>;
       static_assert(

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <partita/kernel/detail/box_kernel.hpp>
 #include <partita/kernel/detail/partition_arguments.hpp>
+#include <partita/kernel/detail/requirements.hpp>
 #include <partita/kernel/halo_cells.hpp>
 #include <partita/kernel/window_movement.hpp>
 #include <partita/plan/halo_rounds.hpp>
@@ -269,39 +270,28 @@ class halo_exchange
   const detail::halo_planner<Extents>& planner() const { return this->movement_.windows(); }
   template <class X>
   static consteval bool takes() {
-    static_assert(
-        detail::has_known_rank<X>(),
-        "partita::halo_exchange(p, widths, boundary)(x): requires an xtensor expression whose rank is part "
-        "of its type; as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
+    static_assert(detail::has_known_rank<X>(),
+                  PARTITA_REQUIRES_KNOWN_RANK("partita::halo_exchange(p, widths, boundary)(x)"));
     static_assert(!ranked_array<X> || detail::has_rank<X, rank>(),
-                  "partita::halo_exchange(p, widths, boundary)(x): requires a block of the rank of its partition; "
-                  "reshape() the partition with extents of 1");
+                  PARTITA_REQUIRES_RANK_OF_PARTITION("partita::halo_exchange(p, widths, boundary)(x)"));
     static_assert(!ranked_array<X> || detail::has_elements_in_place<X>(),
-                  "partita::halo_exchange(p, widths, boundary)(x): requires elements that MPI can move and that are "
-                  "trivially copyable: arithmetic, std::complex, std::byte, or a type declared with moves_as_bytes or "
-                  "BOOST_IS_MPI_DATATYPE");
+                  PARTITA_REQUIRES_MOVABLE_IN_PLACE("partita::halo_exchange(p, widths, boundary)(x)"));
     return detail::has_rank<X, rank>() && detail::has_elements_in_place<X>();
   }
   template <class Y>
   static consteval bool takes_back() {
-    static_assert(
-        detail::has_known_rank<Y>(),
-        "partita::halo_exchange(p, widths, boundary).adjoint(dy): requires an xtensor expression whose rank "
-        "is part of its type; as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
+    static_assert(detail::has_known_rank<Y>(),
+                  PARTITA_REQUIRES_KNOWN_RANK("partita::halo_exchange(p, widths, boundary).adjoint(dy)"));
     static_assert(!ranked_array<Y> || detail::has_rank<Y, rank>(),
-                  "partita::halo_exchange(p, widths, boundary).adjoint(dy): requires a block of the rank of its "
-                  "partition; reshape() the partition with extents of 1");
+                  PARTITA_REQUIRES_RANK_OF_PARTITION("partita::halo_exchange(p, widths, boundary).adjoint(dy)"));
     static_assert(!ranked_array<Y> || detail::has_summable_elements<Y>(),
-                  "partita::halo_exchange(p, widths, boundary).adjoint(dy): requires elements that can be summed; bool "
-                  "cannot, cast to an integer type");
+                  PARTITA_REQUIRES_SUMMABLE("partita::halo_exchange(p, widths, boundary).adjoint(dy)"));
     return detail::has_rank<Y, rank>() && detail::has_summable_elements<Y>();
   }
   template <class View, class X>
   static consteval bool fills() {
     static_assert(detail::fits_view<View, std::remove_reference_t<X>>(),
-                  "partita::halo_exchange(p, widths, boundary).into(x, view), .refresh(view): requires a view with "
-                  "memory (an xt::xtensor, or an xt::view of ranges of one) of the rank and element type of x, which "
-                  "is not const");
+                  PARTITA_REQUIRES_VIEW("partita::halo_exchange(p, widths, boundary).into(x, view), .refresh(view)"));
     return detail::fits_view<View, std::remove_reference_t<X>>();
   }
 };

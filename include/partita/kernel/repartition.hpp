@@ -11,6 +11,7 @@
 #include <partita/kernel/detail/partition_arguments.hpp>
 #include <partita/kernel/detail/repartition_cuts.hpp>
 #include <partita/kernel/detail/repartition_movement.hpp>
+#include <partita/kernel/detail/requirements.hpp>
 #include <partita/kernel/kernel_counts.hpp>
 #include <partita/rule/kernel_policy.hpp>
 #include <partita/rule/repartition_rule.hpp>
@@ -101,39 +102,25 @@ class repartition
 
   template <class X>
   static consteval bool takes() {
-    static_assert(detail::has_known_rank<X>(),
-                  "partita::repartition(p_x, p_y)(x): requires an xtensor expression whose rank is part of its type; "
-                  "as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
+    static_assert(detail::has_known_rank<X>(), PARTITA_REQUIRES_KNOWN_RANK("partita::repartition(p_x, p_y)(x)"));
     constexpr bool of_one_rank = !ranked_array<X> || detail::has_rank<X, rank>();
-    static_assert(of_one_rank,
-                  "partita::repartition(p_x, p_y)(x): requires a block of the rank of its partitions; reshape() the "
-                  "partitions with extents of 1");
+    static_assert(of_one_rank, PARTITA_REQUIRES_RANK_OF_PARTITIONS("partita::repartition(p_x, p_y)(x)"));
     static_assert(!ranked_array<X> || detail::has_elements_in_place<X>(),
-                  "partita::repartition(p_x, p_y)(x): requires elements that MPI can move and that are trivially "
-                  "copyable: arithmetic, std::complex, std::byte, or a type declared with moves_as_bytes or "
-                  "BOOST_IS_MPI_DATATYPE");
+                  PARTITA_REQUIRES_MOVABLE_IN_PLACE("partita::repartition(p_x, p_y)(x)"));
     return detail::has_rank<X, rank>() && detail::has_elements_in_place<X>();
   }
   template <class Y>
   static consteval bool takes_back() {
-    static_assert(
-        ranked_array<Y>,
-        "partita::repartition(p_x, p_y).adjoint(dy): requires an xtensor expression whose rank is part of its "
-        "type; as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
+    static_assert(ranked_array<Y>, PARTITA_REQUIRES_KNOWN_RANK("partita::repartition(p_x, p_y).adjoint(dy)"));
     static_assert(!ranked_array<Y> || detail::has_rank<Y, rank>(),
-                  "partita::repartition(p_x, p_y).adjoint(dy): requires a block of the rank of its partitions; "
-                  "reshape() the partitions with extents of 1");
+                  PARTITA_REQUIRES_RANK_OF_PARTITIONS("partita::repartition(p_x, p_y).adjoint(dy)"));
     static_assert(!ranked_array<Y> || detail::has_elements_in_place<Y>(),
-                  "partita::repartition(p_x, p_y).adjoint(dy): requires elements that MPI can move and that are "
-                  "trivially copyable: arithmetic, std::complex, std::byte, or a type declared with moves_as_bytes or "
-                  "BOOST_IS_MPI_DATATYPE");
+                  PARTITA_REQUIRES_MOVABLE_IN_PLACE("partita::repartition(p_x, p_y).adjoint(dy)"));
     return detail::has_rank<Y, rank>() && detail::has_elements_in_place<Y>();
   }
   template <class View, class X>
   static consteval bool fills() {
-    static_assert(detail::fits_view<View, X>(),
-                  "partita::repartition(p_x, p_y).into(x, view): requires a view with memory (an xt::xtensor, or an "
-                  "xt::view of ranges of one) of the rank and element type of x, which is not const");
+    static_assert(detail::fits_view<View, X>(), PARTITA_REQUIRES_VIEW("partita::repartition(p_x, p_y).into(x, view)"));
     return detail::fits_view<View, X>();
   }
 };
@@ -148,8 +135,7 @@ class repartition<detail::no_partitions, detail::no_partitions, Policies...> {
   template <class... A>
   explicit repartition(const A&...) {
     static_assert(detail::dependent_false<A...>,
-                  "partita::repartition(p_x, p_y, policies...): requires two partitions, as everyone.partition<2, 3>() "
-                  "or everyone.partition(extents(2, 3)) makes them");
+                  PARTITA_REQUIRES_TWO_PARTITIONS("partita::repartition(p_x, p_y, policies...)"));
   }
 };
 template <class... A>

@@ -10,6 +10,7 @@
 #include <partita/core/rejected_call.hpp>
 #include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/index_movement.hpp>
+#include <partita/kernel/detail/requirements.hpp>
 #include <partita/kernel/index_list.hpp>
 #include <partita/rule/reduction.hpp>
 #include <type_traits>
@@ -195,9 +196,7 @@ class segments {
   template <class X>
   static consteval bool takes_sums() {
     if constexpr (takes<X>()) {
-      static_assert(detail::has_summable_elements<X>(),
-                    "partita::segments::sum(x): requires elements that can be summed; bool cannot, cast to an integer "
-                    "type");
+      static_assert(detail::has_summable_elements<X>(), PARTITA_REQUIRES_SUMMABLE("partita::segments::sum(x)"));
       return detail::has_summable_elements<X>();
     } else {
       return false;

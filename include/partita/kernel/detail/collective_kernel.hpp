@@ -9,6 +9,7 @@
 #include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/collective_call.hpp>
 #include <partita/kernel/detail/collective_movement.hpp>
+#include <partita/kernel/detail/requirements.hpp>
 #include <partita/kernel/detail/target.hpp>
 #include <partita/kernel/kernel_access.hpp>
 #include <partita/rule/kernel_policy.hpp>
@@ -99,9 +100,7 @@ class collective_kernel {
   template <class View, class X>
   static consteval bool fills() {
     constexpr bool fits = fits_view<View, X>();
-    static_assert(fits,
-                  "partita: kernel.into(x, view): requires a view with memory (an xt::xtensor, or an xt::view of "
-                  "ranges of one) of the rank and element type of x, which is not const");
+    static_assert(fits, PARTITA_REQUIRES_VIEW("partita: kernel.into(x, view)"));
     return fits;
   }
 

@@ -3,6 +3,7 @@
 
 #include <partita/comm/element.hpp>
 #include <partita/kernel/detail/collective_kernel.hpp>
+#include <partita/kernel/detail/requirements.hpp>
 #include <partita/rule/reduction.hpp>
 
 namespace partita::detail {
@@ -35,9 +36,7 @@ struct reduction_checks {
   template <class X>
   static consteval bool takes() {
     constexpr bool is_expression = ranked_array<X>;
-    static_assert(is_expression,
-                  "partita::reduce(p_x, p_y, reduction)(x): requires an xtensor expression whose rank is part of its "
-                  "type; as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
+    static_assert(is_expression, PARTITA_REQUIRES_KNOWN_RANK("partita::reduce(p_x, p_y, reduction)(x)"));
     if constexpr (is_block<X>()) {
       using T = element_of<X>;
       constexpr bool can_be_reduced = movable_element<T> && reduction_of<R, T>;

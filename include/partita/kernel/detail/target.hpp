@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <partita/array/strided.hpp>
 #include <partita/comm/agreement.hpp>
+#include <partita/kernel/detail/requirements.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -26,9 +27,7 @@ consteval bool fits_result() {
              !std::is_const_v<std::remove_pointer_t<decltype(std::declval<View&>().data())>>;
     else return false;
   }();
-  static_assert(fits,
-                "partita: kernel.into(x, view): requires a view with memory (an xt::xtensor, or an xt::view of ranges "
-                "of one) of the rank and element type of x, which is not const");
+  static_assert(fits, PARTITA_REQUIRES_VIEW("partita: kernel.into(x, view)"));
   return fits;
 }
 
