@@ -56,17 +56,21 @@ struct any_argument {
   }
 
 /// `PARTITA_FALLBACK_CLASS(name, arguments...) { static_assert(…) }` does the same for a class template that is to
-/// deduce its arguments: `arguments` are placeholders that no valid object has.
-#define PARTITA_FALLBACK_CLASS(class_name, ...)                  \
-  template <>                                                    \
-  class class_name<__VA_ARGS__> : public detail::rejected_call { \
-   public:                                                       \
-    template <class... Given>                                    \
-    explicit class_name(const Given&...);                        \
-  };                                                             \
-  template <class... Given>                                      \
-  class_name(const Given&...) -> class_name<__VA_ARGS__>;        \
-  template <class... Given>                                      \
+/// deduce its arguments: `arguments` are placeholders that no valid object has. With PARTITA_FALLBACK_CLASS_IF only
+/// arguments of types `Given` that fulfil a condition are rejected in this way.
+#define PARTITA_FALLBACK_CLASS(class_name, ...) PARTITA_FALLBACK_CLASS_WITH(, class_name, __VA_ARGS__)
+#define PARTITA_FALLBACK_CLASS_IF(condition, class_name, ...) \
+  PARTITA_FALLBACK_CLASS_WITH(requires(condition), class_name, __VA_ARGS__)
+#define PARTITA_FALLBACK_CLASS_WITH(constraint, class_name, ...)     \
+  template <>                                                        \
+  class class_name<__VA_ARGS__> : public detail::rejected_call {     \
+   public:                                                           \
+    template <class... Given>                                        \
+    explicit class_name(const Given&...);                            \
+  };                                                                 \
+  template <class... Given>                                          \
+  constraint class_name(const Given&...) -> class_name<__VA_ARGS__>; \
+  template <class... Given>                                          \
   class_name<__VA_ARGS__>::class_name(const Given&...)
 /// The same for a layer `name<T, Rank>` that is given no rank. `options` are those that follow its partition.
 #define PARTITA_FALLBACK_LAYER(class_name, options)                                                  \

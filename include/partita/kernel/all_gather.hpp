@@ -88,18 +88,10 @@ template <class Extents, class Dimensions>
 all_gather(const partition<Extents>&, Dimensions) -> all_gather<Extents>;
 
 /// Fallback for arguments that are not a partition and dimensions: a compile-time error with one readable message.
-template <>
-class all_gather<detail::no_partitions> {
- public:
-  template <class... A>
-  explicit all_gather(const A&...) {
-    static_assert(detail::dependent_false<A...>,
-                  "partita::all_gather(p, dimensions<...>): requires a partition and the dimensions of it, "
-                  "dimensions<0> or all_dimensions_but<0>");
-  }
-};
-template <class... A>
-  requires(!detail::is_made_of_dimensions<A...>)
-all_gather(const A&...) -> all_gather<detail::no_partitions>;
+PARTITA_FALLBACK_CLASS_IF(!detail::is_made_of_dimensions<Given...>, all_gather, detail::no_partitions) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::all_gather(p, dimensions<...>): requires a partition and the dimensions of it, "
+                "dimensions<0> or all_dimensions_but<0>");
+}
 
 }  // namespace partita

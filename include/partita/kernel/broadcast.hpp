@@ -112,17 +112,9 @@ template <class... Policies>
 broadcast(const world&, const worker_groups&, Policies...) -> broadcast<worker_groups, worker_groups, Policies...>;
 
 /// Fallback for arguments that are not two partitions: a compile-time error with one readable message.
-template <class... Policies>
-class broadcast<detail::no_partitions, detail::no_partitions, Policies...> {
- public:
-  template <class... A>
-  explicit broadcast(const A&...) {
-    static_assert(detail::dependent_false<A...>,
-                  PARTITA_REQUIRES_TWO_PARTITIONS("partita::broadcast(p_x, p_y, policies...)"));
-  }
-};
-template <class... A>
-  requires(!detail::begins_with_two<A...>)
-broadcast(const A&...) -> broadcast<detail::no_partitions, detail::no_partitions>;
+PARTITA_FALLBACK_CLASS_IF(!detail::begins_with_two<Given...>, broadcast, detail::no_partitions, detail::no_partitions) {
+  static_assert(detail::dependent_false<Given...>,
+                PARTITA_REQUIRES_TWO_PARTITIONS("partita::broadcast(p_x, p_y, policies...)"));
+}
 
 }  // namespace partita

@@ -93,19 +93,12 @@ reduce(const world&, const worker_groups&, mean_t (*)(detail::reduction_name), P
     -> reduce<worker_groups, worker_groups, mean_t, Policies...>;
 
 /// Fallback for arguments that are not two partitions and a reduction: a compile-time error with one readable message.
-template <class Reduction, class... Policies>
-class reduce<detail::no_partitions, detail::no_partitions, Reduction, Policies...> {
- public:
-  template <class... A>
-  explicit reduce(const A&...) {
-    static_assert(
-        detail::dependent_false<A...>,
-        "partita::reduce(p_x, p_y, reduction, policies...): requires two partitions, as everyone.partition<2, 3>() or "
-        "everyone.partition(extents(2, 3)) makes them, and a reduction, sum or maximum");
-  }
-};
-template <class... A>
-  requires(!detail::begins_with_reduction<A...>)
-reduce(const A&...) -> reduce<detail::no_partitions, detail::no_partitions, sum_t>;
+PARTITA_FALLBACK_CLASS_IF(!detail::begins_with_reduction<Given...>, reduce, detail::no_partitions,
+                          detail::no_partitions, sum_t) {
+  static_assert(
+      detail::dependent_false<Given...>,
+      "partita::reduce(p_x, p_y, reduction, policies...): requires two partitions, as everyone.partition<2, 3>() or "
+      "everyone.partition(extents(2, 3)) makes them, and a reduction, sum or maximum");
+}
 
 }  // namespace partita

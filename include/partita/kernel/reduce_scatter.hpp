@@ -93,18 +93,10 @@ template <class Extents, class Dimensions>
 reduce_scatter(const partition<Extents>&, Dimensions) -> reduce_scatter<Extents>;
 
 /// Fallback for arguments that are not a partition and dimensions: a compile-time error with one readable message.
-template <>
-class reduce_scatter<detail::no_partitions> {
- public:
-  template <class... A>
-  explicit reduce_scatter(const A&...) {
-    static_assert(detail::dependent_false<A...>,
-                  "partita::reduce_scatter(p, dimensions<...>): requires a partition and the dimensions of it, "
-                  "dimensions<0> or all_dimensions_but<0>");
-  }
-};
-template <class... A>
-  requires(!detail::is_made_of_dimensions<A...>)
-reduce_scatter(const A&...) -> reduce_scatter<detail::no_partitions>;
+PARTITA_FALLBACK_CLASS_IF(!detail::is_made_of_dimensions<Given...>, reduce_scatter, detail::no_partitions) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::reduce_scatter(p, dimensions<...>): requires a partition and the dimensions of it, "
+                "dimensions<0> or all_dimensions_but<0>");
+}
 
 }  // namespace partita

@@ -64,7 +64,9 @@ class repartition
   /// Requires: decompositions with as many parts as the partition has workers along each dimension [partition_error];
   ///           if both sides have one, both of the same tensor [shape_error].
   repartition(const partition<Src>& p_x, const partition<Dst>& p_y, Policies... policies)
-      : repartition(detail::named_call{"partita::repartition(p_x, p_y)"}, p_x, p_y, policies...) {}
+      : base({"partita::repartition(p_x, p_y)", detail::of_rank<rank>(p_x), detail::of_rank<rank>(p_y), policies...}) {
+    detail::expect_one_world(p_x, p_y, "partita::repartition");
+  }
 
   /// What this worker sends, keeps and receives for a tensor x of these extents, in the given decomposition or the
   /// balanced one. Requires: the extents that from_cuts(...) and to_cuts(...) add up to [shape_error]. Cost: no
@@ -92,14 +94,6 @@ class repartition
   }
 
  private:
-  template <class, class>
-  friend class all_to_all;
-
-  repartition(detail::named_call call, const partition<Src>& p_x, const partition<Dst>& p_y, Policies... policies)
-      : base({call.name, detail::of_rank<rank>(p_x), detail::of_rank<rank>(p_y), policies...}) {
-    detail::expect_one_world(p_x, p_y, "partita::repartition");
-  }
-
   template <class X>
   static consteval bool takes() {
     static_assert(detail::has_known_rank<X>(), PARTITA_REQUIRES_KNOWN_RANK("partita::repartition(p_x, p_y)(x)"));
@@ -129,17 +123,10 @@ template <class Src, class Dst, class... Policies>
 repartition(const partition<Src>&, const partition<Dst>&, Policies...) -> repartition<Src, Dst, Policies...>;
 
 /// Fallback for arguments that are not two partitions: a compile-time error with one readable message.
-template <class... Policies>
-class repartition<detail::no_partitions, detail::no_partitions, Policies...> {
- public:
-  template <class... A>
-  explicit repartition(const A&...) {
-    static_assert(detail::dependent_false<A...>,
-                  PARTITA_REQUIRES_TWO_PARTITIONS("partita::repartition(p_x, p_y, policies...)"));
-  }
-};
-template <class... A>
-  requires(!detail::begins_with_two<A...>)
-repartition(const A&...) -> repartition<detail::no_partitions, detail::no_partitions>;
+PARTITA_FALLBACK_CLASS_IF(!detail::begins_with_two<Given...>, repartition, detail::no_partitions,
+                          detail::no_partitions) {
+  static_assert(detail::dependent_false<Given...>,
+                PARTITA_REQUIRES_TWO_PARTITIONS("partita::repartition(p_x, p_y, policies...)"));
+}
 
 }  // namespace partita

@@ -89,17 +89,10 @@ template <class Src, class Dst, class... Policies>
 sum_reduce(const partition<Src>&, const partition<Dst>&, Policies...) -> sum_reduce<Src, Dst, Policies...>;
 
 /// Fallback for arguments that are not two partitions: a compile-time error with one readable message.
-template <class... Policies>
-class sum_reduce<detail::no_partitions, detail::no_partitions, Policies...> {
- public:
-  template <class... A>
-  explicit sum_reduce(const A&...) {
-    static_assert(detail::dependent_false<A...>,
-                  PARTITA_REQUIRES_TWO_PARTITIONS("partita::sum_reduce(p_x, p_y, policies...)"));
-  }
-};
-template <class... A>
-  requires(!detail::begins_with_two<A...>)
-sum_reduce(const A&...) -> sum_reduce<detail::no_partitions, detail::no_partitions>;
+PARTITA_FALLBACK_CLASS_IF(!detail::begins_with_two<Given...>, sum_reduce, detail::no_partitions,
+                          detail::no_partitions) {
+  static_assert(detail::dependent_false<Given...>,
+                PARTITA_REQUIRES_TWO_PARTITIONS("partita::sum_reduce(p_x, p_y, policies...)"));
+}
 
 }  // namespace partita

@@ -140,11 +140,6 @@ class speculative_start {
   box_exchange* exchange_ = nullptr;
 };
 
-/// The name of a call in error messages.
-struct named_call {
-  const char* name;
-};
-
 PARTITA_DECL void expect_not_moved_from(bool whole, const char* kernel);
 
 /// The result of an operation that writes into the caller's own block.
