@@ -11,6 +11,7 @@
 #include <partita/rule/sharding/rules/index.hpp>
 #include <partita/rule/sharding/rules/reduction.hpp>
 #include <partita/sharded/cumulative.hpp>  // programs that include this header use cumsum
+#include <partita/sharded/detail/take_operations.hpp>
 #include <partita/sharded/operate.hpp>
 #include <type_traits>
 #include <vector>
@@ -24,118 +25,6 @@ inline constexpr bool are_arrays_of_one_type = false;
 template <ranked_array X, ranked_array Indices>
 inline constexpr bool are_arrays_of_one_type<X, Indices> =
     std::is_same_v<element_of<X>, element_of<Indices>> && !std::is_integral_v<element_of<X>>;
-
-/// Indices that every worker knows, with their extents.
-struct known_indices {
-  std::shared_ptr<const std::vector<std::size_t>> all;
-  shape_list extents{};
-
-  std::uint64_t fingerprint() const { return hasher().mix(*all).mix(extents).value(); }
-};
-
-/// Calls f for the indices that belong to a block; the dimensions of the indices begin at dimension D of the block.
-template <std::size_t D, class T, class F>
-void for_each_index(const known_indices& indices, const tensor_part<T>& block, F f) {
-  short_list<interval> rows;
-  for (std::size_t k = 0; k < indices.extents.size(); ++k) rows.push_back(block.box[D + k]);
-  for_each_label(*indices.all, rows, indices.extents, f);
-}
-
-/// The adjoint of take: adds each row to the place that it was taken from. Rows with the same index are summed.
-template <std::size_t D, std::size_t Rank>
-struct untake_operation {
-  static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
-  static constexpr std::size_t parameters = 2;
-  known_indices indices;
-  std::size_t extent;
-
-  static constexpr partita::rule rule(const shape_span& dy) {
-    partita::rule r;
-    const own_factors f(r, dy[0]);
-    r.begin_operand();
-    f.write(r);
-    r.begin_result();
-    for (std::size_t d = 0; d < dy[0].size(); ++d) {
-      if (d == D) r.add_whole_dimension();
-      if (d < D || d >= D + Rank) r.add_dimension(f[d]);
-    }
-    if (dy[0].size() == D) r.add_whole_dimension();
-    return r.complete().named("gradient of take");
-  }
-  shape_list result_extents(const shape_span& dy) const {
-    shape_list x;
-    for (std::size_t d = 0; d < D; ++d) x.push_back(dy[0][d]);
-    x.push_back(extent);
-    for (std::size_t d = D + Rank; d < dy[0].size(); ++d) x.push_back(dy[0][d]);
-    return x;
-  }
-  template <class T>
-  void local(const tensor_part<const T>& dy, const tensor_part<T>& x) const {
-    for (T& element : x) element = T(0);
-    const dimension_loops n(dy.shape, D, Rank);
-    for_each_index<D>(indices, dy, [&](std::size_t k, std::size_t index) {
-      for (std::size_t o = 0; o < n.outer; ++o)
-        for (std::size_t i = 0; i < n.inner; ++i)
-          x[(o * extent + index) * n.inner + i] += dy[(o * n.along + k) * n.inner + i];
-    });
-  }
-  template <class X>
-  X adjoint(std::size_t, const X& dx, const X&, const X&) const;
-};
-
-template <std::size_t D, std::size_t Rank>
-struct take_operation {
-  static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
-  static constexpr std::size_t parameters = 1;
-  known_indices indices;
-
-  static constexpr partita::rule rule(const shape_span& x) {
-    partita::rule r;
-    const own_factors f(r, x[0], std::uint32_t{1} << D);
-    r.begin_operand();
-    f.write(r);
-    r.begin_result();
-    for (std::size_t d = 0; d < x[0].size(); ++d) {
-      if (d != D) r.add_dimension(f[d]);
-      for (std::size_t k = 0; d == D && k < Rank; ++k)
-        r.add_dimension(r.add_factor(dynamic, nth_letter(r.factor_count)));
-    }
-    return r.complete().with(linearity::movement).named("take");
-  }
-  shape_list result_extents(const shape_span& x) const {
-    shape_list y;
-    for (std::size_t d = 0; d < x[0].size(); ++d) {
-      if (d != D) y.push_back(x[0][d]);
-      for (std::size_t k = 0; d == D && k < Rank; ++k) y.push_back(indices.extents[k]);
-    }
-    for (const std::size_t one : *indices.all)
-      if (one >= x[0][D])
-        throw shape_error(text("partita::take: requires indices below the extent of dimension ")
-                          << D << " of " << x[0] << ", got " << one);
-    return y;
-  }
-  template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    const dimension_loops n(y.shape, D, Rank);
-    const std::size_t extent = x.extents[D];
-    for_each_index<D>(indices, y, [&](std::size_t k, std::size_t index) {
-      for (std::size_t o = 0; o < n.outer; ++o)
-        for (std::size_t i = 0; i < n.inner; ++i)
-          y[(o * n.along + k) * n.inner + i] = x[(o * extent + index) * n.inner + i];
-    });
-  }
-  template <class X>
-  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
-    return operate(untake_operation<D, Rank>{indices, x.extents()[D]}, dy);
-  }
-};
-template <std::size_t D, std::size_t Rank>
-template <class X>
-X untake_operation<D, Rank>::adjoint(std::size_t, const X& dx, const X&, const X&) const {
-  return operate(take_operation<D, Rank>{indices}, dx);
-}
 
 struct one_hot_operation {
   static constexpr bool on_integers = true, on_complex = false;

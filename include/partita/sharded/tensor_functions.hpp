@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <partita/core/rejected_call.hpp>
 #include <partita/nn/activation.hpp>
+#include <partita/sharded/detail/take_operations.hpp>
+#include <partita/sharded/operate.hpp>
 #include <partita/sharded/operations.hpp>
 #include <type_traits>
 #include <vector>
@@ -68,41 +71,59 @@ auto log_softmax_along(const X& given) {
   });
 }
 
-/// pick_op gives the element of each row at the row's label; lookup_op gives the table row of each label.
-struct pick_op {
-  std::shared_ptr<const std::vector<std::size_t>> labels;
+struct pick_operation;
 
-  static constexpr partita::rule rule(const shape_span& shapes) {
-    return rules::reduction(pending_reduction::sum, {-1}, false).named("pick")(shapes);
+/// The adjoint of pick_operation: each element goes to its label's place in a row of zeros.
+struct put_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 0;
+  static constexpr std::size_t parameters = 2;
+  known_indices labels;
+  std::size_t classes;
+
+  static constexpr partita::rule rule(const shape_span&) { return partita::rule("r->rc").named("gradient of a pick"); }
+  shape_list result_extents(const shape_span& dy) const { return {dy[0][0], classes}; }
+  template <class T>
+  void local(const tensor_part<const T>& dy, const tensor_part<T>& x) const {
+    for (T& element : x) element = T(0);
+    const interval own = x.box[1];
+    for_each_index<0>(labels, x, [&](std::size_t k, std::size_t label) {
+      if (label >= own.start && label < own.stop) x[k * own.size() + label - own.start] = dy[k];
+    });
   }
-  applied_operation on(const partita::rule& r) const {
-    applied_operation op{r, block_work::pick};
-    op.labels = labels;
-    return op;
+  template <class X>
+  X adjoint(std::size_t, const X& dx, const X&, const X&) const;
+};
+/// The element of each row at the row's label. A worker gives 0 for classes that it does not hold.
+struct pick_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 0;
+  static constexpr std::size_t parameters = 1;
+  known_indices labels;
+
+  static constexpr partita::rule rule(const shape_span&) { return partita::rule("rc->r").named("pick"); }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    const interval own = x.box[1];
+    for_each_index<0>(labels, x, [&](std::size_t k, std::size_t label) {
+      y[k] = label >= own.start && label < own.stop ? x[k * own.size() + label - own.start] : T(0);
+    });
+  }
+  /// The gradient lies as x does, so that no worker has all classes of a row.
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+    using T = typename X::value_type;
+    sharding there = bare(x.layout().finished()), rows = there;
+    rows.cuts[--rows.dimensions] = axis_list();
+    const std::vector<X> given{dy};
+    return run_operation<T>(bound_operation<1, T>(put_operation{labels, x.extents()[1]}, given), given,
+                            {&rows, &there});
   }
 };
-template <std::size_t Rank>
-struct lookup_op {
-  std::shared_ptr<const std::vector<std::size_t>> labels;
-  shape_list extents{};
-
-  static constexpr partita::rule rule(const shape_span&) {
-    partita::rule r;
-    const std::size_t v = r.add_factor(dynamic, 'v'), e = r.add_factor(dynamic, 'e');
-    r.begin_operand();
-    r.add_dimension(v), r.add_dimension(e);
-    r.begin_result();
-    for (std::size_t d = 0; d < Rank; ++d) r.add_dimension(r.add_factor(dynamic, nth_letter(d)));
-    r.add_dimension(e);
-    return r.complete().named("lookup");
-  }
-  applied_operation on(const partita::rule& r) const {
-    applied_operation op{r, block_work::rows};
-    op.labels = labels;
-    for (std::size_t d = 0; d < Rank; ++d) op.how.factors[2 + d].size = extents[d];
-    return op;
-  }
-};
+template <class X>
+X put_operation::adjoint(std::size_t, const X& dx, const X&, const X&) const {
+  return operate(pick_operation{labels}, dx);
+}
 
 template <ranked_array Labels>
 std::shared_ptr<const std::vector<std::size_t>> labels_below(std::size_t n, const char* call, const Labels& labels) {
@@ -233,7 +254,8 @@ auto cross_entropy(const Scores& given, const Labels& labels) {
                         << static_cast<std::size_t>(labels.size()) << " labels and scores of extents " << x.extents());
     const auto top = stop_gradient(detail::finished_value(call(detail::reduction_op<maximum_t, true, -1>{}, x)));
     const auto moved = subtract(x, top);
-    const auto picked = call(detail::pick_op{detail::labels_below(classes, "cross_entropy", labels)}, moved);
+    const auto picked =
+        call(detail::pick_operation{{detail::labels_below(classes, "cross_entropy", labels), {rows}}}, moved);
     const auto all = log(sum(exp(moved), dimensions<1>));
     return multiply(subtract(sum(all), sum(picked)), rows == 0 ? 0.0 : 1.0 / static_cast<double>(rows));
   };
@@ -255,7 +277,9 @@ auto lookup(const Table& table, const Labels& labels) {
   for (const auto extent : labels.shape()) extents.push_back(static_cast<std::size_t>(extent));
   const auto go = [&](const auto& x) {
     return detail::call(
-        detail::lookup_op<rank_of<Labels>>{detail::labels_below(x.extents()[0], "lookup", labels), extents}, x);
+        detail::take_operation<0, rank_of<Labels>, true>{
+            {detail::labels_below(x.extents()[0], "lookup", labels), extents}},
+        x);
   };
   if constexpr (!are_integers) return detail::rejected_call{};
   else if constexpr (detail::tensor_kind<Table> == 0)

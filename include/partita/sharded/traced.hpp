@@ -140,7 +140,6 @@ template <class... X>
 traced trace_operation(const applied_operation& work, const std::shared_ptr<const operation_window>& window,
                        const X&... x) {
   const std::shared_ptr<traced_program> programs[] = {x.program()...};
-  if (work.labels) throw error("partita::trace: labels are not traced; call the loss with the program's result");
   traced_program& p = *programs[0];
   p.work.push_back(work);
   const bool windows = window != nullptr;

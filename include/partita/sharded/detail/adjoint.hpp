@@ -32,28 +32,11 @@ pull_back<T> adjoint_of(const applied_operation& op, const std::vector<sharded_t
         return run_operation<T>(
             {rule_of_tensors(op.how, {1}, 0, "reshape back").with(linearity::movement), block_work::reshape}, {dy});
       };
-    case block_work::pick: {
-      sharding there = bare(x[0].layout().finished()), rows = there;
-      rows.cuts[--rows.dimensions] = axis_list();
-      return [op, there, rows](std::size_t, const sharded_tensor<T>& dy) {
-        applied_operation back{rule_of_tensors(op.how, {1}, 0, "gradient of a pick"), block_work::spread};
-        back.labels = op.labels;
-        return run_operation<T>(back, {dy}, {&rows, &there});
-      };
-    }
-    case block_work::rows:
-      return [op](std::size_t, const sharded_tensor<T>& dy) {
-        applied_operation back{rule_of_tensors(op.how, {1}, 0, "gradient of a lookup"), block_work::to_rows};
-        back.labels = op.labels;
-        return run_operation<T>(back, {dy});
-      };
     case block_work::own:
       return [op, x, y](std::size_t i, const sharded_tensor<T>& dy) {
         return own_cotangent(*op.own, op.how.name(), i, dy, x, y);
       };
     case block_work::map:
-    case block_work::spread:
-    case block_work::to_rows:
       break;
   }
   const applied_operation back{rule_of_tensors(op.how, {1}, 0, "repeat over what was summed"), block_work::map};

@@ -8,8 +8,8 @@
 #include <partita/core/config.hpp>
 #include <partita/rule/sharding/moved_bytes.hpp>
 #include <partita/rule/sharding/propagate.hpp>
+#include <partita/sharded/detail/applied_operation.hpp>
 #include <partita/sharded/detail/block_product.hpp>
-#include <partita/sharded/detail/by_label.hpp>
 #include <partita/sharded/detail/custom_op.hpp>
 #include <partita/sharded/detail/operation_number.hpp>
 #include <partita/sharded/reshard.hpp>
@@ -108,22 +108,17 @@ template <class T>
 tensor_block<T> local_result(const applied_operation& op, const std::vector<tensor_block<T>>& x,
                              const std::vector<tensor_place>& at, const tensor_place& to) {
   const shape_list shape = shape_of_box(to.box);
-  if (!op.own && !op.labels) return computed(op, x, shape);
+  if (!op.own) return computed(op, x, shape);
   tensor_block<T> y = new_block<T>(shape);
   if (executing.is_dry) return y;
-  if (op.own) {
-    std::vector<tensor_part<const T>> parts;
-    for (std::size_t i = 0; i < x.size(); ++i) parts.push_back({x[i].data(), x[i].shape, at[i].box, at[i].extents});
-    const tensor_part<T> made{y.data(), shape, to.box, to.extents};
-    const auto& own = own_work_for<T>(*op.own, op.how.name());
-    if (executing.steps != nullptr)
-      executing.steps->add(x, y, [keep = op.own, run = own.prepared(parts, made)](const T* const* from, T* memory) {
-        run(from, memory);
-      });
-    else own.compute(parts, made);
-  } else {
-    compute_by_label(op, x[0], at[0].box, y, to.box, at[0].extents, to.extents);
-  }
+  std::vector<tensor_part<const T>> parts;
+  for (std::size_t i = 0; i < x.size(); ++i) parts.push_back({x[i].data(), x[i].shape, at[i].box, at[i].extents});
+  const tensor_part<T> made{y.data(), shape, to.box, to.extents};
+  const auto& own = own_work_for<T>(*op.own, op.how.name());
+  if (executing.steps != nullptr)
+    executing.steps->add(
+        x, y, [keep = op.own, run = own.prepared(parts, made)](const T* const* from, T* memory) { run(from, memory); });
+  else own.compute(parts, made);
   return y;
 }
 
@@ -215,7 +210,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   tensor_block<T> block;
   if (on && !on->active()) {
     block = zero_block<T>(shape_of_box(on->box(left, extents)));
-  } else if (op.own || op.labels) {
+  } else if (op.own) {
     const auto place_of = [&](const sharding& s, const shape_list& e) {
       return tensor_place{tensor_state<T>{on, s, e, {}, nullptr}.box(), e};
     };

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <partita/comm/fingerprint.hpp>
-#include <partita/sharded/detail/by_label.hpp>
+#include <partita/sharded/detail/applied_operation.hpp>
 #include <partita/sharded/detail/custom_op.hpp>
 #include <partita/sharded/detail/fingerprint_of.hpp>
 #include <partita/sharded/sharded_tensor.hpp>
@@ -14,7 +14,6 @@ namespace partita::detail {
 inline std::uint64_t number_of(const applied_operation& op) {
   hasher all(fingerprint_of(op.how));
   all.mix(op.work);
-  if (op.labels) all.mix(*op.labels);
   if (op.own) all.mix(op.own->fingerprint);
   return all.value();
 }

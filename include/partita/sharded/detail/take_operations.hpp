@@ -1,0 +1,154 @@
+// The elements at indices and labels that every worker knows, and the adjoint. Each is declared in the same form as a
+// user-defined operation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/core/hash.hpp>
+#include <partita/rule/sharding/operation.hpp>
+#include <partita/sharded/operate.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// Indices that every worker knows, with their extents.
+struct known_indices {
+  std::shared_ptr<const std::vector<std::size_t>> all;
+  shape_list extents{};
+
+  std::uint64_t fingerprint() const { return hasher().mix(*all).mix(extents).value(); }
+};
+
+/// Calls f(k, label) for each row k of a box of rows; the label is read at the row's global index.
+template <class F>
+void for_each_label(const std::vector<std::size_t>& labels, const short_list<interval>& rows, const shape_list& extents,
+                    F f) {
+  const shape_list shape = shape_of_box(rows);
+  const std::size_t n = volume_in(shape);
+  for (std::size_t k = 0; k < n; ++k) {
+    std::size_t rest = k, at = 0, step = 1;
+    for (std::size_t d = shape.size(); d-- > 0;) {
+      at += (rows[d].start + rest % shape[d]) * step;
+      rest /= shape[d];
+      step *= extents[d];
+    }
+    f(k, labels[at]);
+  }
+}
+/// Calls f for the indices that belong to a block; the dimensions of the indices begin at dimension D of the block.
+template <std::size_t D, class T, class F>
+void for_each_index(const known_indices& indices, const tensor_part<T>& block, F f) {
+  short_list<interval> rows;
+  for (std::size_t k = 0; k < indices.extents.size(); ++k) rows.push_back(block.box[D + k]);
+  for_each_label(*indices.all, rows, indices.extents, f);
+}
+
+/// The adjoint of take: adds each row to the place that it was taken from. Rows with the same index are summed. A
+/// worker drops the rows of places that it does not hold, if dimension D may be `Cut`.
+template <std::size_t D, std::size_t Rank, bool Cut>
+struct untake_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
+  static constexpr std::size_t parameters = 2;
+  known_indices indices;
+  std::size_t extent;
+
+  static constexpr partita::rule rule(const shape_span& dy) {
+    partita::rule r;
+    const own_factors f(r, dy[0]);
+    r.begin_operand();
+    f.write(r);
+    r.begin_result();
+    for (std::size_t d = 0; d < dy[0].size(); ++d) {
+      if (d == D) add_places(r);
+      if (d < D || d >= D + Rank) r.add_dimension(f[d]);
+    }
+    if (dy[0].size() == D) add_places(r);
+    return r.complete().named(Cut ? "gradient of a lookup" : "gradient of take");
+  }
+  shape_list result_extents(const shape_span& dy) const {
+    shape_list x;
+    for (std::size_t d = 0; d < D; ++d) x.push_back(dy[0][d]);
+    x.push_back(extent);
+    for (std::size_t d = D + Rank; d < dy[0].size(); ++d) x.push_back(dy[0][d]);
+    return x;
+  }
+  template <class T>
+  void local(const tensor_part<const T>& dy, const tensor_part<T>& x) const {
+    for (T& element : x) element = T(0);
+    const dimension_loops n(dy.shape, D, Rank);
+    const interval own = x.box[D];
+    for_each_index<D>(indices, dy, [&](std::size_t k, std::size_t index) {
+      for (std::size_t o = 0; o < n.outer && index >= own.start && index < own.stop; ++o)
+        for (std::size_t i = 0; i < n.inner; ++i)
+          x[(o * own.size() + index - own.start) * n.inner + i] += dy[(o * n.along + k) * n.inner + i];
+    });
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dx, const X&, const X&) const;
+
+ private:
+  static constexpr void add_places(partita::rule& r) {
+    if (Cut) r.add_dimension(r.add_factor(dynamic, nth_letter(r.factor_count)));
+    else r.add_whole_dimension();
+  }
+};
+
+/// The elements at these indices along dimension D. Where this dimension may be `Cut`, a worker gives 0 for what it
+/// does not hold, and the result is a partial sum.
+template <std::size_t D, std::size_t Rank, bool Cut = false>
+struct take_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
+  static constexpr std::size_t parameters = 1;
+  known_indices indices;
+
+  static constexpr partita::rule rule(const shape_span& x) {
+    partita::rule r;
+    const own_factors f(r, x[0], Cut ? 0 : std::uint32_t{1} << D);
+    r.begin_operand();
+    f.write(r);
+    r.begin_result();
+    for (std::size_t d = 0; d < x[0].size(); ++d) {
+      if (d != D) r.add_dimension(f[d]);
+      for (std::size_t k = 0; d == D && k < Rank; ++k)
+        r.add_dimension(r.add_factor(dynamic, nth_letter(r.factor_count)));
+    }
+    return Cut ? r.complete().named("lookup") : r.complete().with(linearity::movement).named("take");
+  }
+  shape_list result_extents(const shape_span& x) const {
+    shape_list y;
+    for (std::size_t d = 0; d < x[0].size(); ++d) {
+      if (d != D) y.push_back(x[0][d]);
+      for (std::size_t k = 0; d == D && k < Rank; ++k) y.push_back(indices.extents[k]);
+    }
+    for (const std::size_t one : *indices.all)
+      if (one >= x[0][D])
+        throw shape_error(text("partita::take: requires indices below the extent of dimension ")
+                          << D << " of " << x[0] << ", got " << one);
+    return y;
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    const dimension_loops n(y.shape, D, Rank);
+    const interval own = x.box[D];
+    for_each_index<D>(indices, y, [&](std::size_t k, std::size_t index) {
+      const bool is_here = index >= own.start && index < own.stop;
+      for (std::size_t o = 0; o < n.outer; ++o)
+        for (std::size_t i = 0; i < n.inner; ++i)
+          y[(o * n.along + k) * n.inner + i] = is_here ? x[(o * own.size() + index - own.start) * n.inner + i] : T(0);
+    });
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+    return operate(untake_operation<D, Rank, Cut>{indices, x.extents()[D]}, dy);
+  }
+};
+template <std::size_t D, std::size_t Rank, bool Cut>
+template <class X>
+X untake_operation<D, Rank, Cut>::adjoint(std::size_t, const X& dx, const X&, const X&) const {
+  return operate(take_operation<D, Rank, Cut>{indices}, dx);
+}
+
+}  // namespace partita::detail
