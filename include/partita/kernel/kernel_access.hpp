@@ -7,6 +7,9 @@
 
 namespace partita::detail {
 
+/// An empty error message, so that a call without errors makes none.
+inline const text nothing_to_object;
+
 /// Calls of a kernel with hooks. `error_message` is an error message, or empty: if one worker has one, all workers
 /// throw it as a shape_error. `fill()` is called after all workers have agreed, and must have written the elements of
 /// dy when it returns; so a worker that computes longer does not delay the agreement of the others. A view may be the

@@ -4,7 +4,6 @@
 // checks.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

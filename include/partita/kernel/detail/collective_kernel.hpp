@@ -31,8 +31,6 @@ consteval bool is_block() {
   }
 }
 
-inline const text nothing_to_object;
-
 /// Base class of a kernel that defines these members, one for each direction (its static_asserts test variables,
 /// because g++ prints ten more lines to explain a concept):
 ///   group_direction there, back;  bool shares, exact;  class reduction;  takes<X>(), takes_back<Y>(), which contain

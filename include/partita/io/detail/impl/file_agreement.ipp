@@ -1,6 +1,7 @@
 // Defines the functions that io/detail/file_agreement.hpp declares.
 #pragma once
 
+#include <partita/comm/facts.hpp>
 #include <partita/io/detail/file_agreement.hpp>
 
 namespace partita::detail {
@@ -29,14 +30,9 @@ PARTITA_DEF std::uint64_t file_call::common(std::uint64_t choices) const {
 
 PARTITA_DEF void file_call::settle(const file_trouble& mine) const {
   if (all(mine.empty())) return;
+  const auto have_none = gathered<1>(*world_.state(), {mine.empty() ? 1U : 0U});
   std::size_t who = 0;
-  for (std::size_t first = 0; first < world_.size(); first += 64) {  // one bit per worker without an error
-    std::uint64_t content = ~std::uint64_t{0};
-    if (!mine.empty() && world_.id() / 64 == first / 64) content = ~(std::uint64_t{1} << world_.id() % 64);
-    const std::uint64_t all_content = common(content);
-    who = first + static_cast<std::size_t>(std::countr_one(all_content));
-    if (who < first + 64) break;
-  }
+  while (have_none[who][0] != 0) ++who;
   const std::string told =
       bytes_of(who, static_cast<char>(mine.what) + std::string(mine.sentence.begin(), mine.sentence.end()));
   file_trouble first;
