@@ -48,25 +48,14 @@ class reduce {
 
 /// `sequentially::all_reduce(p, dimensions<0>, maximum)(x)`: the result of partita::all_reduce for each worker.
 template <class Extents, class Reduction>
-class all_reduce {
+class all_reduce : public detail::reduction_along<Extents, Reduction> {
  public:
   template <class P, class Dimensions>
     requires requires(Dimensions named) { kept_dimensions<Extents::rank()>(named); }
   all_reduce(const P& p, Dimensions named, partita::detail::reduction_argument<Reduction>)
-      : grid_(detail::grid_of(p)), kept_(kept_dimensions<Extents::rank()>(named)) {}
+      : detail::reduction_along<Extents, Reduction>(detail::grid_of(p), kept_dimensions<Extents::rank()>(named),
+                                                    "all_reduce") {}
 
-  template <ranked_array X>
-  auto operator()(const std::vector<X>& x) const {
-    detail::expect_blocks(grid_, x.size(), "all_reduce");
-    std::vector<xt::xtensor<element_of<X>, rank_of<X>>> y;
-    y.reserve(x.size());
-    for (std::size_t worker = 0; worker < x.size(); ++worker) {
-      const group_plan p = plan(worker);
-      y.push_back(p.large ? detail::reduced<Reduction>(x, p.groups[0].members, 0, "all_reduce")
-                          : detail::copied(x[worker]));
-    }
-    return y;
-  }
   /// The mean and the sum are self-adjoint.
   template <ranked_array Y>
   auto adjoint(const std::vector<Y>& dy) const {
@@ -75,11 +64,6 @@ class all_reduce {
                   "reduction, sum or mean");
     return (*this)(dy);
   }
-  group_plan plan(std::size_t worker) const { return plan_sum_groups(grid_, kept_, worker); }
-
- private:
-  grid<Extents> grid_;
-  std::array<bool, Extents::rank()> kept_;
 };
 
 template <class P, class Q, class Named, class... Policies>

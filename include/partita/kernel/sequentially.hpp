@@ -86,35 +86,22 @@ class sum_reduce {
 
 /// `sequentially::all_sum_reduce(p, dimensions<0>)(x)`: the result of partita::all_sum_reduce for each worker.
 template <class Extents>
-class all_sum_reduce {
+class all_sum_reduce : public detail::reduction_along<Extents, detail::added> {
+  using base = detail::reduction_along<Extents, detail::added>;
+
  public:
   template <class P, class Dimensions>
     requires requires(Dimensions named) { kept_dimensions<Extents::rank()>(named); }
   all_sum_reduce(const P& p, Dimensions named) : all_sum_reduce(p, kept_dimensions<Extents::rank()>(named)) {}
   /// With dimensions that are known at run time: if kept[d] is true, blocks along dimension d are not summed.
   template <class P>
-  all_sum_reduce(const P& p, const std::array<bool, Extents::rank()>& kept) : grid_(detail::grid_of(p)), kept_(kept) {}
+  all_sum_reduce(const P& p, const std::array<bool, Extents::rank()>& kept)
+      : base(detail::grid_of(p), kept, "all_sum_reduce") {}
 
-  template <ranked_array X>
-  auto operator()(const std::vector<X>& x) const {
-    detail::expect_blocks(grid_, x.size(), "all_sum_reduce");
-    std::vector<xt::xtensor<element_of<X>, rank_of<X>>> y;
-    y.reserve(x.size());
-    for (std::size_t worker = 0; worker < x.size(); ++worker) {
-      const group_plan p = plan(worker);
-      y.push_back(p.large ? detail::sum_of(x, p.groups[0].members, 0, "all_sum_reduce") : detail::copied(x[worker]));
-    }
-    return y;
-  }
   template <ranked_array Y>
   auto adjoint(const std::vector<Y>& dy) const {
     return (*this)(dy);
   }
-  group_plan plan(std::size_t worker) const { return plan_sum_groups(grid_, kept_, worker); }
-
- private:
-  grid<Extents> grid_;
-  std::array<bool, Extents::rank()> kept_;
 };
 
 /// `sequentially::repartition(p_x, p_y, policies...)(x)`: the result of partita::repartition for each worker.

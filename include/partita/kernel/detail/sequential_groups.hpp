@@ -82,10 +82,32 @@ xt::xtensor<element_of<X>, rank_of<X>> reduced(const std::vector<X>& x, const st
       all.data()[i] = Reduction::template completed<T>(all.data()[i], members.size() - first);
   return all;
 }
-template <ranked_array X>
-auto sum_of(const std::vector<X>& x, const std::vector<std::size_t>& members, std::size_t first, const char* call) {
-  return reduced<added, X>(x, members, first, call);
-}
+
+/// The reduction of the blocks along some dimensions of a grid, for every worker of it.
+template <class Extents, class Reduction>
+class reduction_along {
+ public:
+  reduction_along(const grid<Extents>& p, const std::array<bool, Extents::rank()>& kept, const char* name)
+      : grid_(p), kept_(kept), name_(name) {}
+
+  template <ranked_array X>
+  auto operator()(const std::vector<X>& x) const {
+    expect_blocks(grid_, x.size(), name_);
+    std::vector<xt::xtensor<element_of<X>, rank_of<X>>> y;
+    y.reserve(x.size());
+    for (std::size_t worker = 0; worker < x.size(); ++worker) {
+      const group_plan p = plan(worker);
+      y.push_back(p.large ? reduced<Reduction>(x, p.groups[0].members, 0, name_) : copied(x[worker]));
+    }
+    return y;
+  }
+  group_plan plan(std::size_t worker) const { return plan_sum_groups(grid_, kept_, worker); }
+
+ private:
+  grid<Extents> grid_;
+  std::array<bool, Extents::rank()> kept_;
+  const char* name_;
+};
 
 /// The two movements between a small and a large grid.
 template <class Small, class Large>
