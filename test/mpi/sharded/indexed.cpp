@@ -22,6 +22,7 @@ BOOST_AUTO_TEST_CASE(indices_are_those_of_the_whole) {
     check_linear(everyone, "take", random, {{a, c}}, [&](const v& x) { return take(x[0], rows, dimensions<0>); });
     check_linear(everyone, "take in the middle", random, {{c, a, b}},
                  [&](const v& x) { return take(x[0], rows, dimensions<1>); });
+    check_linear(everyone, "lookup", random, {{a, c}}, [&](const v& x) { return lookup(x[0], rows); });
     check(everyone, "argmax", random, {{b, a, c}}, [](const v& x) { return argmax(x[0], dimensions<1>); });
     check(everyone, "one_hot", random, {{b, c}}, [&](const v& x) { return one_hot(x[0], a); });
     check_linear(everyone, "cumsum", random, {{a, b, c}}, [](const v& x) { return cumsum(x[0], dimensions<1>); });
@@ -51,6 +52,23 @@ BOOST_AUTO_TEST_CASE(arrays_types_and_programs_have_the_same_indices, *test::at_
   if (everyone.id() >= 4) return;
   BOOST_TEST((all == y));
   BOOST_TEST((traced == all));
+}
+
+BOOST_AUTO_TEST_CASE(a_program_looks_rows_up_in_a_table_whose_rows_are_cut) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const xt::xtensor<double, 2> table{{1, 2}, {3, 4}, {5, 6}, {7, 8}, {9, 10}};
+  const xt::xtensor<int, 1> rows{4, 0, 4};
+  const auto f = [&](const auto& x) { return lookup(x, rows); };
+  const auto cut = shard(everyone, m.layout("a", ""), table);
+  const auto program = trace(f, spec(m.layout("a", ""), {5, 2}));
+  BOOST_TEST((f(table) == xt::xtensor<double, 2>{{9, 10}, {1, 2}, {9, 10}}));
+  BOOST_TEST((reshard(program(cut), m.layout("", "")).whole<2>() == f(table)));
+  const auto squares = [](const auto& g) { return [g](const auto& x) { return sum(square(g(x))); }; };
+  const auto [value, gradients] = value_and_gradient(squares(program), cut);
+  const xt::xtensor<double, 2> expected{{2, 4}, {0, 0}, {0, 0}, {0, 0}, {36, 40}};
+  BOOST_TEST(value == 367);
+  BOOST_TEST((reshard(std::get<0>(gradients), m.layout("", "")).whole<2>() == expected));
 }
 
 BOOST_AUTO_TEST_CASE(classes_may_be_cut_and_numbers_that_are_no_class_have_a_row_of_zeros) {
