@@ -37,8 +37,7 @@ sharded_tensor<To> cast_tensor(const sharded_tensor<T>& given) {
 ///           has one element type. A traced program also has one element type: cast its arguments instead.
 /// Cost:     one pass over this worker's block; no communication, unless x is partial.
 /// Adjoint:  none.
-template <class To, class X>
-  requires ranked_array<X>
+template <class To, ranked_array X>
 auto cast(X&& x) {
   return xt::xtensor<To, rank_of<X>>(xt::cast<To>(x));
 }

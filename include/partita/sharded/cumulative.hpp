@@ -128,29 +128,25 @@ auto cumulated(const X& x) {
 /// Adjoint:  of cumsum the cumulative sum from the end. Of cumprod the products of the other elements, also where some
 ///           are 0. Of cummax and cummin dy to the last of the equal elements that are the extreme there, to the last
 ///           NaN if it is NaN.
-template <class X, std::size_t D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t D>
 auto cumsum(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>,
                 "partita::cumsum(x, dimensions<d>): requires a dimension that x has; count from 0");
   return detail::cumulated<sum_t, X, D>(x);
 }
-template <class X, std::size_t D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t D>
 auto cumprod(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>,
                 "partita::cumprod(x, dimensions<d>): requires a dimension that x has; count from 0");
   return detail::cumulated<product_t, X, D>(x);
 }
-template <class X, std::size_t D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t D>
 auto cummax(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>,
                 "partita::cummax(x, dimensions<d>): requires a dimension that x has; count from 0");
   return detail::cumulated<maximum_t, X, D>(x);
 }
-template <class X, std::size_t D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t D>
 auto cummin(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>,
                 "partita::cummin(x, dimensions<d>): requires a dimension that x has; count from 0");

@@ -49,8 +49,7 @@ struct drop_operation {
 /// Requires: a probability from 0 to 1 [shape_error].
 /// Cost:     nothing moves, and partial sums pass through unreduced; a quarter of a Philox4x32-10 per element.
 /// Adjoint:  dy with the same mask.
-template <class X>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X>
 auto drop(const X& x, const dropout_options& options, std::uint64_t step) {
   if (!(options.probability >= 0 && options.probability <= 1))
     throw shape_error("partita::drop(x, options, step): requires a probability from 0 to 1");

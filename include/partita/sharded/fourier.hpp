@@ -123,8 +123,7 @@ auto real_of_spectrum_call(const X& x, std::size_t n, fourier_norm norm) {
 /// Cost:     transforms by FFTW. A dimension that is sharded is made whole by one move: its axes shard another one in
 ///           the result, so that the inverse moves back to the layout of z. In a traced program completion chooses.
 /// Adjoint:  the conjugate transpose: the other direction with the same factor.
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto fft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::backward) {
   constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
   static_assert(takes,
@@ -133,8 +132,7 @@ auto fft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::backw
   if constexpr (takes) return detail::transform_call<D...>("fft", z, {false, norm});
   else return detail::rejected_call{};
 }
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto ifft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::backward) {
   constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
   static_assert(takes,
@@ -147,8 +145,7 @@ auto ifft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::back
 /// Requires: elements of float or double [compile time].
 /// Cost:     as fft; the half spectrum is computed first.
 /// Adjoint:  the transpose, as a map of real numbers.
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto rfft(const X& x, dimensions_t<D...>, fourier_norm norm = fourier_norm::backward) {
   constexpr bool takes = detail::real_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
   static_assert(takes,
@@ -161,8 +158,7 @@ auto rfft(const X& x, dimensions_t<D...>, fourier_norm norm = fourier_norm::back
 /// Requires: complex elements [compile time]; n / 2 + 1 numbers along that dimension [shape_error].
 /// Cost:     as ifft; the half spectrum is transformed last.
 /// Adjoint:  the transpose, as a map of real numbers.
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto irfft(const X& y, dimensions_t<D...>, std::size_t n, fourier_norm norm = fourier_norm::backward) {
   constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
   static_assert(
@@ -178,23 +174,19 @@ auto irfft(const X& y, dimensions_t<D...>, std::size_t n, fourier_norm norm = fo
 /// Cost:     as fft.
 /// Adjoint:  the transpose.
 /// Source:   scipy.fft.dct, idct, dst, idst
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto dct(const X& x, dimensions_t<D...>, std::size_t type = 2, fourier_norm norm = fourier_norm::backward) {
   return detail::real_transform_call<D...>("dct", x, false, type, false, norm);
 }
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto idct(const X& x, dimensions_t<D...>, std::size_t type = 2, fourier_norm norm = fourier_norm::backward) {
   return detail::real_transform_call<D...>("idct", x, false, type, true, norm);
 }
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto dst(const X& x, dimensions_t<D...>, std::size_t type = 2, fourier_norm norm = fourier_norm::backward) {
   return detail::real_transform_call<D...>("dst", x, true, type, false, norm);
 }
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto idst(const X& x, dimensions_t<D...>, std::size_t type = 2, fourier_norm norm = fourier_norm::backward) {
   return detail::real_transform_call<D...>("idst", x, true, type, true, norm);
 }

@@ -113,8 +113,7 @@ auto take(const X& x, const Indices& indices, dimensions_t<D>) {
 /// One row of `classes` elements per label: 1 at the index of the label and 0 elsewhere; all 0 if the label is not a
 /// class. The labels are elements of the tensor.
 /// Adjoint:  none; labels get no gradient.
-template <class X>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X>
 auto one_hot(const X& labels, std::size_t classes) {
   return operate(detail::one_hot_operation{classes}, labels);
 }
@@ -122,16 +121,14 @@ auto one_hot(const X& labels, std::size_t classes) {
 /// The index is an element of the tensor's type, which must represent it exactly (float: up to 2^24).
 /// Requires: at least one element along the dimension [shape_error].
 /// Adjoint:  none; x gets no gradient.
-template <class X, std::size_t D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t D>
 auto argmax(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>,
                 "partita::argmax(x, dimensions<d>): requires a dimension that x has; count from 0");
   if constexpr (detail::has_dimensions<X, D>) return operate(detail::argmax_operation<D>{}, x);
 }
 /// The index of the smallest element, in the same way.
-template <class X, std::size_t D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t D>
 auto argmin(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>,
                 "partita::argmin(x, dimensions<d>): requires a dimension that x has; count from 0");

@@ -170,8 +170,7 @@ class_targets targets_of(const shape_list& scores, const Labels& labels, const c
 ///           for all classes or for none, and a smoothing from 0 to 1 [shape_error].
 /// Cost:     where the classes are sharded, three numbers per place are reduced, and nothing is gathered.
 /// Adjoint:  dy times the difference of the softmax and the label, by weight; labels get no gradient.
-template <class Scores, ranked_array Labels, std::size_t D>
-  requires detail::any_tensor<Scores>
+template <detail::any_tensor Scores, ranked_array Labels, std::size_t D>
 auto cross_entropy(const Scores& given, const Labels& labels, dimensions_t<D>, const cross_entropy_form& form = {}) {
   constexpr bool are_integers = std::is_integral_v<element_of<Labels>>, has_classes = detail::has_dimensions<Scores, D>;
   static_assert(are_integers, "partita::cross_entropy(scores, labels): requires labels of an integer type");
@@ -192,8 +191,7 @@ auto cross_entropy(const Scores& given, const Labels& labels, dimensions_t<D>, c
   else if constexpr (detail::tensor_kind<Scores> == 3) return loss(given);
   else return loss(detail::finished_value(given));
 }
-template <class Scores, ranked_array Labels>
-  requires detail::any_tensor<Scores>
+template <detail::any_tensor Scores, ranked_array Labels>
 auto cross_entropy(const Scores& scores, const Labels& labels, const cross_entropy_form& form) {
   return cross_entropy(scores, labels, dimensions<1>, form);
 }

@@ -135,8 +135,7 @@ struct scale_groups_operation {
 /// Shapes:   x is batch x channels x features; both results have one element per channel.
 /// Cost:     two sums of one number per channel where batch or features are sharded.
 /// Adjoint:  of both results, through the operations that compute them.
-template <class X>
-  requires detail::tensor_value<X>
+template <detail::tensor_value X>
 auto batch_statistics(const X& given) {
   const auto whole = [](const auto& y) {
     if constexpr (detail::tensor_kind<decltype(y)> == 3) return y;

@@ -229,8 +229,7 @@ using margin_along = margin;
 /// Cost:     where sliced dimensions are sharded, each worker receives only the elements of x that its block of the
 ///           result needs; a copy of the result.
 /// Adjoint:  pad with zeros.
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto slice(const X& x, dimensions_t<D...>, const detail::interval_along<D>&... of) {
   static_assert(detail::has_dimensions<X, D...>,
                 "partita::slice(x, dimensions<d...>, {from, to}...): requires dimensions that x has, each once; count "
@@ -239,16 +238,14 @@ auto slice(const X& x, dimensions_t<D...>, const detail::interval_along<D>&... o
 }
 /// Adds zeros, or another number, before and after some dimensions: `pad(x, dimensions<0, 1>, {1, 2}, {0, 1})`. Sharded
 /// dimensions are treated as in `slice`.
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto pad(const X& x, dimensions_t<D...>, const detail::margin_along<D>&... by) {
   static_assert(detail::has_dimensions<X, D...>,
                 "partita::pad(x, dimensions<d...>, {before, after}...): requires dimensions that x has, each once; "
                 "count them from 0");
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::pad_operation<true, D...>{{by...}, 0}, x);
 }
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto pad(const X& x, double number, dimensions_t<D...>, const detail::margin_along<D>&... by) {
   static_assert(detail::has_dimensions<X, D...>,
                 "partita::pad(x, number, dimensions<d...>, {before, after}...): requires dimensions that x has, each "
@@ -279,8 +276,7 @@ auto concatenate(dimensions_t<D>, const X&... x) {
 /// Requires: extents that sum to the extent of the dimension [shape_error]; a partial tensor stays partial.
 /// Cost:     that of one `slice` for each part.
 /// Adjoint:  the sum of the parts' cotangents, each padded with zeros.
-template <class X, std::size_t D, std::size_t... E>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t D, std::size_t... E>
 auto split(const X& x, dimensions_t<D>, const extents<E...>& parts) {
   static_assert(detail::has_dimensions<X, D>,
                 "partita::split(x, dimensions<d>, extents): requires a dimension that x has");
@@ -297,8 +293,7 @@ auto split(const X& x, dimensions_t<D>, const extents<E...>& parts) {
     return detail::rejected_call{};
   }
 }
-template <std::size_t N, class X, std::size_t D>
-  requires detail::any_tensor<X>
+template <std::size_t N, detail::any_tensor X, std::size_t D>
 auto split(const X& x, dimensions_t<D>) {
   static_assert(N > 0, "partita::split<n>(x, dimensions<d>): requires at least one part");
   static_assert(detail::has_dimensions<X, D>, "partita::split<n>(x, dimensions<d>): requires a dimension that x has");

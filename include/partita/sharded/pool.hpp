@@ -33,8 +33,7 @@ auto sampled(const Rule& rule, const X& x) {
 /// Cost:     nothing moves where features are whole. Where they are sharded, each worker receives the inputs beyond its
 ///           block that its outputs read. Partial sums pass through unreduced, except in max pooling.
 /// Adjoint:  to the inputs that were read; that of max pooling reads x and selects the largest element again.
-template <std::size_t D, class X>
-  requires detail::any_tensor<X>
+template <std::size_t D, detail::any_tensor X>
 auto max_pool(const X& x, const max_pooling_options<D>& options) {
   constexpr bool fits = detail::has_features_of<D, X>();
   static_assert(fits, "partita::max_pool<D>(x, options): requires x = batch x channels x D features");
@@ -42,8 +41,7 @@ auto max_pool(const X& x, const max_pooling_options<D>& options) {
     return detail::sampled<detail::largest_operation, D>(
         detail::window_geometry<D + 2>("partita::max_pool<D>(x, options)", options), x);
 }
-template <std::size_t D, class X>
-  requires detail::any_tensor<X>
+template <std::size_t D, detail::any_tensor X>
 auto average_pool(const X& x, const average_pooling_options<D>& options) {
   constexpr bool fits = detail::has_features_of<D, X>();
   static_assert(fits, "partita::average_pool<D>(x, options): requires x = batch x channels x D features");
@@ -51,8 +49,7 @@ auto average_pool(const X& x, const average_pooling_options<D>& options) {
     return detail::sampled<detail::sample_operation, D>(
         detail::window_geometry<D + 2>("partita::average_pool<D>(x, options)", options), x);
 }
-template <std::size_t D, class X>
-  requires detail::any_tensor<X>
+template <std::size_t D, detail::any_tensor X>
 auto adaptive_max_pool(const X& x, const adaptive_pooling_options<D>& options) {
   constexpr bool fits = detail::has_features_of<D, X>();
   static_assert(fits, "partita::adaptive_max_pool<D>(x, options): requires x = batch x channels x D features");
@@ -60,8 +57,7 @@ auto adaptive_max_pool(const X& x, const adaptive_pooling_options<D>& options) {
     return detail::sampled<detail::largest_operation, D>(
         detail::adaptive_rule<D + 2>("partita::adaptive_max_pool<D>(x, options)", options), x);
 }
-template <std::size_t D, class X>
-  requires detail::any_tensor<X>
+template <std::size_t D, detail::any_tensor X>
 auto adaptive_average_pool(const X& x, const adaptive_pooling_options<D>& options) {
   constexpr bool fits = detail::has_features_of<D, X>();
   static_assert(fits, "partita::adaptive_average_pool<D>(x, options): requires x = batch x channels x D features");
@@ -69,8 +65,7 @@ auto adaptive_average_pool(const X& x, const adaptive_pooling_options<D>& option
     return detail::sampled<detail::sample_operation, D>(
         detail::adaptive_rule<D + 2>("partita::adaptive_average_pool<D>(x, options)", options), x);
 }
-template <std::size_t D, class X>
-  requires detail::any_tensor<X>
+template <std::size_t D, detail::any_tensor X>
 auto upsample(const X& x, const upsampling_options<D>& options) {
   constexpr bool fits = detail::has_features_of<D, X>();
   static_assert(fits, "partita::upsample<D>(x, options): requires x = batch x channels x D features");

@@ -12,8 +12,7 @@ namespace partita {
 /// x in reverse order along some dimensions: `flip(x, dimensions<0, 1>)`.
 /// Cost:     where these dimensions are sharded, each worker receives its block of the result; a copy.
 /// Adjoint:  flip.
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto flip(const X& x, dimensions_t<D...>) {
   static_assert(detail::has_dimensions<X, D...>,
                 "partita::flip(x, dimensions<d...>): requires dimensions that x has, each once; count them from 0");
@@ -24,8 +23,7 @@ auto flip(const X& x, dimensions_t<D...>) {
 /// Cost:     where these dimensions are sharded, each worker receives what its block reads; the workers at the seam
 ///           receive the whole dimension.
 /// Adjoint:  roll by the negative shifts.
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto roll(const X& x, dimensions_t<D...>, const detail::shift_along<D>&... by) {
   static_assert(detail::has_dimensions<X, D...>,
                 "partita::roll(x, dimensions<d...>, shift...): requires dimensions that x has, each once; count them "
@@ -35,8 +33,7 @@ auto roll(const X& x, dimensions_t<D...>, const detail::shift_along<D>&... by) {
 /// x repeated along some dimensions: `tile(x, dimensions<0>, 3)` stands three times below itself.
 /// Cost:     where these dimensions are sharded, each worker receives what its block reads; a copy.
 /// Adjoint:  the sum of the copies.
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto tile(const X& x, dimensions_t<D...>, const detail::count_along<D>&... times) {
   static_assert(detail::has_dimensions<X, D...>,
                 "partita::tile(x, dimensions<d...>, times...): requires dimensions that x has, each once; count them "
@@ -47,8 +44,7 @@ auto tile(const X& x, dimensions_t<D...>, const detail::count_along<D>&... times
 /// Shapes:   these dimensions of x have extent 1 [shape_error].
 /// Cost:     nothing moves; a copy. The new extents may be sharded.
 /// Adjoint:  the sum along these dimensions.
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto expand(const X& x, dimensions_t<D...>, const detail::count_along<D>&... to) {
   static_assert(detail::has_dimensions<X, D...>,
                 "partita::expand(x, dimensions<d...>, extent...): requires dimensions that x has, each once; count "
@@ -61,8 +57,7 @@ auto expand(const X& x, dimensions_t<D...>, const detail::count_along<D>&... to)
 /// Cost:     where these dimensions are sharded, each worker receives the elements of x between the first and the last
 ///           that its block of the result needs.
 /// Adjoint:  the elements at their places, and zeros between them.
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto strided_slice(const X& x, dimensions_t<D...>, const detail::progression_along<D>&... of) {
   static_assert(detail::has_dimensions<X, D...>,
                 "partita::strided_slice(x, dimensions<d...>, {start, stop, step}...): requires dimensions that x has, "
@@ -73,14 +68,12 @@ auto strided_slice(const X& x, dimensions_t<D...>, const detail::progression_alo
 /// elsewhere; `triu` the upper triangle, where j - i >= diagonal.
 /// Cost:     nothing moves.
 /// Adjoint:  the same triangle.
-template <class X>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X>
 auto tril(const X& x, std::ptrdiff_t diagonal = 0) {
   static_assert(detail::may_be_matrices<X>, "partita::tril(x): requires a tensor of at least two dimensions");
   if constexpr (detail::may_be_matrices<X>) return operate(detail::triangle_operation<true>{diagonal}, x);
 }
-template <class X>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X>
 auto triu(const X& x, std::ptrdiff_t diagonal = 0) {
   static_assert(detail::may_be_matrices<X>, "partita::triu(x): requires a tensor of at least two dimensions");
   if constexpr (detail::may_be_matrices<X>) return operate(detail::triangle_operation<false>{diagonal}, x);
@@ -90,15 +83,13 @@ auto triu(const X& x, std::ptrdiff_t diagonal = 0) {
 /// Shapes:   the dimensions that are removed have extent 1 [shape_error].
 /// Cost:     nothing moves or is copied.
 /// Adjoint:  the other one.
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto squeeze(const X& x, dimensions_t<D...>) {
   static_assert(detail::has_dimensions<X, D...>,
                 "partita::squeeze(x, dimensions<d...>): requires dimensions that x has, each once; count them from 0");
   if constexpr (detail::has_dimensions<X, D...>) return detail::call(detail::squeeze_operation<D...>{}, x);
 }
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto unsqueeze(const X& x, dimensions_t<D...>) {
   static_assert(detail::distinct_dimensions<D...>,
                 "partita::unsqueeze(x, dimensions<d...>): requires dimensions of the result, each once");

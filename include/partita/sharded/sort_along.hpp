@@ -226,8 +226,7 @@ consteval bool takes_lines() {
 ///           dimension in the result, so that each worker sorts its share of the lines; a tensor of rank 1 is gathered
 ///           (sort(x) of sort_elements.hpp gathers nothing). In a traced program completion chooses.
 /// Adjoint:  dy to the places that the elements came from; the lines of x are sorted again.
-template <class X, std::size_t D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t D>
 auto sort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
   if constexpr (detail::takes_lines<X, D>())
     return detail::with_lines<D>(x, [&](const auto& z) {
@@ -239,8 +238,7 @@ auto sort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
 /// order. The index is an element of the tensor's type, which must represent it exactly (float: up to 2^24).
 /// Shapes, Requires, Cost: those of sort.
 /// Adjoint:  none; x gets no gradient.
-template <class X, std::size_t D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t D>
 auto argsort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
   if constexpr (detail::takes_lines<X, D>())
     return detail::with_lines<D>(x, [&](const auto& z) {
@@ -254,8 +252,7 @@ auto argsort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) 
 /// Requires: what sort requires, and at least k elements along the dimension [shape_error].
 /// Cost:     that of sort, but of each line only the k elements are sorted.
 /// Adjoint:  dy of the values to the places that they came from, 0 elsewhere; indices have no gradient.
-template <class X, std::size_t D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t D>
 auto top_k(const X& x, std::size_t k, dimensions_t<D>) {
   if constexpr (detail::takes_lines<X, D>())
     return detail::with_lines<D>(x, [&](const auto& z) {
@@ -273,8 +270,7 @@ auto top_k(const X& x, std::size_t k, dimensions_t<D>) {
 ///           [shape_error].
 /// Cost:     that of sort.
 /// Adjoint:  dy to the two elements, by their weights; to the last NaN if there is one.
-template <class X, std::size_t D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t D>
 auto quantile(const X& x, double probability, dimensions_t<D> along) {
   constexpr bool has_fractions = !std::is_integral_v<detail::element_of_tensor<X>>;
   static_assert(has_fractions,

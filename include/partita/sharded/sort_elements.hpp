@@ -128,8 +128,7 @@ consteval bool takes_elements() {
 /// Cost:     an argsort of equal parts of all workers; elements and indices move a few times, each to the worker that
 ///           needs it. The order is that of the kernels: stable, NaNs last.
 /// Adjoint:  dy to the places that the elements came from.
-template <class X>
-  requires detail::tensor_value<X>
+template <detail::tensor_value X>
 auto sort(const X& x, const sort_direction& direction = {}) {
   if constexpr (detail::takes_elements<X>())
     return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
@@ -144,8 +143,7 @@ auto sort(const X& x, const sort_direction& direction = {}) {
 /// z in the order of x.
 /// Shapes, Requires, Cost: those of sort(x).
 /// Adjoint:  none.
-template <class X>
-  requires detail::tensor_value<X>
+template <detail::tensor_value X>
 auto argsort(const X& x, const sort_direction& direction = {}) {
   if constexpr (detail::takes_elements<X>())
     return detail::as_kind_of<false, 1>(x, [&](const auto& given) {
@@ -161,8 +159,7 @@ auto argsort(const X& x, const sort_direction& direction = {}) {
 /// Requires: what sort(x) requires, and at least k elements [shape_error].
 /// Cost:     a local selection, and an exchange of at most k elements between each two workers.
 /// Adjoint:  dy of the values to the places that they came from, 0 elsewhere; none of the indices.
-template <class X>
-  requires detail::tensor_value<X>
+template <detail::tensor_value X>
 auto top_k(const X& x, std::size_t k) {
   if constexpr (detail::takes_elements<X>()) {
     const auto indices = detail::as_kind_of<true, 1>(x, [&](const auto& given) {
@@ -188,8 +185,7 @@ auto top_k(const X& x, std::size_t k) {
 /// Requires: what sort(x) requires, float or double, at least one element, a probability from 0 to 1 [shape_error].
 /// Cost:     that of argsort(x).
 /// Adjoint:  dy to the two elements, by their weights; to the last NaN if there is one.
-template <class X>
-  requires detail::tensor_value<X>
+template <detail::tensor_value X>
 auto quantile(const X& x, double probability) {
   constexpr bool has_fractions = !std::is_integral_v<detail::element_of_tensor<X>>;
   static_assert(has_fractions,
@@ -220,8 +216,7 @@ auto quantile(const X& x, double probability) {
 /// Requires: what sort(x) requires.
 /// Cost:     a sort of equal parts of all workers, of the elements that differ there, and an exchange.
 /// Adjoint:  none.
-template <class X>
-  requires detail::tensor_value<X>
+template <detail::tensor_value X>
 auto unique(const X& x) {
   if constexpr (detail::takes_elements<X>())
     return detail::as_kind_of<false, 1>(x, [&](const auto& given) {

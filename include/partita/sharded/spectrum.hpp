@@ -96,8 +96,7 @@ using points_along = std::size_t;
 /// halved between the two where there are more than n points, and they are added where n is left. So padding and
 /// truncation give z again, and fields of real numbers stay real.
 /// Source:   scipy.signal.resample
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto resize_spectrum(const X& z, dimensions_t<D...>, const detail::points_along<D>&... m) {
   constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
   static_assert(takes,
@@ -116,8 +115,7 @@ auto resize_spectrum(const X& z, dimensions_t<D...>, const detail::points_along<
 /// Cost:     as resize_spectrum.
 /// Adjoint:  the exact transpose. Of an even n, where n points are left, wave n / 2 is doubled, because irfft reads its
 ///           real part.
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto resize_half_spectrum(const X& y, dimensions_t<D...>, std::size_t n, const detail::points_along<D>&... m) {
   constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
   static_assert(takes,
@@ -139,16 +137,14 @@ auto resize_half_spectrum(const X& y, dimensions_t<D...>, std::size_t n, const d
 /// Cost:     as roll.
 /// Adjoint:  each is that of the other.
 /// Source:   numpy.fft.fftshift and ifftshift
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto fftshift(const X& x, dimensions_t<D...>) {
   static_assert(detail::has_dimensions<X, D...>,
                 "partita::fftshift(x, dimensions<...>): requires dimensions that x has, each once");
   if constexpr (detail::has_dimensions<X, D...>) return detail::shifted_frequencies<X, D...>("fftshift", x, false);
   else return detail::rejected_call{};
 }
-template <class X, std::size_t... D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t... D>
 auto ifftshift(const X& x, dimensions_t<D...>) {
   static_assert(detail::has_dimensions<X, D...>,
                 "partita::ifftshift(x, dimensions<...>): requires dimensions that x has, each once");

@@ -170,40 +170,33 @@ struct activated_value : Value {
 }  // namespace detail
 
 /// `relu(x)`: the larger of 0 and each element of a tensor, an array or a traced value. `relu<float>()` is the layer.
-template <class Value>
-  requires detail::any_tensor<Value>
+template <detail::any_tensor Value>
 class relu<Value> : public detail::activated_value<element_functions::relu, Value> {
  public:
   using detail::activated_value<element_functions::relu, Value>::activated_value;
 };
-template <class X>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X>
 relu(const X&) -> relu<detail::activated<element_functions::relu, X>>;
 
 /// `sigmoid(x)`: 1 / (1 + exp(-x)) of each element of a tensor, an array or a traced value. `sigmoid<float>()` is the
 /// layer.
-template <class Value>
-  requires detail::any_tensor<Value>
+template <detail::any_tensor Value>
 class sigmoid<Value> : public detail::activated_value<element_functions::sigmoid, Value> {
  public:
   using detail::activated_value<element_functions::sigmoid, Value>::activated_value;
 };
-template <class X>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X>
 sigmoid(const X&) -> sigmoid<detail::activated<element_functions::sigmoid, X>>;
-template <class X>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X>
 sigmoid(const sigmoid<X>&) -> sigmoid<detail::activated<element_functions::sigmoid, sigmoid<X>>>;
 
 /// exp(x) divided by its sum along the last dimension, or along another: `softmax(x, dimensions<1>)`. If that dimension
 /// is sharded, two numbers per row are reduced and nothing is gathered.
-template <class X>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X>
 auto softmax(const X& given) {
   return detail::softmax_along<-1>(given);
 }
-template <class X, std::size_t D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t D>
 auto softmax(const X& given, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, "partita::softmax(x, dimensions<d>): requires a dimension that x has");
   if constexpr (detail::has_dimensions<X, D>) return detail::softmax_along<static_cast<std::ptrdiff_t>(D)>(given);
@@ -214,13 +207,11 @@ auto softmax(const X&) {
   static_assert(detail::dependent_false<X>, "partita::softmax(x): requires a tensor or an array of a known rank");
   return detail::rejected_call{};
 }
-template <class X>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X>
 auto log_softmax(const X& given) {
   return detail::log_softmax_along<-1>(given);
 }
-template <class X, std::size_t D>
-  requires detail::any_tensor<X>
+template <detail::any_tensor X, std::size_t D>
 auto log_softmax(const X& given, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>,
                 "partita::log_softmax(x, dimensions<d>): requires a dimension that x has");
@@ -242,8 +233,7 @@ auto normalise(const X& given, const Gamma& gamma, const Beta& beta, double epsi
 /// gathered.
 /// Shapes:   scores are rows x classes; every worker passes the labels of all rows.
 /// Requires: labels of an integer type [compile time], one per row, below the number of classes [shape_error].
-template <class Scores, ranked_array Labels>
-  requires detail::any_tensor<Scores>
+template <detail::any_tensor Scores, ranked_array Labels>
 auto cross_entropy(const Scores& given, const Labels& labels) {
   constexpr bool are_integers = std::is_integral_v<element_of<Labels>>;
   static_assert(are_integers, "partita::cross_entropy(scores, labels): requires labels of an integer type");
@@ -268,8 +258,7 @@ auto cross_entropy(const Scores& given, const Labels& labels) {
 /// Shapes:   table is labels x width; the result has the labels' extents, and the width.
 /// Requires: labels of an integer type [compile time], below the number of rows of the table, the same on every worker
 ///           [shape_error].
-template <class Table, ranked_array Labels>
-  requires detail::any_tensor<Table>
+template <detail::any_tensor Table, ranked_array Labels>
 auto lookup(const Table& table, const Labels& labels) {
   constexpr bool are_integers = std::is_integral_v<element_of<Labels>>;
   static_assert(are_integers, "partita::lookup(table, labels): requires labels of an integer type");
