@@ -47,6 +47,9 @@ consteval std::size_t rank_if_known() {
 /// X has these dimensions, as far as its type shows, and each is named once.
 template <class X, std::size_t... D>
 inline constexpr bool has_dimensions = ((D < rank_if_known<X>()) && ...) && distinct_dimensions<D...>;
+// The sentences of their compile-time errors.
+#define PARTITA_REQUIRES_DIMENSION(call) call ": requires a dimension that x has; count from 0"
+#define PARTITA_REQUIRES_DIMENSIONS(call) call ": requires dimensions that x has, each once; count them from 0"
 /// X is a typed, run-time or traced tensor, or a plain array.
 template <class X>
 concept any_tensor = tensor_value<X> || ranked_array<X>;

@@ -130,26 +130,22 @@ auto cumulated(const X& x) {
 ///           NaN if it is NaN.
 template <detail::any_tensor X, std::size_t D>
 auto cumsum(const X& x, dimensions_t<D>) {
-  static_assert(detail::has_dimensions<X, D>,
-                "partita::cumsum(x, dimensions<d>): requires a dimension that x has; count from 0");
+  static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::cumsum(x, dimensions<d>)"));
   return detail::cumulated<sum_t, X, D>(x);
 }
 template <detail::any_tensor X, std::size_t D>
 auto cumprod(const X& x, dimensions_t<D>) {
-  static_assert(detail::has_dimensions<X, D>,
-                "partita::cumprod(x, dimensions<d>): requires a dimension that x has; count from 0");
+  static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::cumprod(x, dimensions<d>)"));
   return detail::cumulated<product_t, X, D>(x);
 }
 template <detail::any_tensor X, std::size_t D>
 auto cummax(const X& x, dimensions_t<D>) {
-  static_assert(detail::has_dimensions<X, D>,
-                "partita::cummax(x, dimensions<d>): requires a dimension that x has; count from 0");
+  static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::cummax(x, dimensions<d>)"));
   return detail::cumulated<maximum_t, X, D>(x);
 }
 template <detail::any_tensor X, std::size_t D>
 auto cummin(const X& x, dimensions_t<D>) {
-  static_assert(detail::has_dimensions<X, D>,
-                "partita::cummin(x, dimensions<d>): requires a dimension that x has; count from 0");
+  static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::cummin(x, dimensions<d>)"));
   return detail::cumulated<minimum_t, X, D>(x);
 }
 

@@ -99,8 +99,7 @@ template <class X, ranked_array Indices, std::size_t D>
 auto take(const X& x, const Indices& indices, dimensions_t<D>) {
   static_assert(std::is_integral_v<element_of<Indices>>,
                 "partita::take(x, indices, dimensions<d>): requires indices of an integer type");
-  static_assert(detail::has_dimensions<X, D>,
-                "partita::take(x, indices, dimensions<d>): requires a dimension that x has; count from 0");
+  static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::take(x, indices, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D> && std::is_integral_v<element_of<Indices>>) {
     auto all = std::make_shared<std::vector<std::size_t>>();
     const xt::xtensor<element_of<Indices>, rank_of<Indices>> given = indices;
@@ -123,15 +122,13 @@ auto one_hot(const X& labels, std::size_t classes) {
 /// Adjoint:  none; x gets no gradient.
 template <detail::any_tensor X, std::size_t D>
 auto argmax(const X& x, dimensions_t<D>) {
-  static_assert(detail::has_dimensions<X, D>,
-                "partita::argmax(x, dimensions<d>): requires a dimension that x has; count from 0");
+  static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::argmax(x, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>) return operate(detail::argmax_operation<D>{}, x);
 }
 /// The index of the smallest element, in the same way.
 template <detail::any_tensor X, std::size_t D>
 auto argmin(const X& x, dimensions_t<D>) {
-  static_assert(detail::has_dimensions<X, D>,
-                "partita::argmin(x, dimensions<d>): requires a dimension that x has; count from 0");
+  static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::argmin(x, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>) return operate(detail::argmax_operation<D, true>{}, x);
 }
 

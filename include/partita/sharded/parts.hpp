@@ -232,8 +232,7 @@ using margin_along = margin;
 template <detail::any_tensor X, std::size_t... D>
 auto slice(const X& x, dimensions_t<D...>, const detail::interval_along<D>&... of) {
   static_assert(detail::has_dimensions<X, D...>,
-                "partita::slice(x, dimensions<d...>, {from, to}...): requires dimensions that x has, each once; count "
-                "them from 0");
+                PARTITA_REQUIRES_DIMENSIONS("partita::slice(x, dimensions<d...>, {from, to}...)"));
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::slice_operation<D...>{{of...}}, x);
 }
 /// Adds zeros, or another number, before and after some dimensions: `pad(x, dimensions<0, 1>, {1, 2}, {0, 1})`. Sharded
@@ -241,15 +240,13 @@ auto slice(const X& x, dimensions_t<D...>, const detail::interval_along<D>&... o
 template <detail::any_tensor X, std::size_t... D>
 auto pad(const X& x, dimensions_t<D...>, const detail::margin_along<D>&... by) {
   static_assert(detail::has_dimensions<X, D...>,
-                "partita::pad(x, dimensions<d...>, {before, after}...): requires dimensions that x has, each once; "
-                "count them from 0");
+                PARTITA_REQUIRES_DIMENSIONS("partita::pad(x, dimensions<d...>, {before, after}...)"));
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::pad_operation<true, D...>{{by...}, 0}, x);
 }
 template <detail::any_tensor X, std::size_t... D>
 auto pad(const X& x, double number, dimensions_t<D...>, const detail::margin_along<D>&... by) {
   static_assert(detail::has_dimensions<X, D...>,
-                "partita::pad(x, number, dimensions<d...>, {before, after}...): requires dimensions that x has, each "
-                "once; count them from 0");
+                PARTITA_REQUIRES_DIMENSIONS("partita::pad(x, number, dimensions<d...>, {before, after}...)"));
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::pad_operation<false, D...>{{by...}, number}, x);
 }
 /// Joins tensors along a dimension: `concatenate(dimensions<0>, x, y, z)`. The other dimensions keep their sharding; in

@@ -14,8 +14,7 @@ namespace partita {
 /// Adjoint:  flip.
 template <detail::any_tensor X, std::size_t... D>
 auto flip(const X& x, dimensions_t<D...>) {
-  static_assert(detail::has_dimensions<X, D...>,
-                "partita::flip(x, dimensions<d...>): requires dimensions that x has, each once; count them from 0");
+  static_assert(detail::has_dimensions<X, D...>, PARTITA_REQUIRES_DIMENSIONS("partita::flip(x, dimensions<d...>)"));
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::flip_operation<D...>{}, x);
 }
 /// x shifted along some dimensions, where what leaves at the end returns at the start: `roll(x, dimensions<0, 1>, 2,
@@ -26,8 +25,7 @@ auto flip(const X& x, dimensions_t<D...>) {
 template <detail::any_tensor X, std::size_t... D>
 auto roll(const X& x, dimensions_t<D...>, const detail::shift_along<D>&... by) {
   static_assert(detail::has_dimensions<X, D...>,
-                "partita::roll(x, dimensions<d...>, shift...): requires dimensions that x has, each once; count them "
-                "from 0");
+                PARTITA_REQUIRES_DIMENSIONS("partita::roll(x, dimensions<d...>, shift...)"));
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::roll_operation<D...>({by...}), x);
 }
 /// x repeated along some dimensions: `tile(x, dimensions<0>, 3)` stands three times below itself.
@@ -36,8 +34,7 @@ auto roll(const X& x, dimensions_t<D...>, const detail::shift_along<D>&... by) {
 template <detail::any_tensor X, std::size_t... D>
 auto tile(const X& x, dimensions_t<D...>, const detail::count_along<D>&... times) {
   static_assert(detail::has_dimensions<X, D...>,
-                "partita::tile(x, dimensions<d...>, times...): requires dimensions that x has, each once; count them "
-                "from 0");
+                PARTITA_REQUIRES_DIMENSIONS("partita::tile(x, dimensions<d...>, times...)"));
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::tile_operation<D...>({times...}), x);
 }
 /// Repeats the one index of some dimensions up to these extents: `expand(x, dimensions<1>, 8)` of 4 x 1 is 4 x 8.
@@ -47,8 +44,7 @@ auto tile(const X& x, dimensions_t<D...>, const detail::count_along<D>&... times
 template <detail::any_tensor X, std::size_t... D>
 auto expand(const X& x, dimensions_t<D...>, const detail::count_along<D>&... to) {
   static_assert(detail::has_dimensions<X, D...>,
-                "partita::expand(x, dimensions<d...>, extent...): requires dimensions that x has, each once; count "
-                "them from 0");
+                PARTITA_REQUIRES_DIMENSIONS("partita::expand(x, dimensions<d...>, extent...)"));
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::expand_operation<D...>{{to...}}, x);
 }
 /// Every step-th element along some dimensions: `strided_slice(x, dimensions<0>, {1, 9, 2})` has the indices 1, 3,
@@ -60,8 +56,7 @@ auto expand(const X& x, dimensions_t<D...>, const detail::count_along<D>&... to)
 template <detail::any_tensor X, std::size_t... D>
 auto strided_slice(const X& x, dimensions_t<D...>, const detail::progression_along<D>&... of) {
   static_assert(detail::has_dimensions<X, D...>,
-                "partita::strided_slice(x, dimensions<d...>, {start, stop, step}...): requires dimensions that x has, "
-                "each once; count them from 0");
+                PARTITA_REQUIRES_DIMENSIONS("partita::strided_slice(x, dimensions<d...>, {start, stop, step}...)"));
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::strided_operation<D...>({of...}), x);
 }
 /// The lower triangle of the matrices in the last two dimensions, up to a diagonal: x[i, j] where j - i <= diagonal, 0
@@ -85,8 +80,7 @@ auto triu(const X& x, std::ptrdiff_t diagonal = 0) {
 /// Adjoint:  the other one.
 template <detail::any_tensor X, std::size_t... D>
 auto squeeze(const X& x, dimensions_t<D...>) {
-  static_assert(detail::has_dimensions<X, D...>,
-                "partita::squeeze(x, dimensions<d...>): requires dimensions that x has, each once; count them from 0");
+  static_assert(detail::has_dimensions<X, D...>, PARTITA_REQUIRES_DIMENSIONS("partita::squeeze(x, dimensions<d...>)"));
   if constexpr (detail::has_dimensions<X, D...>) return detail::call(detail::squeeze_operation<D...>{}, x);
 }
 template <detail::any_tensor X, std::size_t... D>

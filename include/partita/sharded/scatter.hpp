@@ -134,8 +134,7 @@ std::size_t extent_of(const X& x, std::size_t d, const char* call) {
 template <class X, class Indices, std::size_t D>
   requires((detail::any_tensor<X> && detail::tensor_value<Indices>) || detail::are_arrays_of_one_type<X, Indices>)
 auto take(const X& x, const Indices& indices, dimensions_t<D>) {
-  static_assert(detail::has_dimensions<X, D>,
-                "partita::take(x, indices, dimensions<d>): requires a dimension that x has; count from 0");
+  static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::take(x, indices, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>) return operate(detail::take_rows_operation<D>{}, x, indices);
 }
 /// Adds each update to x at its index along a dimension: `scatter_add(x, indices, updates, dimensions<0>)`.
@@ -146,8 +145,7 @@ template <class X, class Indices, class Updates, std::size_t D>
   requires(detail::tensor_value<X> && detail::tensor_value<Indices> && detail::tensor_value<Updates>)
 auto scatter_add(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>,
-                "partita::scatter_add(x, indices, updates, dimensions<d>): requires a dimension that x has; count from "
-                "0");
+                PARTITA_REQUIRES_DIMENSION("partita::scatter_add(x, indices, updates, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>)
     return add(x, operate(detail::add_rows_operation<D>{detail::extent_of(x, D, "scatter_add")}, updates, indices));
 }
@@ -156,8 +154,7 @@ template <ranked_array X, ranked_array Indices, ranked_array Updates, std::size_
 auto scatter_add(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D> along) {
   using T = element_of<X>;
   static_assert(detail::has_dimensions<X, D>,
-                "partita::scatter_add(x, indices, updates, dimensions<d>): requires a dimension that x has; count from "
-                "0");
+                PARTITA_REQUIRES_DIMENSION("partita::scatter_add(x, indices, updates, dimensions<d>)"));
   const xt::xtensor<T, rank_of<Indices>> said = xt::cast<T>(indices);
   if constexpr (detail::has_dimensions<X, D>)
     return detail::as_array<rank_of<X>>(
@@ -170,7 +167,7 @@ template <class X, class Indices, class Updates, std::size_t D>
   requires(detail::tensor_value<X> && detail::tensor_value<Indices> && detail::tensor_value<Updates>)
 auto scatter(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>,
-                "partita::scatter(x, indices, updates, dimensions<d>): requires a dimension that x has; count from 0");
+                PARTITA_REQUIRES_DIMENSION("partita::scatter(x, indices, updates, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>) {
     const detail::add_rows_operation<D> rows{detail::extent_of(x, D, "scatter")};
     return where(operate(rows, detail::ones_like(updates), indices), operate(rows, updates, indices), x);

@@ -205,8 +205,7 @@ auto between_elements_of(const Y& y, std::size_t low, double share, std::size_t 
 template <class X, std::size_t D>
 consteval bool takes_lines() {
   static_assert(has_dimensions<X, D>,
-                "partita::sort(x, dimensions<d>), argsort, top_k, quantile: requires a dimension that x has; count "
-                "from 0");
+                PARTITA_REQUIRES_DIMENSION("partita::sort(x, dimensions<d>), argsort, top_k, quantile"));
   constexpr bool has_order = sortable<element_of_tensor<X>>;
   static_assert(
       has_order,
