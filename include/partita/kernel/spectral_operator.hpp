@@ -65,6 +65,14 @@ struct periodic_box {
 
 namespace detail {
 
+/// The partition of an operator in a box of this rank.
+template <std::size_t Rank, class P>
+dynamic_partition<Rank> partition_of_box(const partition<P>& p) {
+  static_assert(P::rank() == Rank,
+                "partita: requires a partition of the rank of the box; reshape() the partition with extents of 1");
+  if constexpr (P::rank() == Rank) return p.as_dynamic();
+  else throw rejected_call();
+}
 /// Why x is not this worker's balanced block of a field of these points; empty if it is.
 template <std::size_t Rank, class X>
 text unbalanced_field(const char* name, const dynamic_partition<Rank>& p, const std::array<std::size_t, Rank>& points,
@@ -132,7 +140,7 @@ class spectral_operator {
   /// `factor(i)` is the factor of the wave at index i of half of the spectrum: f(-k) = conj(f(k)) for a real result.
   template <class P, class Factor>
   spectral_operator(const partition<P>& p, const periodic_box<Rank>& box, Factor factor)
-      : p_(p.as_dynamic()),
+      : p_(detail::partition_of_box<Rank>(p)),
         box_(box),
         transform_(p_, std::nullopt, real_to_complex, {.real_extent = box.points[Rank - 1]}),
         inverse_(transform_.inverse(dynamic_extents<Rank>(box.points))),

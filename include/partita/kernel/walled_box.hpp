@@ -57,7 +57,7 @@ class walled_operator {
  public:
   template <class P, class Factor>
   walled_operator(const partition<P>& p, const walled_box<Rank>& box, Factor factor)
-      : p_(p.as_dynamic()),
+      : p_(detail::partition_of_box<Rank>(p)),
         points_(box.points),
         transform_(p_, std::nullopt, kinds(box, std::make_index_sequence<Rank>()), {.norm = fourier_norm::ortho}),
         inverse_(transform_.inverse(dynamic_extents<Rank>(points_))),

@@ -4,6 +4,8 @@
 // lines COMPLEX: 12
 // first RANK: partita::spectral_operator\(p, box\)\(x\): requires an xtensor expression of the rank of the box
 // lines RANK: 12
+// first PARTITION: partita: requires a partition of the rank of the box
+// lines PARTITION: 12
 #include <partita/kernel/spectral_operator.hpp>
 
 using namespace partita;
@@ -17,5 +19,7 @@ void calls(const world& everyone, const xt::xtensor<double, 2>& x,
   solve(z);
 #elif defined(RANK)
   solve.adjoint(deep);
+#elif defined(PARTITION)
+  poisson_solver(everyone.partition<2>(), periodic_box<2>{{8, 8}});
 #endif
 }
