@@ -39,7 +39,9 @@ class argument_numbers {
   argument_numbers(std::initializer_list<number> given) {
     for (const number one : given) all_.push_back(one.value);
   }
-  argument_numbers(const std::vector<std::size_t>& given) : all_(given) {}  // NOLINT: they are those numbers
+  /// Not from braces: {.model = {…}} is no list of numbers.
+  template <std::same_as<std::vector<std::size_t>> Numbers>
+  argument_numbers(const Numbers& given) : all_(given) {}  // NOLINT: they are those numbers
 
   const std::vector<std::size_t>& all() const { return all_; }
 
