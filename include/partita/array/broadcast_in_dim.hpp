@@ -166,6 +166,7 @@ PARTITA_FALLBACK_OVERLOAD(broadcast_in_dim) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::broadcast_in_dim(x, extents, broadcast_dimensions<...>): requires an array or a number and "
                 "the extents of the result; write broadcast_in_dim(x, extents<2, 3>{})");
+  return detail::rejected_call{};
 }
 
 }  // namespace partita

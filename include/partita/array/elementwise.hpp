@@ -227,21 +227,25 @@ PARTITA_FALLBACK_OVERLOAD(add) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::add(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a number, "
                 "and broadcast_dimensions<...> at most");
+  return detail::rejected_call{};
 }
 PARTITA_FALLBACK_OVERLOAD(subtract) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::subtract(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a "
                 "number, and broadcast_dimensions<...> at most");
+  return detail::rejected_call{};
 }
 PARTITA_FALLBACK_OVERLOAD(multiply) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::multiply(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a "
                 "number, and broadcast_dimensions<...> at most");
+  return detail::rejected_call{};
 }
 PARTITA_FALLBACK_OVERLOAD(divide) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::divide(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a "
                 "number, and broadcast_dimensions<...> at most");
+  return detail::rejected_call{};
 }
 
 // maximum and minimum are also values, because they are reductions. Calls of these values with arrays come here.

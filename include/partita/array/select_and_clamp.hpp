@@ -88,11 +88,13 @@ PARTITA_FALLBACK_OVERLOAD(select) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::select(predicate, on_true, on_false): requires a predicate and two arrays; fill one by "
                 "xt::full_like for a number");
+  return detail::rejected_call{};
 }
 
 PARTITA_FALLBACK_OVERLOAD(clamp) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::clamp(low, x, high): requires the array between its two bounds");
+  return detail::rejected_call{};
 }
 
 }  // namespace partita

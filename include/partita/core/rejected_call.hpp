@@ -34,19 +34,19 @@ struct any_argument {
 }  // namespace partita::detail
 
 /// `PARTITA_FALLBACK_OVERLOAD(f) { static_assert(…) }` defines the overload for calls of f that no other overload
-/// accepts: any arguments, too few, or up to five. No call of it compiles, so that it need not return.
-/// PARTITA_FALLBACK_OVERLOAD_OF_VALUES(f) gives the same message to calls with values as template arguments. For an
-/// editor the overload has a different name, so that its list of signatures shows only valid calls.
+/// accepts: any arguments, too few, or up to five. PARTITA_FALLBACK_OVERLOAD_OF_VALUES(f) gives the same message to
+/// calls with values as template arguments. For an editor the overload has a different name, so that its list of
+/// signatures shows only valid calls.
 #if defined(__INTELLISENSE__) || defined(__clangd__) || defined(PARTITA_SIGNATURES_ALONE)
 #define PARTITA_NAME_OF_FALLBACK(function) function##_of_other_arguments
 #else
 #define PARTITA_NAME_OF_FALLBACK(function) function
 #endif
-#define PARTITA_FALLBACK_OVERLOAD(function)                                                                       \
-  template <class... Given>                                                                                       \
-  [[noreturn]] detail::rejected_call PARTITA_NAME_OF_FALLBACK(function)(                                          \
-      detail::any_argument = {}, detail::any_argument = {}, detail::any_argument = {}, detail::any_argument = {}, \
-      detail::any_argument = {})
+#define PARTITA_FALLBACK_OVERLOAD(function)                                                     \
+  template <class... Given>                                                                     \
+  auto PARTITA_NAME_OF_FALLBACK(function)(detail::any_argument = {}, detail::any_argument = {}, \
+                                          detail::any_argument = {}, detail::any_argument = {}, \
+                                          detail::any_argument = {})
 #define PARTITA_FALLBACK_OVERLOAD_OF_VALUES(function)                                           \
   template <auto First, auto... Given>                                                          \
   auto PARTITA_NAME_OF_FALLBACK(function)(detail::any_argument = {}, detail::any_argument = {}, \

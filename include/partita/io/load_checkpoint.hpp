@@ -144,6 +144,7 @@ PARTITA_FALLBACK_OVERLOAD(load_checkpoint) {
       detail::dependent_false<Given...>,
       "partita::load_checkpoint(folder, everyone, step): requires a folder and the world, then perhaps a step; what it "
       "gives loads tensors: load_checkpoint(\"steps\", everyone).load<float, 2>(\"weight\", p)");
+  return detail::rejected_call{};
 }
 
 }  // namespace partita

@@ -146,12 +146,14 @@ PARTITA_FALLBACK_OVERLOAD(save_npy) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::save_npy(path, p, extents, x): requires a path, a partition, the extents of the whole tensor "
                 "and a block, in this order");
+  return detail::rejected_call{};
 }
 
 PARTITA_FALLBACK_OVERLOAD(load_npy) {
   static_assert(
       detail::dependent_false<Given...>,
       "partita::load_npy<T, rank>(path, p): requires an element type, a rank, a path and a partition, in this order");
+  return detail::rejected_call{};
 }
 PARTITA_FALLBACK_OVERLOAD_OF_VALUES(load_npy)
 

@@ -201,12 +201,14 @@ PARTITA_FALLBACK_OVERLOAD(named) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::named(name, p, extents, x): requires a name, a partition, the extents of the whole tensor "
                 "and a block, in this order");
+  return detail::rejected_call{};
 }
 
 PARTITA_FALLBACK_OVERLOAD(save_checkpoint) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::save_checkpoint(folder, step, tensors...): requires a folder, the number of the step, and "
                 "tensors made by named(name, p, extents, x)");
+  return detail::rejected_call{};
 }
 
 }  // namespace partita

@@ -455,6 +455,7 @@ PARTITA_FALLBACK_OVERLOAD(fourier_transform) {
       "partita::fourier_transform<D...>(p_x, p_y, kind, options): requires the dimensions to transform, one or two "
       "partitions, and perhaps complex_to_complex, real_to_complex, complex_to_real or real_to_real(...); write "
       "fourier_transform<0, 1>(p_x, p_y)");
+  return detail::rejected_call{};
 }
 PARTITA_FALLBACK_OVERLOAD_OF_VALUES(fourier_transform)
 

@@ -373,6 +373,7 @@ PARTITA_FALLBACK_OVERLOAD(bind_indices) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::bind_indices(x, indices): requires two sharded tensors, both with layouts in their types or "
                 "both without");
+  return detail::rejected_call{};
 }
 
 }  // namespace partita

@@ -250,6 +250,7 @@ auto to_complex(const X& re, const Y& im) {
 PARTITA_FALLBACK_OVERLOAD(to_complex) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::to_complex(re, im): requires one or two tensors, or arrays, of float or of double");
+  return detail::rejected_call{};
 }
 
 /// `where` of a real condition and complex elements, and `where` of arrays with complex elements, which xtensor's does

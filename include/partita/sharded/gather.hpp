@@ -120,6 +120,7 @@ PARTITA_FALLBACK_OVERLOAD(take_along_axis) {
       detail::dependent_false<Given...>,
       "partita::take_along_axis(x, indices, dimensions<D>): requires two arrays, two sharded tensors, both with "
       "layouts in their types or both without, or two values of a traced program");
+  return detail::rejected_call{};
 }
 
 /// The elements or rows of x at indices of its first K dimensions: `y(n, …) = x(indices(n, 0), …, indices(n, K - 1),
@@ -167,6 +168,7 @@ PARTITA_FALLBACK_OVERLOAD(gather_nd) {
                 "partita::gather_nd<K>(x, indices): requires K, the number of dimensions that are counted, and two "
                 "arrays, two sharded tensors, both with layouts in their types or both without, or two values of a "
                 "traced program");
+  return detail::rejected_call{};
 }
 PARTITA_FALLBACK_OVERLOAD_OF_VALUES(gather_nd)
 

@@ -152,6 +152,7 @@ PARTITA_FALLBACK_OVERLOAD(select_if) {
                 "partita::select_if(x, keep): requires two arrays, or two sharded tensors, both with layouts in their "
                 "types or both without; in a traced program all extents are known before, select_if(x, keep, rows) "
                 "gives as many rows");
+  return detail::rejected_call{};
 }
 
 }  // namespace partita
