@@ -261,12 +261,25 @@ BOOST_AUTO_TEST_CASE(several_fields_of_different_types_are_refreshed_together) {
   }
   auto later = exchange.start_refresh(a, b);
   later.finish();
-  exchange.adjoint_refresh(b, c);
+  xt::xtensor<float, 1> f = xt::ones<float>({4});  // before b, so that a packed row of b does not begin after its bytes
+  exchange.adjoint_refresh(f, b, c);
+  BOOST_TEST(f(0) == 4.0F);
   const double back = static_cast<double>(10 * me);
   BOOST_TEST(b(0, 0, 0) == 4 * back);  // its own, and that of three ghosts
   BOOST_TEST((c(0, 1) == std::complex<float>(4 * static_cast<float>(me), 4)));
   BOOST_TEST(b(1, 1, 2) == 0.0);
   BOOST_TEST((c(3, 1) == std::complex<float>()));
+}
+
+BOOST_AUTO_TEST_CASE(rows_of_each_field_are_aligned_in_a_packed_row) {
+  detail::row_call<4> call;
+  const std::size_t element[] = {1, 8, 4, 16}, elements[] = {3, 1, 1, 2};
+  for (std::size_t f = 0; f < 4; ++f) call.given[f].element = element[f], call.given[f].elements = elements[f];
+  BOOST_TEST((call.offsets() == std::array<std::size_t, 4>{0, 8, 16, 32}));
+  BOOST_TEST(call.pitch() == 64U);
+  call.given[3].elements = 1, call.given[3].element = 2;
+  BOOST_TEST(call.offsets()[3] == 20U);
+  BOOST_TEST(call.pitch() == 32U);  // so that the next row begins as the first
 }
 
 BOOST_AUTO_TEST_CASE(a_pending_exchange_that_nobody_finishes_is_completed) {
