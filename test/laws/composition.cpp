@@ -107,8 +107,9 @@ BOOST_AUTO_TEST_CASE(adds_the_results_of_two_operators_and_of_their_adjoints) {
   const auto close = [](const auto& a, const auto& b) { return xt::allclose(a, b, 1e-14); };
   BOOST_TEST(close(both(x), y));
   BOOST_TEST(close(both.adjoint(dy), dx));
-  auto later = both.start(x);
-  auto back = both.start_adjoint(dy);
+  auto later = both.start(xt::xtensor<double, 1>(x));  // temporaries are kept
+  auto back = both.start_adjoint(xt::xtensor<double, 1>(dy));
+  const xt::xtensor<double, 1> over(x.shape(), -1.0), over_too = over;
   BOOST_TEST(close(back.finish(), dx));
   BOOST_TEST(close(later.finish(), y));
   auto filled = x;

@@ -86,8 +86,9 @@ class fourier_operator {
   /// Transforms what is whole and starts the first move; finish() does the rest, and every worker must call it. Until
   /// then x must not change.
   template <class X, class... More>
-  auto start(const X& x, const More&... more) const {
-    if constexpr (takes<true, X, More...>()) return begin<true>(x, more...);
+  auto start(X&& x, More&&... more) const {
+    if constexpr (takes<true, std::remove_cvref_t<X>, std::remove_cvref_t<More>...>())
+      return begin<true>(std::forward<X>(x), std::forward<More>(more)...);
     else return detail::rejected_call{};
   }
   /// The transpose, as an operator of real numbers: <F x, y> == <x, F* y> with the sum of the products of all real and
@@ -108,8 +109,9 @@ class fourier_operator {
     fill<false>(dy, std::move(views));
   }
   template <class Y, class... More>
-  auto start_adjoint(const Y& dy, const More&... more) const {
-    if constexpr (takes<false, Y, More...>()) return begin<false>(dy, more...);
+  auto start_adjoint(Y&& dy, More&&... more) const {
+    if constexpr (takes<false, std::remove_cvref_t<Y>, std::remove_cvref_t<More>...>())
+      return begin<false>(std::forward<Y>(dy), std::forward<More>(more)...);
     else return detail::rejected_call{};
   }
 
@@ -352,19 +354,19 @@ class fourier_operator {
         x);
   }
   template <bool Forward, class... X>
-  auto begin(const X&... x) const {
-    using In = element_of<first_of<X...>>;
+  auto begin(X&&... x) const {
+    using In = element_of<std::remove_cvref_t<first_of<X...>>>;
     using Out = result<In, Forward>;
     constexpr std::size_t N = sizeof...(X);
-    auto arguments = std::make_shared<const std::tuple<block_argument<X>...>>(x...);
+    const targets<Forward, std::remove_cvref_t<X>...> none{};
+    const text problem = error_in<Forward, std::remove_cvref_t<X>...>(none, x...);
+    auto arguments = std::make_shared<const std::tuple<detail::lasting_argument<X>...>>(std::forward<X>(x)...);
     engine& it = here();
     const detail::one_thread only(it.state().caller(), engine::name);
     return detail::one_call(it.state(), [&] {
-      const targets<Forward, X...> none{};
       auto made = std::apply(
           [&](const auto&... a) {
-            return prepared<Forward>(std::array<strided<const In, Rank>, N>{a.block()...}, none,
-                                     error_in<Forward, X...>(none, x...));
+            return prepared<Forward>(std::array<strided<const In, Rank>, N>{a.block()...}, none, problem);
           },
           *arguments);
       if (made.begin()) made.leave_under_way();

@@ -67,8 +67,9 @@ class operator_sum {
   }
   /// Non-blocking: starts both operators.
   template <class X>
-  auto start(const X& x) const {
-    return both_begun(detail::begun_step(a_, x), detail::begun_step(b_, x));
+  auto start(X&& x) const {
+    auto first = detail::begun_step(a_, detail::as_kept<X>(x));
+    return both_begun(std::move(first), detail::begun_step(b_, std::forward<X>(x)));
   }
   template <class Y>
   auto adjoint(const Y& dy) const {
@@ -88,9 +89,12 @@ class operator_sum {
     }
   }
   template <class Y>
-  auto start_adjoint(const Y& dy) const {
+  auto start_adjoint(Y&& dy) const {
     check_linear();
-    if constexpr (is_linear) return both_begun(detail::begun_step_back(a_, dy), detail::begun_step_back(b_, dy));
+    if constexpr (is_linear) {
+      auto first = detail::begun_step_back(a_, detail::as_kept<Y>(dy));
+      return both_begun(std::move(first), detail::begun_step_back(b_, std::forward<Y>(dy)));
+    }
   }
   /// The plans of both operators. Requires operators whose plans do not depend on a block.
   auto plan() const

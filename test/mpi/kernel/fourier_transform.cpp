@@ -263,6 +263,12 @@ struct checked {
         // the other ways to call it give the same bits
         BOOST_TEST(same(f(x), y));
         BOOST_TEST(same(f.start(x).finish(), y));
+        auto of_temporary = f.start(xt::xtensor<X, Rank>(x));
+        const xt::xtensor<X, Rank> over(x.shape(), X(9));  // where it was
+        BOOST_TEST(same(of_temporary.finish(), y));
+        auto back_of_temporary = f.start_adjoint(xt::xtensor<Y, Rank>(dy));
+        const xt::xtensor<Y, Rank> over_there(dy.shape(), Y(9));
+        BOOST_TEST(same(back_of_temporary.finish(), dx));
         xt::xtensor<Y, Rank> y_into = y;
         y_into.fill(Y(7));
         f.into(x, y_into);

@@ -47,6 +47,12 @@ inline constexpr bool ends_with_the_call =
       []<class S, std::size_t N, xt::layout_type L, class Tag>(const xt::xtensor_container<S, N, L, Tag>*) {}(y);
     };
 
+/// x for a call that is not the last one with it: a copy, which the call keeps, of a tensor that would end with it.
+template <class X>
+std::conditional_t<ends_with_the_call<X>, std::remove_cvref_t<X>, const X&> as_kept(const std::remove_cvref_t<X>& x) {
+  return x;
+}
+
 /// View is writable memory for elements of X.
 template <class View, class X>
 constexpr bool fits_view() {

@@ -196,24 +196,35 @@ class pending {
   bool there_is_one_ = true;
 };
 
-/// Returns begin(block) for the block of x; if x is lazy, its evaluated copy is kept alive until the end, and so is x
-/// itself if it is a tensor that would end with the call.
+/// The argument of a pending call, of the type that a parameter `X&&` deduces: its block, and the memory of that, if x
+/// is lazy or is a tensor that would end with the call.
+template <class X>
+class lasting_argument {
+  using given = std::remove_cvref_t<X>;
+
+ public:
+  explicit lasting_argument(X&& x) : own_(std::forward<X>(x)), argument_(own_) {}
+  lasting_argument(const lasting_argument&) = delete;
+  lasting_argument& operator=(const lasting_argument&) = delete;
+
+  auto block() const { return argument_.block(); }
+
+ private:
+  std::conditional_t<ends_with_the_call<X>, const given, const given&> own_;
+  block_argument<given> argument_;
+};
+
+/// Returns begin(block) for the block of x, whose memory is kept until the end where it would not last.
 template <class X, class Begin>
 auto begun(X&& x, Begin begin) {
   using given = std::remove_cvref_t<X>;
-  const auto kept_until_end = [&](auto kept, const auto& block) {
-    auto later = begin(block);
-    later.keep(std::move(kept));
-    return later;
-  };
-  if constexpr (ends_with_the_call<X>) {
-    auto own = std::make_shared<const given>(std::forward<X>(x));
-    return kept_until_end(own, block_argument<given>(*own).block());
-  } else if constexpr (strided_array<const given>) {
+  if constexpr (strided_array<const given> && !ends_with_the_call<X>) {
     return begin(block_argument<given>(x).block());
   } else {
-    auto argument = std::make_shared<const block_argument<given>>(x);
-    return kept_until_end(argument, argument->block());
+    auto argument = std::make_shared<const lasting_argument<X>>(std::forward<X>(x));
+    auto later = begin(argument->block());
+    later.keep(std::move(argument));
+    return later;
   }
 }
 
