@@ -8,17 +8,21 @@
 
 namespace test {
 
-/// Meshes with one and two axes and at most as many places as there are workers.
+/// Meshes with one and two axes and at most as many places as there are workers, and one with three axes on even
+/// numbers of workers from 4 on.
 inline std::vector<partita::mesh> meshes(std::size_t workers) {
   using partita::axis, partita::mesh;
   std::vector<mesh> all{mesh{axis{"a", workers}}};
   for (std::size_t a = 1; a <= workers; ++a)
     for (std::size_t b = 1; a * b <= workers; ++b)
       if (a * b + 1 >= workers) all.push_back(mesh{axis{"a", a}, axis{"b", b}});
+  if (const bool by_four = workers % 4 == 0; workers >= 4 && workers % 2 == 0)
+    all.push_back(mesh{axis{"a", 2}, axis{"b", by_four ? workers / 4 : std::size_t{1}},
+                       axis{"c", by_four ? std::size_t{2} : std::size_t{3}}});
   return all;
 }
 
-/// Every sharding of this rank: each axis shards a dimension (as its first or last axis), replicates, or has a pending
+/// Every sharding of this rank: each axis shards a dimension (in any order of its axes), replicates, or has a pending
 /// reduction.
 inline std::vector<partita::sharding> layouts(const partita::mesh& m, std::size_t rank,
                                               partita::pending_reduction kind = partita::pending_reduction::sum) {
@@ -28,13 +32,14 @@ inline std::vector<partita::sharding> layouts(const partita::mesh& m, std::size_
     for (const partita::sharding& s : before) {
       all.push_back(s.partial(a, kind));
       for (std::size_t d = 0; d < rank; ++d) {
-        partita::axis_list minor = s[d];
-        minor.push_back(a);
-        all.push_back(s.cut(d, minor));
-        if (!s[d].empty()) {
-          partita::axis_list major(a);
-          major.append(s[d]);
-          all.push_back(s.cut(d, major));
+        for (std::size_t at = 0; at <= s[d].size(); ++at) {
+          partita::axis_list order;
+          for (std::size_t k = 0; k < s[d].size(); ++k) {
+            if (k == at) order.push_back(a);
+            order.push_back(s[d][k]);
+          }
+          if (at == s[d].size()) order.push_back(a);
+          all.push_back(s.cut(d, order));
         }
       }
     }
