@@ -98,6 +98,34 @@ BOOST_AUTO_TEST_CASE(of_elements_are_their_definitions_on_any_cut) {
                                            poisson_nll_options{.log_input = false, .epsilon = 0.01});
 }
 
+BOOST_AUTO_TEST_CASE(of_any_rank_are_the_sum_over_all_elements_and_refuse_another_extent_of_any_dimension) {
+  const world everyone(test::workers());
+  const auto of_rank = [&]<std::size_t Rank>(std::integral_constant<std::size_t, Rank>) {
+    std::array<std::size_t, Rank> grid{}, shape{};
+    for (std::size_t d = 0; d < Rank; ++d) grid[d] = d + 1 == Rank ? everyone.size() : 1, shape[d] = 1 + d % 2;
+    const auto p = everyone.partition(dynamic_extents<Rank>(grid));
+    xt::xtensor<double, Rank> x(shape), t(shape, 1.0);
+    for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<double>(k + everyone.id());
+    double wanted = 0;
+    for (std::size_t w = 0; w < everyone.size(); ++w)
+      for (std::size_t k = 0; k < x.size(); ++k)
+        wanted += (static_cast<double>(k + w) - 1) * (static_cast<double>(k + w) - 1);
+    mse_loss<double, Rank> loss(p, {.reduction = loss_reduction::sum});
+    BOOST_TEST(loss(x, t) == wanted);
+    BOOST_TEST((loss.adjoint(1.0) == 2 * (x - t)));
+    for (std::size_t d = 0; d < Rank; ++d) {
+      auto longer = shape;
+      if (everyone.id() + 1 == everyone.size()) ++longer[d];
+      const xt::xtensor<double, Rank> other(longer, 1.0);
+      BOOST_TEST(refused<shape_error>([&] { loss(x, other); }).find("of one shape") != std::string::npos);
+    }
+    BOOST_TEST(loss(x, t) == wanted);
+  };
+  [&]<std::size_t... R>(std::index_sequence<R...>) {
+    (of_rank(std::integral_constant<std::size_t, R + 1>()), ...);
+  }(std::make_index_sequence<8>());
+}
+
 BOOST_AUTO_TEST_CASE(kl_divides_by_the_batch_alone_if_asked_for) {
   const world everyone(test::workers());
   const auto p = everyone.partition(extents(1, everyone.size()));
