@@ -113,7 +113,7 @@ operation_case random_operation(random_numbers& random) {
     case 29:
       return of<1>(detail::expand_operation<1>{{b}}, {{a, one, c}});
     case 30:
-      return of<1>(detail::untake_operation<0, 1>{indices_below(random, b, d), d}, {{b, c}});
+      return of<1>(detail::untake_operation<0, 1, false>{indices_below(random, b, d), d}, {{b, c}});
     case 31:
       return of<1>(detail::roll_operation<0, 1>({static_cast<std::ptrdiff_t>(b) - 3, 1}), {{d, 1 + c}});
     case 32:
