@@ -3,6 +3,7 @@
 
 #include <partita/array/strided.hpp>
 #include <partita/core/error.hpp>
+#include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/operator_steps.hpp>
 #include <partita/kernel/kernel_access.hpp>
 #include <partita/kernel/linear_operator.hpp>
