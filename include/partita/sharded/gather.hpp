@@ -31,8 +31,7 @@ sharded_tensor<T> taken_along(const sharded_tensor<T>& given_x, const sharded_te
   const auto b = bound_to(
       {on, bare(x.layout()), bare(indices.layout()), extents, indices.extents()}, "partita::take_along_axis",
       [&](local_error& wrong) {
-        // the number of each element with index 0 along the dimension, and how far apart the
-        // elements along it are
+        // the number of each element with index 0 along the dimension, and how far apart the elements along it are
         std::size_t step = 1;
         for (std::size_t d = along + 1; d < extents.size(); ++d) step *= extents[d];
         auto box = indices.state()->box();

@@ -75,10 +75,10 @@ struct spread_over_classes_operation {
     f.write(r);
     r.begin_result();
     for (std::size_t d = 0; d < dy[0].size(); ++d) {
-      if (d == D) r.add_dimension(r.add_factor(dynamic, nth_letter(r.factor_count)));
+      if (d == D) add_open_dimension(r);
       r.add_dimension(f[d]);
     }
-    if (dy[0].size() == D) r.add_dimension(r.add_factor(dynamic, nth_letter(r.factor_count)));
+    if (dy[0].size() == D) add_open_dimension(r);
     return r.complete().named("gradient of cross_entropy");
   }
   shape_list result_extents(const shape_span& dy) const {

@@ -122,9 +122,7 @@ class pipeline {
   };
 
   static bool are_on_same_workers(const placed_mesh& a, const placed_mesh& b) {
-    bool are = a.size() == b.size();
-    for (std::size_t k = 0; are && k < a.size(); ++k) are = b.place(a.worker(k)) < b.size();
-    return are;
+    return a.size() == b.size() && a.workers().contain(b.workers());
   }
   void find_shape(const std::vector<pipeline_stage>& stages, const pipeline_options& options) {
     detail::local_error wrong;

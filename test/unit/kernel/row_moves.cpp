@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(gathered_rows_are_written_whole_in_part_and_cut_and_nothing
     const std::vector<move> wanted = random_moves(random, true);
     for (const move& one : wanted) packed.add(one.from, one.to);
     const std::size_t fields = round % 4;  // none: rows of no element
-    gathered_rows rows(packed);
+    gathered_rows rows(std::make_shared<const row_moves>(packed));
     std::vector<std::vector<std::uint8_t>> memory(fields + 1);
     std::vector<row_block> blocks;
     std::vector<std::size_t> offsets;

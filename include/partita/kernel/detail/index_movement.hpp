@@ -228,10 +228,8 @@ class index_movement : public planned_movement<index_planner> {
     const index_travel& p = pattern().travel;
     const std::size_t pitch = call.pitch();
     const auto offsets = call.offsets();
-    const bool is_written_at_once = pooled && p.first_placed() == 0;
-    const bool direct =
-        N == 1 && p.arrives_in_order() && call.filled[0].dense && (is_written_at_once || !ways()->one_memory());
-    const bool gathers = ways()->one_memory();
+    const bool gathers = ways()->one_memory(), is_written_at_once = pooled && p.first_placed() == 0;
+    const bool direct = N == 1 && p.arrives_in_order() && call.filled[0].dense && (is_written_at_once || !gathers);
     auto packed = scratch(gathers ? 0 : p.sent, pitch), received = scratch(direct ? 0 : p.received, pitch);
     const auto pack = [&] {
       for (std::size_t f = 0; f < N && !gathers; ++f)

@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <partita/array/strided.hpp>
 #include <partita/comm/written_block.hpp>
 #include <partita/core/config.hpp>
 #include <partita/core/short_list.hpp>
 #include <partita/kernel/detail/row_moves.hpp>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace partita::detail {
@@ -90,7 +92,7 @@ PARTITA_DECL void copy_rows_to(const row_block& to, const row_block& from, const
 /// to.
 class gathered_rows : public written_block {
  public:
-  explicit gathered_rows(const row_moves& packed) : packed_(packed) {}
+  explicit gathered_rows(std::shared_ptr<const row_moves> packed) : packed_(std::move(packed)) {}
 
   /// From now on the rows are those of blocks whose rows begin at `offset` within rows of `pitch` bytes.
   void clear(std::size_t pitch) { fields_.clear(), pitch_ = pitch; }
@@ -102,7 +104,7 @@ class gathered_rows : public written_block {
     row_block block;
     std::size_t offset;
   };
-  row_moves packed_;
+  std::shared_ptr<const row_moves> packed_;
   std::vector<field> fields_;
   std::size_t pitch_ = 0;
 };

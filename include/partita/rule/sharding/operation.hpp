@@ -59,6 +59,8 @@ namespace detail {
 constexpr char nth_letter(std::size_t k) {
   return static_cast<char>(k < 26 ? 'a' + static_cast<int>(k) : k < 52 ? 'A' + static_cast<int>(k - 26) : '_');
 }
+/// Adds a dimension of any extent, with a factor of its own, to the last tensor of a rule.
+constexpr void add_open_dimension(rule& r) { r.add_dimension(r.add_factor(dynamic, nth_letter(r.factor_count))); }
 
 constexpr void require_operands(const shape_span& shapes, std::size_t least, std::size_t most, const char* call) {
   if (shapes.size() < least || shapes.size() > most)

@@ -90,7 +90,7 @@ struct untake_operation {
 
  private:
   static constexpr void add_places(partita::rule& r) {
-    if (Cut) r.add_dimension(r.add_factor(dynamic, nth_letter(r.factor_count)));
+    if (Cut) add_open_dimension(r);
     else r.add_whole_dimension();
   }
 };
@@ -112,8 +112,7 @@ struct take_operation {
     r.begin_result();
     for (std::size_t d = 0; d < x[0].size(); ++d) {
       if (d != D) r.add_dimension(f[d]);
-      for (std::size_t k = 0; d == D && k < Rank; ++k)
-        r.add_dimension(r.add_factor(dynamic, nth_letter(r.factor_count)));
+      for (std::size_t k = 0; d == D && k < Rank; ++k) add_open_dimension(r);
     }
     return Cut ? r.complete().named("lookup") : r.complete().with(linearity::movement).named("take");
   }

@@ -51,7 +51,8 @@ PARTITA_DEF index_structure index_planner::learn(const box_call<2>& call, std::s
   structure s;
   s.there = plan(call.shape[1]);
   s.back = reversed(s.there);
-  if (ways_->one_memory()) s.leaving = std::make_shared<gathered_rows>(pattern_->travel.packed);
+  if (ways_->one_memory())
+    s.leaving = std::make_shared<gathered_rows>(std::shared_ptr<const row_moves>(pattern_, &pattern_->travel.packed));
   return s;
 }
 

@@ -100,13 +100,13 @@ inline void copy_part_of_row(const row_block& row, std::size_t first, std::size_
 void gathered_rows::write(const std::size_t* shape, const std::size_t* at, char* to) const {
   if (shape[1] == pitch_) {
     for (const field& one : fields_)
-      copy_rows_to(packed_rows(reinterpret_cast<std::byte*>(to), one.offset, pitch_, one.block), one.block, packed_,
+      copy_rows_to(packed_rows(reinterpret_cast<std::byte*>(to), one.offset, pitch_, one.block), one.block, *packed_,
                    at[0], shape[0]);
     return;
   }
   // Rows that are cut, because they are longer than a slot of a ring: of each field the part that is in these columns.
   const std::size_t first = at[1], last = first + shape[1];
-  packed_.for_each_to(at[0], shape[0], [&](const row_run& run) {
+  packed_->for_each_to(at[0], shape[0], [&](const row_run& run) {
     for (std::size_t k = 0; k < run.rows; ++k)
       for (const field& one : fields_) {
         const std::size_t end_of_field = one.offset + one.block.row_bytes();
