@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <partita/comm/detail/node/flag.hpp>
 #include <partita/comm/fingerprint.hpp>
 #include <partita/comm/numbers_by_worker.hpp>
 #include <partita/sharded/detail/bound_steps.hpp>
@@ -177,6 +178,9 @@ PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool apart) {
       else exchange = found->now;
     }
     on.open(*exchange, lanes[k]);
+    const own_node& node = on.ways(lanes[k]).members();
+    oversubscribed_ = node.oversubscribed();
+    most_on_links_ = node.size() == 1 ? most_on_links_of_one : any_number;
   }
 }
 
@@ -284,9 +288,8 @@ PARTITA_DEF void bound_steps::begin_trace() {
 
 PARTITA_DEF void bound_steps::run(bool backward) const {
   const value_in_scope<const step_list*> until_the_end(executing.pending, nullptr);
-  pending_.clear();
+  pending_.clear(), waiting_.clear();
   void* x[most_step_operands] = {};
-  const auto address = [&](std::uint32_t b) { return b == nothing ? nullptr : blocks_[b].at; };
   const std::size_t end = backward ? order_.size() : backward_from_;
   for (std::size_t k = backward ? backward_from_ : 0; k < end; ++k) {
     const ordered_step& now = order_[k];
@@ -300,28 +303,18 @@ PARTITA_DEF void bound_steps::run(bool backward) const {
         (*one.done)(x, address(use.sets));
         break;
       case ordered_step::what::start:
-        if (one.joined) {
-          for (std::size_t i = 0; i < one.joined->parts(); ++i) {
-            const step_use& part = uses_[order_[k + i].step];
-            one.joined->set_memory(i, address(part.reads[0]), address(part.sets));
-          }
-          one.joined->start();
-        } else {
-          one.exchange->start(address(use.reads[0]), address(use.sets));
-        }
-        pending_.push_back(one.opened());
+        waiting_.push_back(k);
+        if (pending_.empty()) start_first();  // else advance() starts it
         break;
       case ordered_step::what::expect:
         one.exchange->expect(address(use.sets));
         break;
       case ordered_step::what::give:
         one.exchange->give(address(use.reads[0]));
-        pending_.push_back(one.opened());
+        pend(one);
         break;
       case ordered_step::what::finish:
-        if (one.joined) one.joined->finish();
-        else one.exchange->finish();
-        pending_.erase(std::find(pending_.begin(), pending_.end(), one.opened()));
+        finish(one);
         break;
     }
     if (!times_.empty()) times_[2 * k + 1] = seconds_now();
@@ -351,7 +344,45 @@ PARTITA_DEF timetable bound_steps::measured() {
 }
 
 void bound_steps::advance() const {
-  for (box_exchange* const one : pending_) one->advance();
+  std::size_t on_links = 0;
+  for (const pending_movement& one : pending_) on_links += !one.exchange->advance() && one.sends_messages ? 1U : 0U;
+  start_waiting(on_links);
+}
+
+PARTITA_DEF void bound_steps::pend(const step& one) const {
+  pending_.push_back({one.opened(), one.opened()->counts().messages > 0});
+}
+
+PARTITA_DEF bool bound_steps::start_first() const {
+  const std::size_t k = waiting_.front();
+  waiting_.erase(waiting_.begin());
+  const step& one = steps_[order_[k].step];
+  if (one.joined) {
+    for (std::size_t i = 0; i < one.joined->parts(); ++i) {
+      const step_use& part = uses_[order_[k + i].step];
+      one.joined->set_memory(i, address(part.reads[0]), address(part.sets));
+    }
+    one.joined->start();
+  } else {
+    const step_use& use = uses_[order_[k].step];
+    one.exchange->start(address(use.reads[0]), address(use.sets));
+  }
+  pend(one);
+  return pending_.back().sends_messages;
+}
+
+PARTITA_DEF void bound_steps::start_waiting(std::size_t on_links) const {
+  while (!waiting_.empty() && on_links < most_on_links_) on_links += start_first() ? 1U : 0U;
+}
+
+PARTITA_DEF void bound_steps::finish(const step& one) const {
+  const auto is_this = [&](const pending_movement& other) { return other.exchange == one.opened(); };
+  while (std::none_of(pending_.begin(), pending_.end(), is_this)) start_first();
+  // Other workers may need this one to advance the others, to be able to start this movement.
+  for (backoff p(oversubscribed_); !one.opened()->advance(); p.pause()) advance();
+  if (one.joined) one.joined->finish();
+  else one.exchange->finish();
+  pending_.erase(std::find_if(pending_.begin(), pending_.end(), is_this));
 }
 
 void bound_steps::put(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
