@@ -64,6 +64,12 @@ class box_exchange {
   PARTITA_DECL void roll_back();
   /// Advances everything that can proceed without waiting. Returns true if this worker has nothing left to do here.
   PARTITA_DECL bool advance();
+  /// Waits until this worker has nothing left to do here, and calls `meanwhile` between two attempts. Next comes
+  /// finish().
+  template <class F>
+  void wait(F meanwhile) {
+    for (backoff p(oversubscribed_); !advance(); p.pause()) meanwhile();
+  }
   /// Finishes the exchange: afterwards y is complete and x may change.
   PARTITA_DECL void finish();
 

@@ -129,7 +129,6 @@ class bound_steps final : public step_list {
   mutable std::vector<std::size_t>
       waiting_;  // positions in the order of movements that are to start, the earliest first
   std::size_t most_on_links_ = any_number;
-  bool oversubscribed_ = false;
   mutable std::vector<double> times_;  // of each event, when it begins and ends; empty if they are not taken
   program_trace trace_;
 };

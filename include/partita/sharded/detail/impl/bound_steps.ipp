@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <partita/comm/detail/node/flag.hpp>
 #include <partita/comm/fingerprint.hpp>
 #include <partita/comm/numbers_by_worker.hpp>
 #include <partita/sharded/detail/bound_steps.hpp>
@@ -178,9 +177,7 @@ PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool apart) {
       else exchange = found->now;
     }
     on.open(*exchange, lanes[k]);
-    const own_node& node = on.ways(lanes[k]).members();
-    oversubscribed_ = node.oversubscribed();
-    most_on_links_ = node.size() == 1 ? most_on_links_of_one : any_number;
+    most_on_links_ = on.ways(lanes[k]).members().size() == 1 ? most_on_links_of_one : any_number;
   }
 }
 
@@ -379,7 +376,7 @@ PARTITA_DEF void bound_steps::finish(const step& one) const {
   const auto is_this = [&](const pending_movement& other) { return other.exchange == one.opened(); };
   while (std::none_of(pending_.begin(), pending_.end(), is_this)) start_first();
   // Other workers may need this one to advance the others, to be able to start this movement.
-  for (backoff p(oversubscribed_); !one.opened()->advance(); p.pause()) advance();
+  one.opened()->wait([this] { advance(); });
   if (one.joined) one.joined->finish();
   else one.exchange->finish();
   pending_.erase(std::find_if(pending_.begin(), pending_.end(), is_this));
