@@ -13,11 +13,14 @@ DoxygenAwesomeInteractiveToc.init();
     const [url, page, section, text] = entry;
     const title = section.toLowerCase(), all = (page + " " + section + " " + text).toLowerCase();
     let points = url.startsWith("group__") || url.startsWith("class") || url.startsWith("struct") ? 0 : 15;  // guides first
+    if (page.startsWith("sequentially::") || page === "rules") points -= 30;  // few programs call these
+    const guide = url.split(".html")[0].replace(/-/g, "_");
     for (const word of words) {
       const at = all.indexOf(word);
       if (at < 0) return 0;
       const own = title.indexOf(word);
-      if (title === word || title === word + "()") points += 60;
+      if (guide === word && url.indexOf("#") < 0) points += 80;
+      if (title === word || title === word + "()" || title.startsWith(word + "<")) points += 60;
       else if (own === 0) points += 25;
       else if (own > 0) points += 12;
       else if (page.toLowerCase().indexOf(word) >= 0) points += 6;

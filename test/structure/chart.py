@@ -59,8 +59,8 @@ def drawn(page):
     y += 30
     words(LEFT, y, "2 workers on 2 cores without a common cache, AMD EPYC (Zen 4), Open MPI 4.1,", 14)
     words(LEFT, y + 20, f"float32, medians of {date}, nothing else running", 14)
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 36}" font-family="sans-serif" '
-            'fill="#111111">\n<rect width="100%" height="100%" fill="#ffffff"/>\n' + "\n".join(out) + "\n</svg>\n")
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 36}" width="{WIDTH}" height="{y + 36}" '
+            'font-family="sans-serif" fill="#111111">\n<rect width="100%" height="100%" fill="#ffffff"/>\n' + "\n".join(out) + "\n</svg>\n")
 
 
 def main():
