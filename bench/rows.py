@@ -156,7 +156,7 @@ def model():
     moves = [r for r in chosen if "move" in r]
     if moves:
         print("| transform | move | messages a worker | MiB a worker | moved / minimum | messages a node | MiB a node | ms "
-              "| NIC bound, ms | |")
+              "| NIC bound, ms | ms / bound |")
         print("|---" * 10 + "|")
     for r in moves:
         print(f'| {r["case"]} | {r["move"]} | {r["messages"]} | {r["bytes"] / 2**20:.3f} | '
@@ -164,7 +164,7 @@ def model():
               + (f'{r["bound"]:.2f} | {r["ms"] / r["bound"]:.2f} × |' if r["bound"] else "- | within nodes |"))
     if len(moves) == len(chosen):
         return
-    print("| pencils to pencils | workers | KiB a worker | messages a node | ms | NIC bound, ms | |")
+    print("| pencils to pencils | workers | KiB a worker | messages a node | ms | NIC bound, ms | ms / bound |")
     print("|---|---|---|---|---|---|---|")
     for r in (r for r in chosen if "move" not in r):
         print(f'| {r["case"]} | {r["workers"]} | {r["block"] / 1024:.0f} | {r["messages"]} | {r["ms"]:.2f} | {r["bound"]:.2f} '

@@ -488,8 +488,17 @@ def left_over_markup(site):
 
 def finish(site):
     """Last touches: no link from `p.index()` to a name that Doxygen guesses, and places where code in tables may break."""
+    def one_piece(word):
+        return word if len(html.unescape(word)) <= 22 else re.sub(r"(::|[_(/.,]|&lt;)(?=[^\s)])", r"\1<wbr/>", word)
+
+    def code(found):
+        text = found[1]
+        if len(html.unescape(text)) <= 22:
+            return f'<code class="short">{text}</code>'
+        return f'<code>{" ".join(map(one_piece, text.split(" ")))}</code>'
+
     def breakable(table):
-        return re.sub(r"(?<=<code>)[^<]*(?=</code>)", lambda code: re.sub(r"(::|[_(/.,|=]|&lt;)(?=[^\s=])", r"\1<wbr/>", code[0]), table[0])
+        return re.sub(r"<code>([^<]*)</code>", code, table[0])
 
     for file in site.glob("*.html"):
         text = file.read_text(errors="replace")

@@ -6,6 +6,7 @@
 - docs/architecture.md names every room of include/partita; headers, environment variables and, on pages of decisions,
   MPI functions that pages name exist in the code.
 - docs/cheat-sheet.md has every header of the front door that programs call, by its name or one of its functions.
+- Every column of a table has a head.
 - A limit that a page gives is the one of the code. No page gives MPI windows to a library that makes none."""
 import pathlib
 import re
@@ -133,6 +134,15 @@ def wrong_lengths(root, pages):
         yield "docs/fourier.md", f"does not say that examples/43_nas_ft.cpp has {count} lines, or these are more than 60"
 
 
+def nameless_columns(_, pages):
+    """Every column of a table has a head that says what is in it, except the first one if it has the names of the rows."""
+    for page, text in pages.items():
+        for head, first in re.findall(r"^\|(.*)\|\n\|[-:| ]+\|\n\|([^|]*)", text, re.M):
+            heads = [h.strip() for h in re.sub(r"`[^`]*`", "code", head).split("|")]
+            if not all(heads[1:]):
+                yield page, f"has a table with a column without a head, before the row '{first.strip()}'"
+
+
 def self_test():
     planted = {"Text\n\n    a table of\n    two lines\n": 1, "Text\n\n```\nx\n```\n": 1, "Words ```cpp int x; ``` words\n": 1,
                "```text\nnever closed\n": 1, "```text\na\n```text\nb\n": 1, "- item\n\n    more of it\n\n```sh\nls\n```\n": 0,
@@ -152,7 +162,7 @@ def main():
              if f.name != "CHANGELOG.md"}
     errors = [f"{page}:{line}: {what}" for page, text in pages.items() for line, what in broken_blocks(text)]
     errors += [f"{page}: {what}" for check in (missing_names, unnamed, unmentioned, unmapped, wrong_limits, wrong_headlines,
-                   wrong_lengths)
+                   wrong_lengths, nameless_columns)
                    for page, what in (check(root, pages))]
     for error in errors:
         print(error)
