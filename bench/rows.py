@@ -233,7 +233,7 @@ def convolution():
 
 def sharded():
     """Each way beside the first of its case; in brackets the least of all samples."""
-    print("| case, workers | way | us | over the first way |")
+    print("| case, workers | way | us, median (least) | over the first way |")
     print("|---|---|---|---|")
     of = [r for r in rows if r["bench"] == "sharded"]
     for case, workers in unique((r["case"], r["workers"]) for r in of):
@@ -262,19 +262,35 @@ def search_order():
             print(f'| {r["case"]} | {r["seconds_estimated"] * 1e3:.2f} | {r["seconds_median"] * 1e3:.2f} |')
 
 
+# what the columns of these tables are called on a page; a time of a way is that way's name with its unit
+HEADS = {
+    "seconds": "partita, ms", "seconds_median": "median, ms", "seconds_min": "least, ms", "seconds_real": "real numbers, ms",
+    "seconds_fftw_mpi": "FFTW-MPI, ms", "seconds_three_calls": "three calls, ms", "seconds_one_field": "one field, ms",
+    "seconds_cube": "the cube, ms", "seconds_one_core": "`std::sort` on one core, ms", "seconds_sort": "`sort`, ms",
+    "seconds_argsort": "`argsort`, ms", "seconds_quantile": "`quantile`, ms", "to_by_hand": "partita / by hand",
+    "real_to_complex": "real / complex", "fftw_mpi_to_ours": "FFTW-MPI / partita", "to_three_calls": "one call / three calls",
+    "to_one_field": "one call / one field", "to_cube": "partita / the cube", "mat_mult_to_product": "PETSc / partita",
+    "one_core_to_sort": "`std::sort` / `sort`", "ratio": "over the first", "device_ms": "device, ms a pass", "idle": "idle share",
+    "simulated idle": "simulated idle share", "entries": "entries a worker", "steps": "steps computed",
+}
+
+
 def any_other(kind):
-    """Benchmarks without a table of their own: what each row has beside its case, times in us."""
+    """Benchmarks without a table of their own: what each row has beside its case, times in milliseconds."""
     of = [r for r in rows if r["bench"] == kind]
     columns = unique(key for r in of for key in r if key not in ("bench", "case", "workers", "peer", "samples", "regime"))
 
     def shown(key, value):
-        if isinstance(value, float):
-            return short(value) if key.startswith("seconds") else f"{value:.3g}"
-        return "-" if value is None else str(value)
+        if isinstance(value, float) and key.startswith("seconds"):
+            ms = value * 1e3
+            return f"{ms:.{0 if ms >= 100 else 1 if ms >= 10 else 2 if ms >= 1 else 3}f}"
+        return "-" if value is None else f"{value:.3g}" if isinstance(value, float) else str(value)
+
+    def head(key):
+        return "time / predicted" if (kind, key) == ("scan", "ratio") else HEADS.get(key) or key.removeprefix("seconds_").replace("_", " ") + (", ms" if key.startswith("seconds") else "")
 
     has_peers = any("peer" in r for r in of)
-    print("| case, workers |", *(["by |"] if has_peers else []),
-          " | ".join(c.replace("seconds_", "").replace("_", " ") for c in columns), "|")
+    print("| case, workers |", *(["by |"] if has_peers else []), " | ".join(map(head, columns)), "|")
     print("|---" * (1 + has_peers + len(columns)) + "|")
     for r in of:
         print(f'| {r["case"]}, {r["workers"]} |', *([f'{r["peer"]} |'] if has_peers else []),

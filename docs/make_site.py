@@ -283,7 +283,7 @@ class pages:
             if not file.is_file():
                 self.failures.append(f"{page.relative_to(self.root)} shows {found[2]}, and there is no such figure")
             self.figures[name].append(file)
-            return f'<img src="{shown_as(file)}" alt="{html.escape(found[1])}"/>'
+            return f'<span class="figure"><img src="{shown_as(file)}" alt="{html.escape(found[1])}"/></span>'
 
         seen = {}       # how often a heading was there: the second is labelled -1, as on GitHub
 
@@ -489,13 +489,12 @@ def left_over_markup(site):
 def finish(site):
     """Last touches: no link from `p.index()` to a name that Doxygen guesses, and places where code in tables may break."""
     def one_piece(word):
-        return word if len(html.unescape(word)) <= 22 else re.sub(r"(::|[_(/.,]|&lt;)(?=[^\s)])", r"\1<wbr/>", word)
+        return word if len(html.unescape(word)) <= 14 else re.sub(r"(::|[_(/.,]|&lt;)(?=[^\s)])", r"\1<wbr/>", word)
 
     def code(found):
         text = found[1]
-        if len(html.unescape(text)) <= 22:
-            return f'<code class="short">{text}</code>'
-        return f'<code>{" ".join(map(one_piece, text.split(" ")))}</code>'
+        short = ' class="short"' if len(html.unescape(text)) <= 22 else ""
+        return f'<code{short}>{" ".join(map(one_piece, text.split(" ")))}</code>'
 
     def breakable(table):
         return re.sub(r"<code>([^<]*)</code>", code, table[0])
