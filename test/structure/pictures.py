@@ -41,7 +41,8 @@ LABELS = {
     "docs/measured/repartition.svg": ["time / memcpy"], "docs/measured/chart.svg": ["Time of a repartition over a memcpy"],
     "docs/figures/step.svg": ["computes", "communicates", "updates", "time, bytes", "memory", " us"],
     "partita-explain repartition 2x2x2": ["down: dimensions 0 and 1", "across: dimension 2", "colour of the worker"],
-    "docs/figures/repartition.svg": ["colour of the worker"],
+    **{f"docs/figures/{name}": ["colour of the worker", "its label names the worker"] for name in
+       ("repartition", "gather", "middle", "index-exchange", "reference/repartition", "reference/scatter", "reference/gather")},
 }
 
 

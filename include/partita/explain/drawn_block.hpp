@@ -38,7 +38,7 @@ struct scales {
   scale down, across;
 
   scales(std::size_t rows, std::size_t columns) : down{rows, 0}, across{columns, 0} {
-    constexpr std::size_t most = 240, unit = 30, least = 40;
+    constexpr std::size_t most = 240, unit = 30, least = 96;
     if (down.extent == 0) down.extent = 1;
     if (across.extent == 0) across.extent = 1;
     const std::size_t longest = down.extent > across.extent ? down.extent : across.extent;
@@ -64,15 +64,18 @@ std::size_t rows_of(const std::array<std::size_t, Rank>& shape) {
   return rows;
 }
 
-/// The dimensions that a drawing shows downwards and across, for ranks that need an explanation: "down: dimensions 0
-/// and 1, one below the other; across: dimension 2".
+/// Explains colours and labels of parts below a drawing and, for ranks that need it, which dimensions it shows
+/// downwards and across.
 template <std::size_t Rank>
-long_text drawn_dimensions() {
-  long_text all;
-  if (Rank < 3) return all;
-  all << "down: dimensions ";
+void explain_parts(drawing& on) {
+  on.words(0, on.height() + 24,
+           "a part has the colour of the worker that held it; its label names the worker where it goes, or comes from",
+           caption);
+  if (Rank < 3) return;
+  long_text all("down: dimensions ");
   for (std::size_t d = 0; d + 1 < Rank; ++d) all << (d == 0 ? "" : d + 2 < Rank ? ", " : " and ") << d;
-  return all << " (each index of dimension 0 begins a new group of rows); across: dimension " << Rank - 1;
+  all << " (each index of dimension 0 begins a new group of rows); across: dimension " << Rank - 1;
+  on.words(0, on.height() + 18, all, caption);
 }
 
 /// Draws a block with its parts. A part that does not span the leading dimensions is drawn as several stripes, one for

@@ -62,7 +62,8 @@ long_text to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes =
     on.words(x, 12, title << detail::in_words(plan.destination_shape, " × "), detail::heading);
     detail::draw_block(on, x, 24, plan.destination_shape, length, detail::taken_parts(plan));
   }
-  on.lines(0, on.height() + 28, to_text(plan, element_bytes), detail::code);
+  detail::explain_parts<Rank>(on);
+  on.lines(0, on.height() + 30, to_text(plan, element_bytes), detail::code);
   return on.svg();
 }
 

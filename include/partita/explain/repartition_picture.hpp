@@ -107,11 +107,7 @@ long_text to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t
   on.arrow(middle, centre, middle + 84, centre, detail::dark.ink);
   on.words(middle + 38, centre - 10, "repartition", {.size = 12, .at = drawing::anchor::middle});
   side(middle + 112, "y", picture.p_y, after, false);
-  const drawing::px below = on.height() + 24;
-  on.words(0, below,
-           "a part has the colour of the worker that holds it in x; the label says where it goes, or comes from",
-           detail::caption);
-  on.words(0, below + 18, detail::drawn_dimensions<Rank>(), detail::caption);
+  detail::explain_parts<Rank>(on);
   on.lines(0, on.height() + 30, to_text(picture.plan(worker), element_bytes), detail::code);
   return on.svg();
 }

@@ -19,7 +19,7 @@ PARTITA_DEF void add_time_axis(drawing& on, drawing::px from, drawing::px to, dr
   for (int k = 0; k <= ticks; ++k) {
     const drawing::px x = from + (to - from) * k / ticks;
     on.line(x, y, x, y + 5, dark.ink);
-    on.words(x, y + 20, in_seconds(seconds * k / ticks), {.size = 12, .at = drawing::anchor::middle});
+    on.words(x, y + 20, k == 0 ? "0" : in_seconds(seconds * k / ticks), {.size = 12, .at = drawing::anchor::middle});
   }
 }
 
