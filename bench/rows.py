@@ -54,7 +54,7 @@ def repartition():
         messages = "-"
         if plain:
             messages = f'{t.seconds[case, "partita, messages alone"] / t.best(case, plain.__contains__)[0]:.2f}'
-        print(f'| {case} | {copy * 1e6:.4g} | {ours / copy:.2f} | {t.seconds[case, "partita, into the heap"] / copy:.2f} '
+        print(f'| {case} | {f"{copy * 1e6:.4g}" if copy < 0.01 else f"{copy * 1e6:.0f}"} | {ours / copy:.2f} | {t.seconds[case, "partita, into the heap"] / copy:.2f} '
               + (f"| {best[1]} {best[0] / copy:.2f} | {best[0] / ours:.1f} " if best else "| - | - ") + f"| {messages} |")
 
 

@@ -283,7 +283,9 @@ class pages:
             if not file.is_file():
                 self.failures.append(f"{page.relative_to(self.root)} shows {found[2]}, and there is no such figure")
             self.figures[name].append(file)
-            return f'<span class="figure"><img src="{shown_as(file)}" alt="{html.escape(found[1])}"/></span>'
+            wide = re.search(r'<svg[^>]*? width="(\d+)', file.read_text()) if file.is_file() else None
+            least = f' style="min-width: {int(wide[1]) * 6 // 10}px"' if wide else ""      # else nobody reads its words on a phone
+            return f'<span class="figure"><img src="{shown_as(file)}" alt="{html.escape(found[1])}"{least}/></span>'
 
         seen = {}       # how often a heading was there: the second is labelled -1, as on GitHub
 
@@ -480,10 +482,12 @@ def left_over_markup(site):
             yield f"{file.name} shows \\ilinebr: a piece of code in a table that Doxygen does not read as one"
         if "&lt;tt&gt;" in text:
             yield f"{file.name} shows <tt> in its table of contents: no heading has code"
-        text = re.sub(r"<(pre|code|script|style)\b.*?</\1>|<div class=\"line\">.*?</div>|<td class=\"(?:memname|paramtype)\">.*?</td>|<h2 class=\"memtitle.*?</h2>|"
+        text = re.sub(r"<code\b.*?</code>", "code", text, flags=re.S)
+        text = re.sub(r"<(pre|script|style)\b.*?</\1>|<div class=\"line\">.*?</div>|<td class=\"(?:memname|paramtype)\">.*?</td>|<h2 class=\"memtitle.*?</h2>|"
                       r"<span class=\"tt\">.*?</span>", "", text, flags=re.S)
-        for found in re.finditer(r".{0,40}\*\*.{0,40}", re.sub(r"<[^>]+>", "", text)):
-            yield f"{file.name} shows **: {found[0].strip()}"
+        text = re.sub(r"<[^>]+>", "", text)
+        for found in re.finditer(r".{0,40}\*\*.{0,40}|(?<!\w)\*[^\s*&;][^*\n]{0,60}[^\s*]\*(?=[\s.,:;)]).{0,20}", text):
+            yield f"{file.name} shows asterisks: {found[0].strip()}"
 
 
 def finish(site):
