@@ -16,8 +16,10 @@ int main(int argc, char** argv) {
   const world everyone;
   const std::string wanted = argc > 1 ? argv[1] : "S";
   const auto& c = nas_cg::classes[wanted == "A" ? 2 : wanted == "W" ? 1 : 0];
-  const interval mine = balanced_part(c.n, everyone.size(), everyone.id());
+  // [matrix]
+  const interval mine = balanced_part(c.n, everyone.size(), everyone.id());  // the rows of this worker
   const csr_matrix<double> a(everyone, mine, mine, nas_cg::entries_of(c, everyone.size(), everyone.id()));
+  // [/matrix]
   const double zeta = nas_cg::zeta_of(everyone, c, mine.size(), a);
 
   const double off = std::abs(zeta - c.published) / c.published;

@@ -6,7 +6,8 @@
 - docs/architecture.md names every room of include/partita; headers, environment variables and, on pages of decisions,
   MPI functions that pages name exist in the code.
 - docs/cheat-sheet.md has every header of the front door that programs call, by its name or one of its functions.
-- Every column of a table has a head.
+- Every column of a table has a head. docs/cheat-sheet.md lists the headers that partita.hpp leaves out.
+- A qualified name is one of the code.
 - A limit that a page gives is the one of the code. No page gives MPI windows to a library that makes none."""
 import pathlib
 import re
@@ -26,6 +27,8 @@ CALLED = {
     "sharded/printed": "std::cout << x", "io/npy": "save_npy", "io/sharded_npy": 'save_npy("w.npy", x)', "io/optimiser_state": "save_optimiser",
 }
 NOT_CALLED = {"nn/layer": "a concept", "sharded/fallback_overloads": "the errors of wrong calls"}
+NOT_LISTED = {"partita/comm/mpi_info_null.hpp", "partita/kernel/index_list.hpp", "partita/rule/broadcast_factors.hpp"}
+OTHERS = {"scale::symmetric", "repartition::adjoint"}      # of other libraries, or of a base class
 PAPERS = {"MPI_Reduce"}      # decisions say why these are not called
 
 
@@ -143,6 +146,51 @@ def nameless_columns(_, pages):
                 yield page, f"has a table with a column without a head, before the row '{first.strip()}'"
 
 
+def included(root, header, seen):
+    """The headers that one includes, directly or not."""
+    if header not in seen and (root / "include" / header).is_file():
+        seen.add(header)
+        for below in re.findall(r"#include <(partita/[\w/]+\.[hi]pp)>", (root / "include" / header).read_text()):
+            included(root, below, seen)
+    return seen
+
+
+def unlisted_headers(root, pages):
+    """The cheat sheet lists the headers that partita.hpp leaves out, unless another one that it lists includes them."""
+    known = included(root, "partita/partita.hpp", set())
+    listed = re.findall(r"`<(partita/[\w/]+\.hpp)>`", pages["docs/cheat-sheet.md"])
+    for header in listed:
+        if header in known and header != "partita/partita.hpp":
+            yield "docs/cheat-sheet.md", f"lists {header}, which partita.hpp includes"
+    for header in listed:
+        included(root, header, known)
+    for file in sorted((root / "include/partita").rglob("*.hpp")):
+        header = file.relative_to(root / "include").as_posix()
+        hidden = {"detail", "impl"} & set(file.parts) or file.name == "src.hpp" or header in NOT_LISTED
+        if not hidden and header not in known:
+            yield "docs/cheat-sheet.md", f"does not list {header}, which partita.hpp does not include"
+
+
+def unknown_members(root, pages):
+    """A qualified name on a page, as pending_reduction::max, is one of the code, or a member of a class of this name."""
+    files = [re.sub(r'//.*|"(\\.|[^"\\\n])*"', "", f.read_text(errors="replace")) for folder in ("include", "examples", "test", "bench", "tools", "cmake")
+             for f in (root / folder).rglob("*") if f.suffix in (".hpp", ".ipp", ".cpp", ".txt", ".in", ".cmake")]
+    code = "\n".join([*files, (root / "CMakeLists.txt").read_text()])
+
+    def is_member(scope, name):
+        return any(re.search(rf"\b(class|struct) {scope}\b[^;]*\{{", f) and re.search(rf"\b{name}\b", f) for f in files if scope in f)
+
+    for page, text in pages.items():
+        text = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.M | re.S)
+        if "coming-from" in page:      # the first column is another library's
+            text = re.sub(r"^\|(?:`[^`]*`|[^|`])*", "", text, flags=re.M)
+        for name in sorted({"::".join(found.split("::")[-2:]) for piece in re.findall(r"`([^`]+)`", text)
+                            for found in re.findall(r"\b[a-z_]\w*(?:::\w+)+", piece)} - OTHERS):
+            scope, member = name.split("::")
+            if scope not in ("std", "xt", "Eigen") and not re.search(rf"\b{name}\b", code) and not is_member(scope, member):
+                yield page, f"names {name}, which the code does not have"
+
+
 def self_test():
     planted = {"Text\n\n    a table of\n    two lines\n": 1, "Text\n\n```\nx\n```\n": 1, "Words ```cpp int x; ``` words\n": 1,
                "```text\nnever closed\n": 1, "```text\na\n```text\nb\n": 1, "- item\n\n    more of it\n\n```sh\nls\n```\n": 0,
@@ -162,7 +210,7 @@ def main():
              if f.name != "CHANGELOG.md"}
     errors = [f"{page}:{line}: {what}" for page, text in pages.items() for line, what in broken_blocks(text)]
     errors += [f"{page}: {what}" for check in (missing_names, unnamed, unmentioned, unmapped, wrong_limits, wrong_headlines,
-                   wrong_lengths, nameless_columns)
+                   wrong_lengths, nameless_columns, unlisted_headers, unknown_members)
                    for page, what in (check(root, pages))]
     for error in errors:
         print(error)
