@@ -140,7 +140,8 @@ def hosts():
         at = {(r["kernel"], r["bytes"]): f'{ms(r["ms"])} ({ms(r["mpi"])})' for r in of}
         if (link, number, workers) != arrangements[0]:
             print()
-        print(f"| {link}, {number} × {workers} |", " | ".join(map(size, sizes)), "|")
+        name = {"1ms": "frames delayed by 1 ms", "1gbit": "1 Gbit/s"}.get(link, link)
+        print(f"| ms, {name}, {number} × {workers} |", " | ".join(map(size, sizes)), "|")
         print("|---" * (1 + len(sizes)) + "|")
         for kernel in unique(r["kernel"] for r in of):
             print(f"| `{kernel}` |", " | ".join(at.get((kernel, n), "-") for n in sizes), "|")
@@ -292,9 +293,12 @@ def any_other(kind):
     has_peers = any("peer" in r for r in of)
     print("| case, workers |", *(["by |"] if has_peers else []), " | ".join(map(head, columns)), "|")
     print("|---" * (1 + has_peers + len(columns)) + "|")
+    before = None
     for r in of:
-        print(f'| {r["case"]}, {r["workers"]} |', *([f'{r["peer"]} |'] if has_peers else []),
+        case = f'{r["case"]}, {r["workers"]}'
+        print(f'| {case if case != before or not has_peers else ""} |', *([f'{r["peer"]} |'] if has_peers else []),
               " | ".join(shown(c, r.get(c)) for c in columns), "|")
+        before = case
 
 
 def index_exchange():

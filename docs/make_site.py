@@ -501,7 +501,8 @@ def finish(site):
         return f'<code{short}>{" ".join(map(one_piece, text.split(" ")))}</code>'
 
     def breakable(table):
-        return re.sub(r"<code>([^<]*)</code>", code, table[0])
+        table = re.sub(r"(?<=\d) x (?=\d)", "&#160;x&#160;", table[0])      # extents stay on one line
+        return re.sub(r"<code>([^<]*)</code>", code, table)
 
     for file in site.glob("*.html"):
         text = file.read_text(errors="replace")
