@@ -271,7 +271,7 @@ HEADS = {
     "seconds_argsort": "`argsort`, ms", "seconds_quantile": "`quantile`, ms", "to_by_hand": "partita / by hand",
     "real_to_complex": "real / complex", "fftw_mpi_to_ours": "FFTW-MPI / partita", "to_three_calls": "one call / three calls",
     "to_one_field": "one call / one field", "to_cube": "partita / the cube", "mat_mult_to_product": "PETSc / partita",
-    "one_core_to_sort": "`std::sort` / `sort`", "ratio": "over the first", "device_ms": "device, ms a pass", "idle": "idle share",
+    "one_core_to_sort": "`std::sort` / `sort`", "ratio": "time / first row", "device_ms": "device, ms a pass", "idle": "idle share",
     "simulated idle": "simulated idle share", "entries": "entries a worker", "steps": "steps computed",
 }
 
