@@ -354,18 +354,25 @@ BOOST_AUTO_TEST_CASE(norms_with_an_epsilon_that_is_seen) {
   });
 }
 
-/// The gradients of sum(dy * norm(x)) by their formula: with n = (x - mean) / sqrt(variance + epsilon) of the elements
-/// that belong together, that of x is (g - mean of g - n * mean of g n) / sqrt(variance + epsilon), g = gamma dy;
-/// without the mean of g if the mean is not subtracted.
-BOOST_AUTO_TEST_CASE(gradients_of_norms_of_any_rank) {
-  for_types([](const auto& c, double tolerance) {
+/// Norms of ranks 1 to 8, and the gradients of sum(dy * norm(x)) by their formula: with n = (x - mean) / sqrt(variance
+/// + epsilon) of the elements that belong together, that of x is (g - mean of g - n * mean of g n) / sqrt(variance +
+/// epsilon), g = gamma dy; without the mean of g if the mean is not subtracted. Another number of parameters is
+/// refused.
+BOOST_AUTO_TEST_CASE(norms_of_every_rank_and_their_gradients) {
+  const auto of_rank = [](std::size_t rank, const auto& c, double tolerance) {
     const double epsilon = c.random() % 2 == 0 ? 4 : 0.25;
-    const shape_list e{extent(c.random), 2 * (1 + c.random() % 2), 1 + c.random() % 3, 1 + c.random() % 3};
-    const array x = c.whole(e), dy = c.whole(e), last_gamma = c.whole({e[3]}), gamma = c.whole({e[1]});
-    const auto X = c.placed(x), DY = c.placed(dy), G = c.placed(gamma), LG = c.placed(last_gamma);
-    const auto check = [&](const char* name, auto norm, const auto& W, const array& w, std::size_t d, bool centred,
-                           auto together) {
-      array dx(e), dw(w.extents);
+    shape_list e{extent(c.random)};
+    if (rank > 1) e.push_back(2 * (1 + c.random() % 2));
+    for (std::size_t volume = e[0] * 4; e.size() < rank; volume *= e[e.size() - 1])
+      e.push_back(volume > 32 ? 1 : 1 + c.random() % 3);
+    const std::size_t last = rank - 1, channels = rank > 1 ? e[1] : 1;
+    const array x = c.whole(e), dy = c.whole(e), last_gamma = c.whole({e[last]}), last_beta = c.whole({e[last]}),
+                gamma = c.whole({channels}), beta = c.whole({channels});
+    const auto X = c.placed(x), DY = c.placed(dy), G = c.placed(gamma), B = c.placed(beta), LG = c.placed(last_gamma),
+               LB = c.placed(last_beta);
+    const auto check = [&](const char* name, auto norm, const auto& W, const array& w, const auto& S,
+                           const array& shift, std::size_t d, bool centred, auto together) {
+      array y(e), dx(e), dw(w.extents), ds(w.extents);
       for_each_index(e, [&](const shape_list& i) {
         double n = 0, mean = 0, spread = 0, slope = 0, product = 0;
         const auto each = [&](auto f) {
@@ -382,31 +389,46 @@ BOOST_AUTO_TEST_CASE(gradients_of_norms_of_any_rank) {
           slope += centred ? g : 0, product += g * (x(j) - mean) / root;
         });
         const double normal = (x(i) - mean) / root;
+        y(i) = normal * w({i[d]}) + (centred ? shift({i[d]}) : 0);
         dx(i) = (w({i[d]}) * dy(i) - slope - normal * product) / root;
         dw({i[d]}) += dy(i) * normal;
+        ds({i[d]}) += centred ? dy(i) : 0;
       });
-      const auto both =
-          value_and_gradient([&](const auto& a, const auto& b) { return sum(multiply(norm(a, b), DY)); }, X, W);
-      c.expect(name, std::get<0>(both.gradients), dx, 10 * tolerance);
-      c.expect(name, std::get<1>(both.gradients), dw, 10 * tolerance);
+      c.expect(name, norm(X, W, S), y, tolerance);
+      const auto all =
+          value_and_gradient([&](const auto& a, const auto& b,
+                                 const auto& s) { return sum(add(multiply(norm(a, b, s), DY), multiply(sum(s), 0))); },
+                             X, W, S);
+      c.expect(name, std::get<0>(all.gradients), dx, 10 * tolerance);
+      c.expect(name, std::get<1>(all.gradients), dw, 10 * tolerance);
+      c.expect(name, std::get<2>(all.gradients), ds, 10 * tolerance);
+      const auto longer = c.placed(c.whole({w.extents[0] + 2}));
+      if (w.extents[0] > 1) BOOST_CHECK_THROW(norm(X, longer, longer), shape_error);
     };
-    const auto zeros = multiply(G, 0), last_zeros = multiply(LG, 0);
-    const auto line = [](const shape_list& i, const shape_list& j) { return without(i, 3) == without(j, 3); };
+    const auto line = [last](const shape_list& i, const shape_list& j) { return without(i, last) == without(j, last); };
     check(
-        "gradient of normalise", [&](const auto& a, const auto& b) { return normalise(a, b, last_zeros, epsilon); }, LG,
-        last_gamma, 3, true, line);
+        "normalise", [&](const auto& a, const auto& b, const auto& s) { return normalise(a, b, s, epsilon); }, LG,
+        last_gamma, LB, last_beta, last, true, line);
     check(
-        "gradient of normalise_rms", [&](const auto& a, const auto& b) { return normalise_rms(a, b, epsilon); }, LG,
-        last_gamma, 3, false, line);
+        "normalise_rms", [&](const auto& a, const auto& b, const auto&) { return normalise_rms(a, b, epsilon); }, LG,
+        last_gamma, LB, last_beta, last, false, line);
+    if (rank == 1) return;
     check(
-        "gradient of normalise_batch",
-        [&](const auto& a, const auto& b) { return normalise_batch(a, b, zeros, epsilon); }, G, gamma, 1, true,
-        [](const shape_list& i, const shape_list& j) { return i[1] == j[1]; });
+        "normalise_batch",
+        [&](const auto& a, const auto& b, const auto& s) { return normalise_batch(a, b, s, epsilon); }, G, gamma, B,
+        beta, 1, true, [](const shape_list& i, const shape_list& j) { return i[1] == j[1]; });
     check(
-        "gradient of normalise_groups",
-        [&](const auto& a, const auto& b) { return normalise_groups<2>(a, b, zeros, epsilon); }, G, gamma, 1, true,
+        "normalise_groups",
+        [&](const auto& a, const auto& b, const auto& s) { return normalise_groups<2>(a, b, s, epsilon); }, G, gamma, B,
+        beta, 1, true,
         [&](const shape_list& i, const shape_list& j) { return i[0] == j[0] && 2 * i[1] / e[1] == 2 * j[1] / e[1]; });
-  });
+  };
+  const world everyone(test::workers());
+  std::mt19937 random(62);
+  for (std::size_t rank = 1; rank <= 8; ++rank) {
+    of_rank(rank, cases<double>{everyone, random}, 1e-12);
+    of_rank(rank, cases<float>{everyone, random}, 1e-5);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(attention_with_and_without_a_causal_mask) {
