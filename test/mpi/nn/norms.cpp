@@ -242,6 +242,78 @@ BOOST_AUTO_TEST_CASE(group_norm_is_its_definition_also_where_a_group_lies_on_sev
   }
 }
 
+/// A tensor of any rank has the elements of one of rank 3 in the same order: for norms of channels its features are one
+/// dimension, for norms of the last dimension all others are one.
+BOOST_AUTO_TEST_CASE(norms_of_all_ranks_are_their_definitions_and_refuse_another_extent_of_any_dimension) {
+  const world everyone(test::workers());
+  std::mt19937 draws(5);
+  const auto of_rank = [&]<class T, std::size_t Rank>(T tolerance, std::integral_constant<std::size_t, Rank>) {
+    std::array<std::size_t, Rank> extents{};
+    for (std::size_t d = 0; d < Rank; ++d) extents[d] = d == 1 ? 4 : 1 + (d + test::random_below(draws, 3)) % 3;
+    const auto grid = test::random_grid<Rank>(draws, everyone.size());
+    const auto cuts = test::random_cuts<Rank>(draws, extents, grid);
+    const auto p = test::partition_on<Rank>(everyone, draws, grid);
+    const auto block_of = [&](const auto& values) {
+      return test::whole_tensor<T, Rank>(extents, [&](std::size_t k) { return values[k]; }).block(p, cuts);
+    };
+    const std::size_t volume = volume_of(extents), last = extents[Rank - 1];
+    constexpr double epsilon = 4;
+    const auto check = [&](auto&& layer, const twin& by, const std::array<std::size_t, 3>& folded,
+                           std::size_t statistics, std::size_t first) {
+      const cube x(folded, x_at), dy(folded, dy_at);
+      const auto wanted = by(x, dy, statistics);
+      const xt::xtensor<T, Rank> block = block_of(x.values), dblock = block_of(dy.values);
+      set_parameters(layer, by, first);
+      for (std::size_t d = 0; d < Rank; ++d) {
+        auto shape = detail::shape_array<Rank>(block.shape());
+        if (p.active() && p.workers()[p.size() - 1] == everyone.id()) ++shape[d];
+        const xt::xtensor<T, Rank> longer = xt::ones<T>(shape);
+        if (p.size() > grid[d]) BOOST_CHECK_THROW(layer(longer), shape_error);
+        layer(block);
+        BOOST_CHECK_THROW(layer.adjoint(longer), shape_error);
+      }
+      BOOST_TEST(close(layer(block), block_of(wanted.y.values), tolerance));
+      BOOST_TEST(close(layer.adjoint(dblock), block_of(wanted.dx.values), tolerance));
+      for (std::size_t k = 0; k < layer.weight().size(); ++k)
+        BOOST_TEST(std::abs(layer.weight_gradient().data()[k] - wanted.dgamma[first + k]) < 100 * tolerance);
+      for (std::size_t k = 0; k < layer.bias().size(); ++k)
+        BOOST_TEST(std::abs(layer.bias_gradient().data()[k] - wanted.dbeta[first + k]) < 100 * tolerance);
+    };
+    const twin row{[](const place& i) { return i[0]; },
+                   [](const place& i) { return i[2]; },
+                   true,
+                   epsilon,
+                   parameters_of(last, 3),
+                   parameters_of(last, 5)};
+    const layer_norm_options<1> over_last{
+        .shape = {last}, .epsilon = epsilon, .cuts = decomposition<1>(cuts.cuts[Rank - 1])};
+    layer_norm<T, Rank> centred(p, over_last);
+    check(centred, row, {volume / last, 1, last}, volume / last, centred.weight_box().start[0]);
+    twin root = row;
+    root.centred = false;
+    root.beta.assign(last, 0);
+    check(rms_norm<T, Rank>(p, over_last), root, {volume / last, 1, last}, volume / last,
+          centred.weight_box().start[0]);
+    if constexpr (Rank > 1) {
+      const std::array<std::size_t, 3> folded{extents[0], 4, volume / extents[0] / 4};
+      const auto channel = [](const place& i) { return i[1]; };
+      twin by{channel, channel, true, epsilon, parameters_of(4, 3), parameters_of(4, 5)};
+      batch_norm<T, Rank> batch(p, {.channels = 4, .epsilon = epsilon, .channel_cut = cuts.cuts[1]});
+      if (volume > 4) check(batch, by, folded, 4, batch.channels().start);
+      for (const std::size_t groups : {2U, 4U}) {
+        by.statistic = [groups](const place& i) { return i[0] * groups + i[1] / (4 / groups); };
+        group_norm<T, Rank> group(p,
+                                  {.groups = groups, .channels = 4, .epsilon = epsilon, .channel_cut = cuts.cuts[1]});
+        check(group, by, folded, extents[0] * groups, group.channels().start);
+      }
+    }
+  };
+  [&]<std::size_t... R>(std::index_sequence<R...>) {
+    (of_rank(1e-11, std::integral_constant<std::size_t, R + 1>()), ...);
+    (of_rank(1e-4F, std::integral_constant<std::size_t, R + 1>()), ...);
+  }(std::make_index_sequence<8>());
+}
+
 BOOST_AUTO_TEST_CASE(norms_without_parameters_have_a_weight_of_1_and_no_bias) {
   const world everyone(test::workers());
   std::mt19937 draws(4);
