@@ -102,8 +102,10 @@ void expect_same(const random_case& c, Layer& layer, const twin::result& wanted,
 }
 template <class Layer>
 void set_parameters(Layer& layer, const twin& by, std::size_t first) {
-  for (std::size_t k = 0; k < layer.weight().size(); ++k) layer.weight().data()[k] = by.gamma[first + k];
-  for (std::size_t k = 0; k < layer.bias().size(); ++k) layer.bias().data()[k] = by.beta[first + k];
+  using T = typename std::remove_cvref_t<decltype(layer.weight())>::value_type;
+  for (std::size_t k = 0; k < layer.weight().size(); ++k)
+    layer.weight().data()[k] = static_cast<T>(by.gamma[first + k]);
+  for (std::size_t k = 0; k < layer.bias().size(); ++k) layer.bias().data()[k] = static_cast<T>(by.beta[first + k]);
 }
 
 }  // namespace
