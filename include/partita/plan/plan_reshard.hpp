@@ -205,6 +205,8 @@ class reshard_planner {
     std::size_t changed = 0, axis = 0;
     for (std::size_t a = 0; a < m_.rank(); ++a)
       if (dimension_of(before, a) != dimension_of(one.after, a) || (one.reduced >> a & 1U) != 0) ++changed, axis = a;
+    for (std::size_t d = 0; d < before.rank(); ++d)  // others may only have another order
+      if (changed == 1 && !(before.cuts[d].without(axis) == one.after.cuts[d].without(axis))) changed = 2;
     if (changed == 1) {
       one.axis = static_cast<std::uint8_t>(axis);
       one.from = dimension_of(before, axis), one.to = dimension_of(one.after, axis);
@@ -261,7 +263,6 @@ constexpr reshard_plan plan_reshard(const mesh& m, const sharding& from, const s
   }
   detail::require_commuting(from, "the source");
   detail::require_commuting(to, "the target");
-  if (from.same_layout(to)) return {};
   return detail::reshard_planner(from, to, whole, over, element_bytes).plan();
 }
 

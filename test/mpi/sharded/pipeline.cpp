@@ -36,6 +36,8 @@ struct network {
   bool on_one_each = false;  ///< whether a group is one worker
   bool cut_columns = false;  ///< whether the workers of a stage share its columns, not its rows
   bool alternates = false;   ///< whether every second stage has its workers in descending order
+  /// If not 0: chooses layouts with pending sums, of a value or of its cotangent, for what passes between stages.
+  std::size_t pending = 0;
 
   placed_mesh where(std::size_t s) const {
     const std::size_t n = everyone.size(), g = s % groups;
@@ -53,17 +55,23 @@ struct network {
       const placed_mesh there = where(s);
       const mesh m = there.mesh();
       const sharding x = cut_columns ? m.layout("", "") : m.layout("data", "");
+      const sharding whole = m.layout("", ""), between[] = {whole, whole.partial("data"), whole.reduced("data")};
+      const sharding h = pending == 0 || s == 0 ? x : between[(pending / (s % 2 == 1 ? 3 : 1)) % 3],
+                     made = between[pending % 3];
       const sharding w = cut_weights ? m.layout("data", "") : cut_columns ? m.layout("", "data") : m.layout("", "");
       if (s + 1 < stages)
         all.push_back({[=](std::size_t n) {
-                         return trace(layer, spec(x, {n, width}), spec(w, {width, width}), spec({width}));
+                         const auto f = [=](const auto& in, const auto& by, const auto& b) {
+                           return pending == 0 ? layer(in, by, b) : constrain(layer(in, by, b), made);
+                         };
+                         return trace(f, spec(h, {n, width}), spec(w, {width, width}), spec({width}));
                        },
                        there});
       else
         all.push_back({[=](std::size_t n) {
                          return trace([n](const auto& h, const auto& t,
                                           const auto& v) { return last(h, t, v, static_cast<double>(n)); },
-                                      spec(x, {n, width}), spec({n, width}), spec(w, {width, width}));
+                                      spec(h, {n, width}), spec({n, width}), spec(w, {width, width}));
                        },
                        there});
     }
@@ -173,6 +181,10 @@ BOOST_AUTO_TEST_CASE(a_pipeline_has_the_gradients_of_the_whole_network) {
     check<2>({everyone, 2, everyone.size() > 3 ? 2U : 1U, 8, false, false, true},
              {.rows = 8, .micro_batches = 2, .order = order});
   }
+  // results and arguments of stages that are sums of what the workers of a stage have, and cotangents that are
+  for (std::size_t pending = 1; pending <= 9; ++pending)
+    check<3>({everyone, 3, everyone.size() > 3 ? 2U : 1U, 8, false, false, true, false, pending},
+             {.rows = 8, .micro_batches = 2});
   check<4>({everyone, 4, 2, 8}, {.rows = 8, .micro_batches = 4, .order = pipeline_order::interleaved});
   check<4>({everyone, 4, 4, 16}, {.rows = 16, .micro_batches = 8, .times = {{1, 2, 1, 3}, {2, 4, 2, 6}, {}, 0.5}});
 }

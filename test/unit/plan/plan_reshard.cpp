@@ -29,6 +29,7 @@ constexpr auto finished =
 static_assert(finished.size() == 1 && finished[0].done == step::reduce_scatter &&
               finished[0].kind == pending_reduction::sum);
 static_assert(plan_reshard(m, m.layout("data", ""), m.layout("data", ""), extents<8, 256>{}).empty());
+static_assert(plan_reshard(m, m.layout("data", ""), m.layout("", ""), {2, dynamic}).bytes() == 4);
 
 // --- the graph of shardings, searched by Bellman and Ford, with nothing in common with collective_sequences.hpp ---
 
@@ -207,6 +208,7 @@ void check_executed(const mesh& on, const sharding& from, const sharding& to, co
     sharding now = from;
     for (const reshard_step& one : plan) {
       simulated::traffic received(on.size());
+      const auto before = held;
       held = simulated::executed(one, now, held, shape, received);
       const auto& elements = received.elements;
       const std::size_t sum = std::accumulate(elements.begin(), elements.end(), std::size_t{0});
@@ -217,6 +219,18 @@ void check_executed(const mesh& on, const sharding& from, const sharding& to, co
       BOOST_TEST(one.mean_bytes <= mean + (one.rounds < 2 ? 0 : 1), name);  // two rounds: rounded up from a fraction
       for (std::size_t k = 0; k < on.size(); ++k)
         all.elements[k] += elements[k], all.messages[k] += received.messages[k];
+      // A sum and a mean together are a sum, and axes of one worker cut nothing on the way.
+      for (std::size_t a = 0; a < on.rank(); ++a) {
+        if ((one.reduced >> a & 1U) != 0)
+          BOOST_TEST((one.kind == now.pending[a] ||
+                      (one.kind == pending_reduction::sum && now.pending[a] == pending_reduction::avg)),
+                     name);
+        if (on.size(a) == 1) BOOST_TEST((one.after.cutting() & ~(from.cutting() | to.cutting()) & 1U << a) == 0, name);
+      }
+      if (one.done == step::all_gather || one.done == step::all_to_all) {  // among the workers along one axis
+        std::size_t moved = 0;
+        BOOST_TEST((collectives::executed(one, now, before, shape, moved) == held), name);
+      }
       now = one.after;
     }
     for (std::size_t k = 0; k < on.size(); ++k) {
@@ -294,6 +308,91 @@ BOOST_AUTO_TEST_CASE(a_plan_moves_no_more_than_any_sequence_of_collectives) {
     sum += ratio;
   }
   BOOST_TEST(sum / static_cast<double>(pairs) < 0.75);
+}
+
+/// What a worker receives in an exchange, message by message: a box of the source for each summand, from the nearest
+/// worker that has it. The axes along which the two workers differ are links, and the slowest one is that of the
+/// message.
+received_share received_one_by_one(const reshard_exchange& e, const shape_list& shape, std::size_t place,
+                                   const mesh_links& over) {
+  const mesh& on = e.from.on;
+  const auto link_to = [&](std::size_t sender) {
+    mesh_link slowest{0, 0};
+    for (std::size_t a = 0; a < on.rank(); ++a)
+      if (coordinate_of(on, sender, a) != coordinate_of(on, place, a))
+        slowest = std::max(slowest, over.along[a], [](const mesh_link& x, const mesh_link& y) {
+          return std::pair(x.seconds_per_byte, x.latency) < std::pair(y.seconds_per_byte, y.latency);
+        });
+    return std::pair(slowest.seconds_per_byte, slowest.latency);
+  };
+  using summand_of_box = std::pair<std::vector<std::size_t>, std::vector<std::size_t>>;
+  std::map<summand_of_box, std::pair<std::size_t, std::pair<double, double>>> messages;
+  for (std::size_t sender = 0; sender < on.size(); ++sender) {
+    summand_of_box which;
+    std::size_t elements = 1;
+    const auto has = mesh_block(e.from, shape, sender), wants = mesh_block(e.to, shape, place);
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      which.first.push_back(has[d].start);
+      const std::size_t start = std::max(has[d].start, wants[d].start), stop = std::min(has[d].stop, wants[d].stop);
+      elements *= start < stop ? stop - start : 0;
+    }
+    for (std::size_t a = 0; a < on.rank(); ++a)
+      if ((e.reduced >> a & 1U) != 0) which.second.push_back(coordinate_of(on, sender, a));
+    if (elements == 0) continue;
+    const auto [at, is_new] = messages.try_emplace(which, elements, link_to(sender));
+    if (!is_new) at->second.second = std::min(at->second.second, link_to(sender));
+  }
+  received_share all;
+  for (const auto& [which, message] : messages) {
+    const auto& [elements, link] = message;
+    if (link.first == 0) continue;  // its own
+    all.elements += elements, ++all.messages, all.starting += link.second;
+    all.seconds += link.second + static_cast<double>(4 * elements) * link.first;
+  }
+  return all;
+}
+
+BOOST_AUTO_TEST_CASE(the_seconds_of_every_step_are_those_of_its_messages_one_by_one) {
+  std::mt19937_64 random(37);
+  for (std::size_t k = 0; k < test::random_cases(800); ++k) {
+    const mesh on = random_mesh(random, 3);
+    const shape_list shape = random_shape(random, 2);
+    const auto [from, to, whole] = random_move(on, shape, random);
+    mesh_links over;  // times whose sums are exact, often equal
+    over.step = 0.25;
+    for (mesh_link& one : over.along) one = {static_cast<double>(random() % 3), static_cast<double>(1 + random() % 2)};
+    const auto plan = plan_reshard(on, from, to, shape, over);
+    const std::string name = (text() << "" << on << shape << ' ' << from << " -> " << to << '\n' << plan).c_str();
+    std::vector<received_share> all(on.size());
+    sharding now = from;
+    for (const reshard_step& one : plan) {
+      received_share slowest;
+      for (std::size_t place = 0; place < on.size(); ++place) {
+        received_share own;
+        std::size_t block = 1;
+        for (const interval& part : mesh_block(now, shape, place)) block *= part.size();
+        detail::for_each_exchange(one, now, shape, block, [&](const reshard_exchange& e, const shape_list& moved) {
+          const received_share share = received_one_by_one(e, moved, place, over);
+          own.elements += share.elements, own.messages += share.messages;
+          own.seconds += share.seconds, own.starting += share.starting;
+        });
+        all[place].elements += own.elements, all[place].messages += own.messages;
+        all[place].seconds += own.seconds, all[place].starting += own.starting;
+        // in two rounds the first worker has the most elements, and all have their messages over the same links
+        if (one.rounds == 2 ? place == 0 : own.seconds > slowest.seconds) slowest = own;
+      }
+      BOOST_TEST(one.seconds == over.step + slowest.seconds, name);
+      BOOST_TEST(one.starting == slowest.starting, name);
+      now = one.after;
+    }
+    for (std::size_t place = 0; place < on.size(); ++place) {
+      const received_share said = received_in(plan, from, shape, place, over);
+      BOOST_TEST(said.elements == all[place].elements, name);
+      BOOST_TEST(said.messages == all[place].messages, name);
+      BOOST_TEST(said.seconds == all[place].seconds, name);
+      BOOST_TEST(said.starting == all[place].starting, name);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(of_plans_within_a_twentieth_of_the_fewest_bytes_the_fastest_is_taken) {
