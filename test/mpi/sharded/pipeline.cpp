@@ -58,11 +58,12 @@ struct network {
       const sharding whole = m.layout("", ""), between[] = {whole, whole.partial("data"), whole.reduced("data")};
       const sharding h = pending == 0 || s == 0 ? x : between[(pending / (s % 2 == 1 ? 3 : 1)) % 3],
                      made = between[pending % 3];
+      const bool is_constrained = pending != 0;
       const sharding w = cut_weights ? m.layout("data", "") : cut_columns ? m.layout("", "data") : m.layout("", "");
       if (s + 1 < stages)
         all.push_back({[=](std::size_t n) {
                          const auto f = [=](const auto& in, const auto& by, const auto& b) {
-                           return pending == 0 ? layer(in, by, b) : constrain(layer(in, by, b), made);
+                           return is_constrained ? constrain(layer(in, by, b), made) : layer(in, by, b);
                          };
                          return trace(f, spec(h, {n, width}), spec(w, {width, width}), spec({width}));
                        },
@@ -78,7 +79,7 @@ struct network {
     return all;
   }
   static double element(std::size_t salt, std::size_t i, std::size_t j) {
-    return static_cast<double>((salt * 5 + i * 3 + j * 7) % 5) - 2;
+    return static_cast<double>((salt * (1 + i) + i * 3 + j * 7) % 5) - 2;
   }
   /// x, targets and parameters on the mesh of stage s.
   sharded_tensor<double> on_stage(std::size_t s, std::size_t salt, const shape_list& extents) const {
@@ -87,11 +88,11 @@ struct network {
     const placed_mesh there = where(s);
     return reshard(whole, there, sharding(there.mesh(), extents.size()));
   }
-  std::vector<std::vector<sharded_tensor<double>>> parameters() const {
+  std::vector<std::vector<sharded_tensor<double>>> parameters(std::size_t salt = 0) const {
     std::vector<std::vector<sharded_tensor<double>>> all(stages);
     for (std::size_t s = 0; s < stages; ++s) {
-      all[s].push_back(on_stage(s, 10 + s, {width, width}));
-      if (s + 1 < stages) all[s].push_back(on_stage(s, 20 + s, {width}));
+      all[s].push_back(on_stage(s, salt + 10 + s, {width, width}));
+      if (s + 1 < stages) all[s].push_back(on_stage(s, salt + 20 + s, {width}));
     }
     return all;
   }
@@ -127,34 +128,34 @@ std::vector<double> results_of(const network& net, const pipeline_options& optio
   return all;
 }
 
+/// Compares two steps, of different tensors, with the whole network on one worker.
 template <std::size_t Stages>
 void check(const network& net, const pipeline_options& options, double tolerance = 0) {
-  // the whole network on one worker
-  const auto x = matrix(1, net.rows, width), t = matrix(2, net.rows, width);
-  const auto at_end = matrix(10 + Stages - 1, width, width);
-  const auto expected = [&]<std::size_t... S>(std::index_sequence<S...>) {
-    const auto f = [&](const auto&... all) {
-      const auto list = std::tie(all...);
-      const auto through = [&]<std::size_t K>(const auto& self, const auto& h, std::integral_constant<std::size_t, K>) {
-        if constexpr (K + 1 == Stages) return last(h, t, std::get<2 * K>(list), static_cast<double>(net.rows));
-        else
-          return self(self, layer(h, std::get<2 * K>(list), std::get<2 * K + 1>(list)),
-                      std::integral_constant<std::size_t, K + 1>());
-      };
-      return through(through, x, std::integral_constant<std::size_t, 0>());
-    };
-    return std::apply(
-        [&](const auto&... all) { return value_and_gradient(f, all...); },
-        std::tuple_cat(std::tuple(matrix(10 + S, width, width), row(20 + S, width))..., std::tuple(at_end)));
-  }(std::make_index_sequence<Stages - 1>());
-  std::vector<std::vector<double>> gradients;
-  std::apply([&](const auto&... one) { (gradients.emplace_back(one.begin(), one.end()), ...); }, expected.gradients);
-
   pipeline<double> step(net.everyone, net.list(), options);
-  const auto in = net.on_stage(0, 1, {net.rows, width}), out = net.on_stage(Stages - 1, 2, {net.rows, width});
-  const auto weights = net.parameters();
-  for (int round = 0; round < 2; ++round) {
-    const auto loss = step(in, out, weights);
+  for (const std::size_t salt : {0U, 31U}) {
+    const auto x = matrix(salt + 1, net.rows, width), t = matrix(salt + 2, net.rows, width);
+    const auto at_end = matrix(salt + 10 + Stages - 1, width, width);
+    const auto expected = [&]<std::size_t... S>(std::index_sequence<S...>) {
+      const auto f = [&](const auto&... all) {
+        const auto list = std::tie(all...);
+        const auto through = [&]<std::size_t K>(const auto& self, const auto& h,
+                                                std::integral_constant<std::size_t, K>) {
+          if constexpr (K + 1 == Stages) return last(h, t, std::get<2 * K>(list), static_cast<double>(net.rows));
+          else
+            return self(self, layer(h, std::get<2 * K>(list), std::get<2 * K + 1>(list)),
+                        std::integral_constant<std::size_t, K + 1>());
+        };
+        return through(through, x, std::integral_constant<std::size_t, 0>());
+      };
+      return std::apply([&](const auto&... all) { return value_and_gradient(f, all...); },
+                        std::tuple_cat(std::tuple(matrix(salt + 10 + S, width, width), row(salt + 20 + S, width))...,
+                                       std::tuple(at_end)));
+    }(std::make_index_sequence<Stages - 1>());
+    std::vector<std::vector<double>> gradients;
+    std::apply([&](const auto&... one) { (gradients.emplace_back(one.begin(), one.end()), ...); }, expected.gradients);
+
+    const auto loss = step(net.on_stage(0, salt + 1, {net.rows, width}),
+                           net.on_stage(Stages - 1, salt + 2, {net.rows, width}), net.parameters(salt));
     const auto near = [&](double a, double b) { return std::abs(a - b) <= tolerance * std::abs(b); };
     BOOST_TEST(near(everywhere(net.everyone, loss)[0], expected.value));
     const auto found = step.gradients();
@@ -197,6 +198,15 @@ BOOST_AUTO_TEST_CASE(stages_on_the_same_workers_are_one_group_whatever_their_mes
   const pipeline_run run = pipeline<double>(everyone, net.list(), options).simulated();
   BOOST_TEST(run.idle == 0);
   BOOST_TEST(std::ranges::all_of(run.tasks, [](const simulated_task& one) { return one.group == 0; }));
+}
+
+BOOST_AUTO_TEST_CASE(a_stage_on_some_workers_of_another_is_a_group_of_its_own, *test::at_least(2)) {
+  world everyone(test::workers());
+  auto stages = network{everyone, 2, 1, 8}.list();
+  stages[1].where = placed_mesh(mesh{axis{"data", 1}}, workers(0, 1));
+  stages[1].program = network{everyone, 2, 2, 8, false, true}.list()[1].program;
+  const pipeline_run run = pipeline<double>(everyone, stages, {.rows = 8, .micro_batches = 4}).simulated();
+  for (const simulated_task& one : run.tasks) BOOST_TEST(one.group == one.task.stage);
 }
 
 BOOST_AUTO_TEST_CASE(a_pipeline_keeps_to_a_limit_of_memory_or_states_the_least_possible) {
