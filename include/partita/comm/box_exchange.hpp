@@ -28,6 +28,11 @@ class box_exchange {
   box_exchange& operator=(const box_exchange&) = delete;
   ~box_exchange() { release(); }
 
+  /// Executes another plan from now on, in the same channels and the same memory, and returns the old plan in its
+  /// place. Requires: no pending exchange, the same `ways`, and that neither plan adds or has other exchanges beside it
+  /// or after it.
+  PARTITA_DECL void follow(const std::vector<way*>& ways, lowered_plan& plan);
+
   /// Makes `next` run after this exchange, on its result. The result is in y; if this exchange adds up, it is in a
   /// temporary block that lives as long as one exchange. Call this before the first start.
   PARTITA_DECL void then(std::unique_ptr<box_exchange> next);
@@ -74,6 +79,8 @@ class box_exchange {
   PARTITA_DECL void finish();
 
  private:
+  /// Divides the boxes of the plan between the channels.
+  PARTITA_DECL void divide(const std::vector<way*>& ways);
   PARTITA_DECL void take(const void* x, const std::ptrdiff_t* x_strides);
   PARTITA_DECL void write_to(void* y, const std::ptrdiff_t* y_strides);
   PARTITA_DECL void expect_boxes();
@@ -106,6 +113,8 @@ class box_exchange {
   bool does_more_ = false;
   lowered_plan plan_;
   std::vector<std::unique_ptr<box_transport>> carriers_;
+  std::vector<std::size_t> ways_of_carriers_;
+  std::vector<lowered_plan> shares_;                  // memory for the boxes of each channel
   std::size_t staged_bytes_ = 0, arrived_bytes_ = 0;  // with and without the padding between the workers' places
   std::vector<std::size_t> added_;                    // indices of the receives, in the order of the sum
   char* staged_ = nullptr;

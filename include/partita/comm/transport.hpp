@@ -77,6 +77,10 @@ class transport {
   PARTITA_DECL std::unique_ptr<box_exchange> exchange(lowered_plan plan, const element_kind& kind,
                                                       std::vector<lowered_plan> of_node = {});
 
+  /// Makes an exchange of this transport execute another plan, see box_exchange::follow. Not with joint messages.
+  void follow(box_exchange& exchange, lowered_plan& plan) const { exchange.follow(ways_, plan); }
+  bool has_joint_messages() const { return joint_ != nullptr; }
+
  private:
   /// All workers throw, or none: either every node is smaller than the world or there is only one node, and its workers
   /// share memory on all of them or on none.

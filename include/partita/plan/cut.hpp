@@ -69,8 +69,8 @@ class cut {
   enum class kind { balanced, explicit_sizes, block_cyclic };
 
   static cut balanced(std::size_t n, std::size_t p) { return cut(kind::balanced, n, p, 0); }
-  /// Part k holds sizes[k] consecutive indices; sizes may be 0.
-  PARTITA_DECL static cut at(const std::vector<std::size_t>& sizes);
+  /// Part k holds sizes[k] consecutive indices; sizes may be 0. Takes over the memory of `reused`.
+  PARTITA_DECL static cut at(const std::vector<std::size_t>& sizes, cut reused = balanced(0, 1));
   /// Balanced over parts[0] parts, each of them balanced over parts[1] parts, and so on. Part k of the cut is innermost
   /// part number k; the last of `parts` varies fastest.
   PARTITA_DECL static cut nested(std::size_t n, const std::vector<std::size_t>& parts);

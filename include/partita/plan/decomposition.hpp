@@ -17,7 +17,7 @@ template <std::size_t Rank>
 struct decomposition {
   std::array<cut, Rank> cuts;
 
-  explicit decomposition(const std::array<cut, Rank>& all) : cuts(all) {}
+  explicit decomposition(std::array<cut, Rank> all) : cuts(std::move(all)) {}
   /// `decomposition<2>(c_0, c_1)`: one cut for each dimension.
   template <class... Cut>
     requires(sizeof...(Cut) == Rank && (std::is_same_v<Cut, cut> && ...))

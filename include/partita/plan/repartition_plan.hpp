@@ -64,13 +64,14 @@ struct holders {
 
 template <class Src, class From, class Dst, class To, std::size_t Rank, class Choose>
 exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, const holders<Dst>& dst, const To& to,
-                                  std::size_t worker, const axes_order<Rank>& axes, Choose choose) {
+                                  std::size_t worker, const axes_order<Rank>& axes, Choose choose,
+                                  exchange_plan<Rank> plan = {}) {
   static_assert(Src::rank() == Rank && Dst::rank() == Rank,
                 "partita::plan_repartition(p_x, from, p_y, to): requires partitions of the tensor's rank; reshape() "
                 "them with extents of 1");
   const axes_order<Rank> same = same_axes<Rank>(), back = inverse_axes(axes);
   const bool turned = axes != same, replicated = src.count > 1;
-  exchange_plan<Rank> plan;
+  plan.sends.clear(), plan.receives.clear(), plan.kept.clear();
   plan.worker = worker;
   plan.extents = tensor_extents(from);
   plan.axes = axes;
@@ -79,13 +80,13 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
     throw shape_error(text("partita::plan_repartition: requires two decompositions of one tensor, got extents ")
                       << in_result_order(plan.extents, axes) << " and " << tensor_extents(to));
   const std::size_t as_source = src.place(worker), as_destination = dst.place(worker);
-  plan.gives = as_source < src.first().size();
-  plan.takes = as_destination < dst.first().size();
+  plan.gives = as_source < src.first().size(), plan.takes = as_destination < dst.first().size();
+  plan.source_shape = plan.destination_shape = {};
   const auto sender = [&](std::size_t place, std::size_t taker) {
     const auto owner = [&](std::size_t c) { return src.copies[c].workers()[place]; };
     return owner(choose(taker, src.count, owner));
   };
-  std::vector<overlap> scratch;
+  static thread_local std::vector<overlap> scratch;  // so that repeated planning allocates nothing
   // As a source: the overlaps of the own block with the destination are sent or kept.
   if (plan.gives)
     as_part(src.first(), from, as_source, same, [&](const auto& cuts, const index<Rank>& i, const auto& shape) {
@@ -138,12 +139,14 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
 /// `dst` and `to` are those of the result: dimension k of the result is dimension axes[k] of the source. Each side is a
 /// decomposition or, for staggered blocks, one box for each place of its grid.
 /// Requires: both sides are of one tensor, over their grids [shape_error].
-/// Cost:     O(own overlaps) for any number of workers; O(workers of the other side) if its blocks are staggered.
+/// Cost:     O(own overlaps) for any number of workers; O(workers of the other side) if its blocks are staggered. Takes
+///           over the memory of the plan `reused`.
 template <class Src, class From, class Dst, class To, std::size_t Rank = Src::rank()>
 exchange_plan<Rank> plan_repartition(const grid<Src>& src, const From& from, const grid<Dst>& dst, const To& to,
-                                     std::size_t worker, const axes_order<Rank>& axes = same_axes<Rank>()) {
+                                     std::size_t worker, const axes_order<Rank>& axes = same_axes<Rank>(),
+                                     exchange_plan<Rank> reused = {}) {
   return detail::plan_exchange(detail::holders<Src>(src), from, detail::holders<Dst>(dst), to, worker, axes,
-                               nearest_owner{});
+                               nearest_owner{}, static_cast<exchange_plan<Rank>&&>(reused));
 }
 
 /// The same for a tensor that is replicated on either side: each receiver gets every element once, from the owner that

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <partita/comm/box_exchange.hpp>
 
 namespace partita::detail {
@@ -12,16 +11,23 @@ PARTITA_DEF box_exchange::box_exchange(const std::vector<way*>& ways, arena& mem
                                        const element_kind& kind, bool oversubscribed)
     : kind_(kind), memory_(&memory), oversubscribed_(oversubscribed), plan_(std::move(plan)) {
   if (plan_.accumulate) stage();
+  divide(ways);
+  x_strides_.resize(plan_.rank), y_strides_.resize(plan_.rank), dense_.resize(plan_.rank);
+}
+
+PARTITA_DEF void box_exchange::follow(const std::vector<way*>& ways, lowered_plan& plan) {
+  std::swap(plan_, plan);
+  divide(ways);
+}
+
+PARTITA_DEF void box_exchange::divide(const std::vector<way*>& ways) {
   does_more_ = plan_.accumulate || trace::on();
-  // Divide the boxes between the channels.
-  std::vector<std::optional<lowered_plan>> shares(ways.size());
-  const auto share = [&](std::size_t w) -> lowered_plan& {
-    return shares[w] ? *shares[w] : shares[w].emplace(plan_.without_boxes());
-  };
+  shares_.resize(ways.size(), lowered_plan(plan_.rank));
+  for (lowered_plan& share : shares_) share.copy_without_boxes(plan_);
   const auto share_of = [&](std::size_t worker) -> lowered_plan& {
     std::size_t w = 0;
-    while (w + 1 < ways.size() && !(ways[w]->carries(kind) && ways[w]->reaches(worker))) ++w;
-    return share(w);
+    while (w + 1 < ways.size() && !(ways[w]->carries(kind_) && ways[w]->reaches(worker))) ++w;
+    return shares_[w];
   };
   for (std::size_t k = 0; k < plan_.sends.size(); ++k) {
     const listed_box b = plan_.sends[k];
@@ -30,15 +36,24 @@ PARTITA_DEF box_exchange::box_exchange(const std::vector<way*>& ways, arena& mem
   for (std::size_t k = 0; k < plan_.receives.size(); ++k)
     share_of(plan_.receives[k].worker).receives.add(plan_.receives[k]);
   // A channel that reaches this worker itself also copies the boxes that stay here.
+  kept_by_a_way_ = false;
   for (std::size_t w = 0; w < ways.size() && !plan_.accumulate && !kept_by_a_way_; ++w)
-    if (ways[w]->carries(kind) && ways[w]->reaches(plan_.worker)) {
-      if (!plan_.kept.empty()) share(w).kept = plan_.kept, share(w).kept_to = plan_.kept_to;
+    if (ways[w]->carries(kind_) && ways[w]->reaches(plan_.worker)) {
+      shares_[w].kept = plan_.kept, shares_[w].kept_to = plan_.kept_to;
       kept_by_a_way_ = true;
     }
-  // Prepare the channels that have boxes.
-  for (std::size_t w = 0; w < ways.size(); ++w)
-    if (shares[w]) carriers_.push_back(ways[w]->prepare(std::move(*shares[w]), kind));
-  x_strides_.resize(plan_.rank), y_strides_.resize(plan_.rank), dense_.resize(plan_.rank);
+  // Prepare the channels that have boxes; those that are open follow the new plan, if they can.
+  std::size_t used = 0;
+  for (std::size_t w = 0; w < ways.size(); ++w) {
+    if (!shares_[w].has_boxes()) continue;
+    carriers_.resize(std::max(carriers_.size(), used + 1));
+    ways_of_carriers_.resize(carriers_.size());
+    std::unique_ptr<box_transport>& open = carriers_[used];
+    if (open == nullptr || ways_of_carriers_[used] != w || !open->follow(shares_[w]))
+      open = ways[w]->prepare(std::move(shares_[w]), kind_);
+    ways_of_carriers_[used++] = w;
+  }
+  carriers_.resize(used), ways_of_carriers_.resize(used);
 }
 
 PARTITA_DEF void box_exchange::then(std::unique_ptr<box_exchange> next) {

@@ -152,8 +152,10 @@ const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planne
 ///                         checks::local need not agree on the plan;
 ///   keeps_batch()         whether a worker that receives nothing keeps the extent of dimension 0 of its block;
 ///   world(), name(), fingerprint(), describe(direction, shape, type);
+///   before_agreement(call)                  optional: what to do before the agreement on a call;
 ///   learn(call, ways, trouble)              makes a plan, together with all workers, or sets an error;
 ///   exchange(s, forward, kind, ways)        what carries it out;
+///   passing_exchange(s, …)                  optional: the same for one call only, or null;
 ///   beside(s, forward, to, operation)       optional: what to do while the exchange is pending.
 template <class Planner>
 class planned_movement : public box_movement {
@@ -254,6 +256,7 @@ typename Planner::structure& agree_on_plan(planned_movement<Planner>& movement, 
   speculative_exchange ahead(call.data, call.strides.data(), movement.structures_,
                              call.forward ? &structure::going : &structure::coming, call.kind);
   const bool sends_ahead = may_send_ahead && movement.may_send_ahead();
+  if constexpr (requires { movement.planner_.before_agreement(call); }) movement.planner_.before_agreement(call);
   structure& s = agreed_structure(
       movement.state(), movement.structures_,
       {movement.fingerprint(call.type, call.number), call.before, call.forward || !Planner::checks_itself,
@@ -282,6 +285,9 @@ template <class Planner>
 const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planner>& movement,
                                                    typename Planner::structure& s, bool forward,
                                                    const element_kind& kind) {
+  if constexpr (requires { movement.planner().passing_exchange(s, forward, kind, movement.ways()); })
+    if (const auto* const passing = movement.planner().passing_exchange(s, forward, kind, movement.ways()))
+      return *passing;
   return (forward ? s.going : s.coming).find(kind, [&] {
     return movement.planner().exchange(s, forward, kind, movement.ways());
   });

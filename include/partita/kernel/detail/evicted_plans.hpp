@@ -18,6 +18,7 @@ class evicted_plans {
   /// Called when a plan is evicted; `follows`: the decomposition of its tensor follows from the extents.
   template <std::size_t Rank>
   void note(const std::array<std::size_t, Rank>& extents, bool follows) {
+    if (too_many_) return;
     const std::uint64_t number = number_of(extents);
     const auto place = std::lower_bound(numbers_.begin(), numbers_.end(), number);
     const bool known = place != numbers_.end() && *place == number;

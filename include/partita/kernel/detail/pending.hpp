@@ -28,6 +28,7 @@ class exchanges_by_kind {
     entries_.push_back({kind, make()});
     return entries_.back().exchange;
   }
+  void clear() { entries_.clear(); }
   /// The existing exchange; null if there is none yet.
   PARTITA_DECL box_exchange* made(const element_kind& kind) const;
 

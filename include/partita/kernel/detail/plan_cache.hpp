@@ -52,6 +52,13 @@ struct kernel_call {
   bool speculative_by_structure = false;  ///< it is useless with a different plan; the same on all workers
 };
 
+/// Whether a new plan follows from what all workers know, so that no worker alone can have an error.
+template <class Structure>
+bool is_common(const Structure& s) {
+  if constexpr (requires { s.is_common; }) return s.is_common;
+  else return false;
+}
+
 /// All workers agree on the call and find a plan that fits on all of them, or make one together: `learn(local_error&)`
 /// returns it and may set an error. If a worker sets an error, or had one before (call.before), all workers throw the
 /// same error and nothing has moved.
@@ -68,13 +75,13 @@ Structure& agreed_structure(world_state& world, plan_cache<Structure>& cache, co
       agreed(call.before, own, describe, own == 0 && call.speculative_by_structure ? nullptr : call.ahead);
   if (set != 0) return cache.last_used(set);
   if (call.speculative_by_structure) world.discard_without_choice();
-  // No plan fits on all workers: all make one, and agree that none of them found an error.
+  // No plan fits on all workers: all make one, and agree that none of them found an error, if one of them alone could.
   local_error trouble;
   auto structure = learnt<Structure>(world, trouble, [&](local_error& found) {
     cache.make_room();
     return learn(found);
   });
-  agreed(trouble, 0, describe, nullptr);
+  if (!is_common(structure)) agreed(trouble, 0, describe, nullptr);
   return cache.add(std::move(structure));
 }
 

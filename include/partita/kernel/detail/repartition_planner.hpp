@@ -24,17 +24,43 @@
 
 namespace partita::detail {
 
+template <std::size_t Rank>
+struct shared_by_plans;
+
 /// The plans for blocks of certain shapes, in both directions.
 template <std::size_t Rank>
 struct repartition_structure : planned_boxes<Rank> {
   std::optional<decomposition<Rank>> of_x{}, of_y{};  ///< the decompositions of x and of the result
   std::vector<box<Rank>> boxes{};  ///< the boxes of all workers of p_x, if the blocks of x are staggered
   bool follows = true;             ///< the decomposition of x follows from its extents: given, or balanced
-  std::shared_ptr<evicted_plans> forgotten{};
+  bool is_common = false;          ///< all workers know what the plan was made from
+  std::array<bool, 2> passes{};    ///< whether its first exchange in a direction is the one that new plans share
+  std::shared_ptr<shared_by_plans<Rank>> shared{};
 
-  /// Called when this plan is evicted from the cache.
-  void forget() const {
-    if (forgotten) forgotten->note(this->there.extents, follows);
+  /// Called when this plan is evicted from the cache: the next new plan takes over its memory.
+  void forget() {
+    if (const auto all = std::move(shared)) all->take(*this);
+  }
+};
+
+/// What the plans of one kernel share. If blocks have other shapes in every call, each plan is used once: then new
+/// plans take the memory of evicted ones, and one exchange follows them all, so that a call opens and allocates
+/// nothing.
+template <std::size_t Rank>
+struct shared_by_plans {
+  evicted_plans evicted;
+  bool some_evicted = false;
+  repartition_structure<Rank> spare;           ///< the plan that was evicted last
+  std::array<exchanges_by_kind, 2> exchanges;  ///< those that new plans share, backward and forward
+  lowered_plan lowered{Rank};
+  std::vector<std::array<std::size_t, Rank>> shapes;  ///< of the blocks of p_x, by place
+  std::vector<std::size_t> sizes;
+
+  void take(repartition_structure<Rank>& plan) {
+    evicted.note(plan.there.extents, plan.follows);
+    plan.going.clear(), plan.coming.clear();
+    spare = std::move(plan);
+    some_evicted = true;
   }
 };
 
@@ -89,11 +115,23 @@ class repartition_planner {
   }
 
   /// What any worker sends, keeps and receives in the forward direction.
-  exchange_plan<rank> plan_of(const structure& s, std::size_t worker) const {
-    if (s.of_x) return plan_repartition(p_x_.grid(), *s.of_x, p_y_.grid(), *s.of_y, worker, cuts_.axes());
-    return plan_repartition(p_x_.grid(), s.boxes, p_y_.grid(), *s.of_y, worker, cuts_.axes());
+  exchange_plan<rank> plan_of(const structure& s, std::size_t worker, exchange_plan<rank> reused = {}) const {
+    const auto made = [&](const auto& from) {
+      return plan_repartition(p_x_.grid(), from, p_y_.grid(), *s.of_y, worker, cuts_.axes(), std::move(reused));
+    };
+    return s.of_x ? made(*s.of_x) : made(s.boxes);
   }
 
+  /// Passes the shape of this worker's block to all workers with their agreement, if they can read it there.
+  void before_agreement(const box_call<Rank>& call) const {
+    constexpr std::size_t numbers = Rank + 1;
+    if constexpr (numbers <= shared_flags::most_numbers) {
+      std::array<std::uint64_t, numbers> mine{};
+      for (std::size_t d = 0; d < Rank; ++d) mine[d] = call.shape[d];
+      mine[Rank] = call.into ? 1 : 0;
+      shapes_passed_ = call.forward && state().pass_numbers(mine.data(), numbers);
+    }
+  }
   /// The plan for this call. Collective; opens the transport `ways` if it is null.
   structure learn(const box_call<Rank>& call, std::shared_ptr<transport>& ways, local_error& trouble) const {
     return call.forward ? learn_forward(call.shape, ways, trouble) : learn_backward(call.shape, ways, trouble);
@@ -108,6 +146,18 @@ class repartition_planner {
     }
     return lasting_exchange(ways, world(), lowered(s.plan(forward)), kind, std::move(of_node));
   }
+  /// The exchange that new plans share, for the first use of a plan in a direction once plans are evicted; else null. A
+  /// plan that is used again gets an exchange of its own.
+  const std::shared_ptr<box_exchange>* passing_exchange(structure& s, bool forward, const element_kind& kind,
+                                                        const std::shared_ptr<transport>& ways) const {
+    if (!std::exchange(s.passes[forward], false) || ways->has_joint_messages()) return nullptr;
+    exchanges_by_kind& known = shared_->exchanges[forward];
+    if (box_exchange* const open = known.made(kind)) {
+      lower(s.plan(forward), shared_->lowered);
+      ways->follow(*open, shared_->lowered);
+    }
+    return &known.find(kind, [&] { return exchange(s, forward, kind, ways); });
+  }
 
  private:
   structure learn_forward(const shape_type& mine, std::shared_ptr<transport>& ways, local_error& trouble) const {
@@ -118,9 +168,9 @@ class repartition_planner {
                                   << state().id() << " " << cuts_.from()->shape(p_x_.index()) << " of "
                                   << cuts_.from()->extents() << "; got a block of " << mine
                                   << "; give that block, or other cuts");
-      return regular(cuts_.from()->extents(), *cuts_.from(), ways, true);
+      return regular(*cuts_.from(), ways);
     }
-    if (were_irregular_) return learn_irregular(mine, ways, trouble);
+    if (shapes_passed_ || were_irregular_) return learn_irregular(mine, ways, trouble);
     const shape_type global = extents_along_lines(p_x_, mine);
     const bool as_balanced = !p_x_.active() || mine == cuts_.of_x(global).shape(p_x_.index());
     if (!on_all(state(), as_balanced)) {
@@ -128,14 +178,14 @@ class repartition_planner {
       return learn_irregular(mine, ways, trouble);
     }
     if (object(global, trouble)) return {};
-    return regular(global, cuts_.of_x(global), ways, true);
+    return regular(cuts_.of_x(global), ways);
   }
 
   /// The plan of the adjoint when no forward call with such a result is cached.
   structure learn_backward(const shape_type& mine, std::shared_ptr<transport>& ways, local_error& trouble) const {
     const shape_type global = cuts_.extents_of_x(cuts_.to() ? cuts_.to()->extents() : extents_along_lines(p_y_, mine));
     if (object(global, trouble)) return {};
-    if (forgotten_->know(global)) {
+    if (shared_->evicted.know(global)) {
       report_error(trouble, evicted_plans::error_message((text(name_) << ".adjoint(dy)").c_str()));
       return {};
     }
@@ -146,7 +196,7 @@ class repartition_planner {
                                         << (cuts_.to() ? "given" : "balanced") << " cut of " << of_y.extents()
                                         << " over " << p_y_.grid().shape() << " gives worker " << state().id() << " "
                                         << of_y.shape(p_y_.index()) << "), got a block of " << mine);
-    return regular(global, cuts_.of_x(global), ways, true);
+    return regular(cuts_.of_x(global), ways);
   }
 
   template <class Policy>
@@ -160,56 +210,105 @@ class repartition_planner {
   }
   /// Sets the same error on all workers if a tensor does not match the given cuts.
   bool object(const shape_type& global, local_error& trouble) const {
+    if (!cuts_.from() && !cuts_.to()) return false;
     const text problem = cuts_.error_message(global);
     if (!problem.empty()) report_error(trouble, text(name_) << ": " << problem);
     return !problem.empty();
   }
 
-  structure regular(const shape_type& global, const decomposition<rank>& of_x, std::shared_ptr<transport>& ways,
-                    bool follows) const {
-    structure s;
-    s.of_x = of_x, s.of_y = cuts_.of_y(global);
-    complete(s, ways, follows);
+  /// A plan to be made, with the memory of the one that was evicted last.
+  structure renewed() const {
+    structure s = std::exchange(shared_->spare, {});
+    s.passes.fill(shared_->some_evicted);
+    s.is_common = false;
+    return s;
+  }
+  structure regular(const decomposition<rank>& of_x, std::shared_ptr<transport>& ways) const {
+    structure s = renewed();
+    s.of_x = of_x;
+    complete(s, of_x.extents(), ways, true);
     return s;
   }
 
-  /// Gathers the shapes of all blocks on every worker.
+  /// The shapes of the blocks of p_x on every worker: passed with the agreement, else gathered. Returns whether no
+  /// worker alone can find an error: none passes a view, whose shape the others do not know.
+  bool gather_shapes(const shape_type& mine) const {
+    bool is_common = shapes_passed_;
+    std::vector<facts<rank + 1>> gathered_shapes;
+    if (!shapes_passed_) gathered_shapes = gathered(state(), facts_of(mine));
+    const auto numbers_of = [&](std::size_t worker) {
+      return shapes_passed_ ? state().numbers_of(worker) : gathered_shapes[worker].data();
+    };
+    shared_->shapes.resize(p_x_.size());
+    for (std::size_t k = 0; k < p_x_.size(); ++k) {
+      const std::uint64_t* const shape = numbers_of(p_x_.workers()[k]);
+      for (std::size_t d = 0; d < rank; ++d) shared_->shapes[k][d] = shape[d];
+    }
+    for (std::size_t k = 0; is_common && k < state().size(); ++k) is_common = numbers_of(k)[rank] == 0;
+    return is_common;
+  }
+
+  /// The decomposition of the blocks, if they have the same sizes in every line of p_x. It takes over the memory of
+  /// `reused`.
+  std::optional<decomposition<rank>> same_in_every_line(std::optional<decomposition<rank>> reused) const {
+    const auto& shapes = shared_->shapes;
+    const shape_type grid = p_x_.grid().shape();
+    bool same = true;
+    std::optional<decomposition<rank>> found = decomposition<rank>::make([&](std::size_t d) {
+      std::vector<std::size_t>& sizes = shared_->sizes;
+      sizes.resize(grid[d]);
+      std::size_t left = ~std::size_t{0};
+      for (index<rank> i{}; i[d] < grid[d]; ++i[d]) {
+        const std::size_t size = shapes[number_of(i, grid)][d];
+        same = same && size <= left;  // else they cannot be counted
+        sizes[i[d]] = same ? size : 0, left -= sizes[i[d]];
+      }
+      return cut::at(sizes, reused ? std::move(reused->cuts[d]) : cut::balanced(0, 1));
+    });
+    for (std::size_t place = 0; rank > 1 && same && place < shapes.size(); ++place)
+      same = shapes[place] == found->shape(index_of(place, grid));
+    if (!same) found.reset();
+    return found;
+  }
+
+  /// The plan for blocks of any shapes that tile a tensor.
   structure learn_irregular(const shape_type& mine, std::shared_ptr<transport>& ways, local_error& trouble) const {
-    const auto shapes = gathered(state(), facts_of(mine));
-    std::vector<shape_type> by_place(p_x_.size());
-    for (std::size_t k = 0; k < by_place.size(); ++k)
-      for (std::size_t d = 0; d < rank; ++d) by_place[k][d] = shapes[p_x_.workers()[k]][d];
-    const layout_of_blocks<rank> layout = lay_out(by_place, p_x_.grid().shape());
+    structure s = renewed();
+    s.is_common = gather_shapes(mine);
+    s.of_x = same_in_every_line(std::move(s.of_x));
+    if (s.of_x) {
+      const shape_type global = s.of_x->extents();
+      if (object(global, trouble)) return {};
+      const decomposition<rank> usual = cuts_.of_x(global);
+      bool follows = true;
+      for (std::size_t d = 0; d < rank; ++d)
+        for (std::size_t k = 0; follows && k < usual.cuts[d].parts(); ++k)
+          follows = usual.cuts[d].size(k) == s.of_x->cuts[d].size(k);
+      if (follows) s.of_x = usual;
+      complete(s, global, ways, follows);
+      return s;
+    }
+    layout_of_blocks<rank> layout = lay_out(shared_->shapes, p_x_.grid().shape());
     if (!layout.problem.empty()) {
       report_error(trouble, text(name_) << "(x) with p_x = " << p_x_.grid().shape() << ": " << layout.problem);
       return {};
     }
     if (object(layout.extents, trouble)) return {};
-    if (layout.cartesian) {
-      const decomposition<rank> of_x =
-          decomposition<rank>::make([&](std::size_t d) { return cut::at(layout.sizes[d]); });
-      const decomposition<rank> usual = cuts_.of_x(layout.extents);
-      bool follows = true;
-      for (std::size_t d = 0; d < rank; ++d)
-        for (std::size_t k = 0; k < layout.sizes[d].size(); ++k)
-          follows = follows && usual.cuts[d].size(k) == layout.sizes[d][k];
-      return regular(layout.extents, follows ? usual : of_x, ways, follows);
-    }
-    structure s;
-    s.boxes = layout.boxes, s.of_y = cuts_.of_y(layout.extents);
-    complete(s, ways, false);
+    s.boxes = std::move(layout.boxes);
+    complete(s, layout.extents, ways, false);
     return s;
   }
 
-  void complete(structure& s, std::shared_ptr<transport>& ways, bool follows) const {
-    s.there = plan_of(s, state().id());
-    s.back = reversed(s.there);
+  void complete(structure& s, const shape_type& global, std::shared_ptr<transport>& ways, bool follows) const {
+    s.of_y = cuts_.of_y(global);
+    s.there = plan_of(s, state().id(), std::move(s.there));
+    s.back = reversed(s.there, std::move(s.back));
     if (!ways) {
       ways = std::make_shared<transport>(state().communicator(), transport_policy::of(strategy_, messages_));
       ways->join_messages();
     }
     s.follows = follows;
-    s.forgotten = forgotten_;
+    s.shared = shared_;
   }
 
   world_state& state() const { return *p_x_.world().state(); }
@@ -221,10 +320,12 @@ class repartition_planner {
   messages messages_ = messages::by_size;
   bool keeps_batch_;
   std::uint64_t fingerprint_;
-  std::shared_ptr<evicted_plans> forgotten_ = std::make_shared<evicted_plans>();
+  std::shared_ptr<shared_by_plans<rank>> shared_ = std::make_shared<shared_by_plans<rank>>();
   /// Blocks were not balanced in an earlier call: then the shapes of all blocks are gathered at once, in one collective
   /// instead of three. The same on all workers.
   mutable bool were_irregular_ = false;
+  /// The shapes of all blocks were passed with the last agreement. The same on all workers.
+  mutable bool shapes_passed_ = false;
 };
 
 }  // namespace partita::detail

@@ -5,10 +5,10 @@
 
 namespace partita {
 
-PARTITA_DEF cut cut::at(const std::vector<std::size_t>& sizes) {
+PARTITA_DEF cut cut::at(const std::vector<std::size_t>& sizes, cut reused) {
   cut result(kind::explicit_sizes, 0, sizes.size(), 0);
-  result.starts_.reserve(sizes.size() + 1);
-  result.starts_.push_back(0);
+  result.starts_ = static_cast<std::vector<std::size_t>&&>(reused.starts_);
+  result.starts_.reserve(sizes.size() + 1), result.starts_.assign(1, 0);
   for (const std::size_t size : sizes) {
     if (size > static_cast<std::size_t>(-1) - result.n_)
       throw shape_error(text("partita::cut::at(sizes): requires sizes that sum up to at most ")

@@ -37,15 +37,20 @@ struct lowered_plan {
   std::ptrdiff_t offset_there(std::size_t k) const { return there[k * (1 + rank)]; }
   const std::ptrdiff_t* strides_there(std::size_t k) const { return there.data() + k * (1 + rank) + 1; }
 
+  bool has_boxes() const { return !sends.empty() || !receives.empty() || !kept.empty(); }
+  PARTITA_DECL void clear_boxes();
   /// The same plan without boxes.
   PARTITA_DECL lowered_plan without_boxes() const;
+  /// Becomes the same as another plan without boxes, and keeps its memory.
+  PARTITA_DECL void copy_without_boxes(const lowered_plan& other);
 };
 
+/// Writes a plan in this form, in the memory of `low`.
 template <std::size_t Rank>
-lowered_plan lowered(const exchange_plan<Rank>& plan) {
+void lower(const exchange_plan<Rank>& plan, lowered_plan& low) {
   static_assert(Rank == dynamic || Rank <= most_dimensions,
                 "partita: requires blocks of rank 0 to 16; reshape the block to fewer dimensions");
-  lowered_plan low(plan.source_shape.size());
+  low.clear_boxes();
   const auto assign = [](auto& to, const auto& from) { to.assign(from.begin(), from.end()); };
   low.worker = plan.worker;
   low.accumulate = plan.accumulate;
@@ -70,6 +75,11 @@ lowered_plan lowered(const exchange_plan<Rank>& plan) {
   }
   for (const kept_box<Rank>& k : plan.kept)
     low.add_kept(k.where.shape().data(), k.at_source.data(), in_source_order(k.at_destination, plan.axes).data());
+}
+template <std::size_t Rank>
+lowered_plan lowered(const exchange_plan<Rank>& plan) {
+  lowered_plan low(plan.source_shape.size());
+  lower(plan, low);
   return low;
 }
 

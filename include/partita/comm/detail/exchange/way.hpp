@@ -51,6 +51,10 @@ class box_transport {
   virtual bool advance() = 0;
   /// Called after the last advance(). When it returns, y is complete and x may change.
   virtual void finish() = 0;
+  /// Carries the boxes of another plan from now on, with what it has opened and allocated, and returns the old plan in
+  /// its place. Returns false, and changes nothing, if it cannot: then prepare() opens another one. Both workers of a
+  /// pair may decide differently.
+  virtual bool follow(lowered_plan&) { return false; }
   virtual carried counts() const = 0;
   /// Whether other workers cannot finish an exchange that has started before this worker does more for it: it forwards
   /// data of others, or the boxes of a pair move in more pieces than there is room for.

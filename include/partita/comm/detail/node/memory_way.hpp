@@ -21,6 +21,7 @@ class memory_transport : public box_transport {
   PARTITA_DECL memory_transport(const own_node& members, node_channel& channel, lowered_plan boxes,
                                 const element_kind& kind);
 
+  PARTITA_INLINE bool follow(lowered_plan& next) override;
   PARTITA_INLINE carried counts() const override;
   PARTITA_INLINE bool is_needed() const override;
 
@@ -35,7 +36,6 @@ class memory_transport : public box_transport {
  private:
   struct target {
     ring_boxes ring;
-    push_list boxes;
     bool served = false;
     bool staged = false;  // packed for the receiver instead of being written into its block
     staged_boxes stage;
@@ -46,6 +46,9 @@ class memory_transport : public box_transport {
     staged_boxes stage;
   };
 
+  /// Lists what the plan moves, in the memory of the lists of the plan before.
+  PARTITA_DECL void list_boxes();
+  /// Lists the boxes for push_together.
   PARTITA_DECL void list_everything();
   PARTITA_DECL void announce(origin& o);
 
@@ -67,7 +70,7 @@ class memory_transport : public box_transport {
     return quarter < most ? quarter : most;
   }
 
-  PARTITA_DECL void push(const push_list& boxes);
+  PARTITA_DECL void push(const push_list& boxes, std::size_t first, std::size_t last);
 
   PARTITA_DECL void meet(target& t);
 
@@ -85,9 +88,11 @@ class memory_transport : public box_transport {
   element_kind kind_;
   node_channel* channel_;
   bool oversubscribed_;
+  const own_node* members_;
   std::size_t own_;
   std::vector<char*> blocks_;
-  push_list everything_;  // the boxes that stay and those for workers of the node
+  push_list boxes_;       // those for workers of the node, in the order of the plan
+  push_list everything_;  // if streaming: the same and the boxes that stay, in the memory order of the source
   std::vector<target> targets_;
   std::vector<origin> origins_;
   bool streaming_ = false;

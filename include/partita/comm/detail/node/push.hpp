@@ -18,16 +18,19 @@ class push_list {
   /// `offset` is in bytes, in the receiver's block. `strides` are the strides of that block, in the order of this
   /// worker's dimensions.
   PARTITA_DECL void add(std::size_t place, const listed_box& b, std::ptrdiff_t offset, const std::ptrdiff_t* strides);
-  PARTITA_DECL void add(const push_list& more);
+  /// Adds the boxes [first, last) of another list.
+  PARTITA_DECL void add(const push_list& more, std::size_t first, std::size_t last);
   PARTITA_DECL void sort();
+  std::size_t size() const { return boxes_.size(); }
+  void clear() { boxes_.clear(), sizes_.clear(), strides_.clear(); }
 
-  /// Copies the boxes in the memory order of their source, slab by slab over all receivers. So the source is read
-  /// forwards once, and streaming stores do not depend on the order of their targets (8192^2 between distant cores:
-  /// 0.78 of a memcpy with slabs of 32 KB, 0.90 with 256 KB and receiver by receiver). Data that stays in the cache, or
-  /// that consists of many small boxes, is copied box by box. `shape` is that of the source, null if the source is
-  /// several blocks or staged; `blocks` are the receivers' blocks by place.
-  PARTITA_DECL void push(const element_kind& kind, const std::size_t* shape, const block_memory& from,
-                         const std::vector<char*>& blocks, bool streaming) const;
+  /// Copies the boxes [first, last) in the memory order of their source, slab by slab over all receivers. So the source
+  /// is read forwards once, and streaming stores do not depend on the order of their targets (8192^2 between distant
+  /// cores: 0.78 of a memcpy with slabs of 32 KB, 0.90 with 256 KB and receiver by receiver). Data that stays in the
+  /// cache, or that consists of many small boxes, is copied box by box. `shape` is that of the source, null if the
+  /// source is several blocks or staged; `blocks` are the receivers' blocks by place.
+  PARTITA_DECL void push(std::size_t first, std::size_t last, const element_kind& kind, const std::size_t* shape,
+                         const block_memory& from, const std::vector<char*>& blocks, bool streaming) const;
 
  private:
   struct entry {
@@ -39,7 +42,7 @@ class push_list {
   const std::size_t* at(const entry& e) const { return sizes_.data() + e.sizes + rank_; }
 
   /// Whether a box is transposed in its innermost dimension: a slab of a few rows leaves no square to transpose.
-  PARTITA_DECL bool turned() const;
+  PARTITA_DECL bool turned(std::size_t first, std::size_t last) const;
 
   /// Copies the part of a box that begins `skip` after its start; all of it if `skip` is null.
   PARTITA_DECL void copy(const element_kind& kind, const entry& e, const std::size_t* part, const std::size_t* skip,

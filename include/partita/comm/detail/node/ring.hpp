@@ -14,14 +14,17 @@ namespace partita::detail {
 /// The boxes of one pair, cut to the size of slots. The cut is kept while the size of slots stays the same.
 class ring_boxes {
  public:
-  ring_boxes(std::size_t place, std::size_t rank, const element_kind& kind)
-      : place_(place), kind_(kind), whole_(rank), cut_(rank) {}
+  /// The boxes are consecutive in `whole`, from `first` on. The list must outlive this object.
+  ring_boxes(std::size_t place, const element_kind& kind, const box_list& whole, std::size_t first)
+      : place_(place), kind_(kind), whole_(&whole), first_(first), last_(first), cut_(whole.rank()) {}
 
   std::size_t place() const { return place_; }
-  void add(const listed_box& b) { whole_.add(b); }
-  std::size_t bytes() const { return whole_.volume() * kind_.bytes; }
+  void add_next() { bytes_ += whole_->volume(last_++) * kind_.bytes; }
+  std::size_t first() const { return first_; }
+  std::size_t last() const { return last_; }
+  std::size_t bytes() const { return bytes_; }
   /// The offset of the first box in the staging area, if there is one.
-  std::size_t stage() const { return whole_[0].stage; }
+  std::size_t stage() const { return (*whole_)[first_].stage; }
 
   PARTITA_DECL void start(const destination& at);
 
@@ -51,7 +54,9 @@ class ring_boxes {
 
   std::size_t place_;
   element_kind kind_;
-  box_list whole_, cut_;
+  const box_list* whole_;
+  std::size_t first_, last_, bytes_ = 0;  // the boxes [first_, last_) of the list
+  box_list cut_;
   std::size_t cut_for_ = 0, next_ = 0;
   destination at_;
   std::vector<char> packed_;  // the content of a message, if messages are used

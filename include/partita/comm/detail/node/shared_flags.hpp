@@ -1,5 +1,6 @@
 // The bitwise AND of four words per worker, on all workers, through shared memory and, between several nodes, by a few
-// rounds of messages. With it workers check at every call that all of them make the same call.
+// rounds of messages. With it workers check at every call that all of them make the same call. On one node a worker may
+// add a few numbers, such as the shape of its block, that the others read only if they need them.
 #pragma once
 
 #include <array>
@@ -57,6 +58,18 @@ class shared_flags {
   ///           messages of 32 bytes.
   PARTITA_DECL bool all_and(const words& own, words& all, double most_seconds = 1e300, listener* who = nullptr);
 
+  /// At most this many numbers of a worker pass with its words; the first three are in the same cache line.
+  static constexpr std::size_t most_numbers = 11;
+  /// Passes these numbers with the words of the next all_and. Returns false on all workers if they are on several
+  /// nodes, because then not all workers could read them. No worker still reads the numbers that are overwritten: it
+  /// did so before it wrote its words of the last all_and.
+  bool pass_numbers(const std::uint64_t* numbers, std::size_t count) {
+    for (std::size_t k = 0; k < count; ++k) mine_[(epoch_ + 1) % 2].numbers[k] = numbers[k];
+    return !several_;
+  }
+  /// The numbers that a worker passed with its words of the last all_and. Valid until the next one.
+  const std::uint64_t* numbers_of(std::size_t worker) const { return by_worker_[worker][epoch_ % 2].numbers.data(); }
+
  private:
   /// With more than this many workers on a node, they do not read each other's flags: the number of cache lines that
   /// move would grow with the square. Chosen: two steps for all cost about as much as 16 lines.
@@ -68,8 +81,9 @@ class shared_flags {
   struct alignas(64) posted_words {
     std::atomic<std::uint64_t> epoch;
     words said;
+    std::array<std::uint64_t, most_numbers> numbers;
   };
-  static_assert(sizeof(posted_words) == 64);
+  static_assert(sizeof(posted_words) == 128);
 
   PARTITA_DECL void post(posted_words& place, const words& said) const;
   PARTITA_DECL static void keep_common(words& all, const words& said);
@@ -92,9 +106,10 @@ class shared_flags {
   arena* arena_;
   bool oversubscribed_, shared_ = true, by_first_ = false, several_ = false;
   posted_words* mine_ = nullptr;
-  std::vector<const posted_words*> others_;  // the words that this worker reads
-  const posted_words* result_ = nullptr;     // or the result that it reads
-  std::vector<round> rounds_;                // on the first worker of a node: the rounds with other nodes
+  std::vector<const posted_words*> others_;     // the words that this worker reads
+  const posted_words* result_ = nullptr;        // or the result that it reads
+  std::vector<const posted_words*> by_worker_;  // on one node: the words of all workers
+  std::vector<round> rounds_;                   // on the first worker of a node: the rounds with other nodes
   std::uint64_t epoch_ = 0;
 };
 

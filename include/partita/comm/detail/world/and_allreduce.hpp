@@ -30,6 +30,11 @@ class and_allreduce {
   bool by_flags() const { return flags_ != nullptr; }
   /// Whether there are flags, and the workers are on several nodes. The same on all workers.
   bool by_flags_of_several_nodes() const { return flags_ && flags_->several_nodes(); }
+  /// Passes numbers with the words of the next AND, as shared_flags does. False on all workers if there are no flags.
+  bool pass_numbers(const std::uint64_t* numbers, std::size_t count) {
+    return flags_ != nullptr && flags_->pass_numbers(numbers, count);
+  }
+  const std::uint64_t* numbers_of(std::size_t worker) const { return flags_->numbers_of(worker); }
   /// Never frees the flags, because other workers may still read them.
   void keep_flags() { leak_on_purpose(std::move(flags_)); }
 

@@ -71,6 +71,11 @@ class world_state {
   /// error and its workers have a choice in common; on one node, only what this worker can roll back alone.
   PARTITA_DECL std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
                                    const call_description& describe, speculative_send* ahead = nullptr);
+  /// Passes a few numbers to all workers with the next agreement, at no cost but that of writing them. Returns whether
+  /// numbers_of can be called after it, the same on all workers: they are on one node, and it is not the first one.
+  bool pass_numbers(const std::uint64_t* numbers, std::size_t count) { return common_.pass_numbers(numbers, count); }
+  /// The numbers that a worker passed with the last agreement. Valid until the next one.
+  const std::uint64_t* numbers_of(std::size_t worker) const { return common_.numbers_of(worker); }
   /// Notes an operation that needs no messages and that all workers make. The next agreement compares what the workers
   /// noted. `fingerprint` covers everything that must be equal on all workers. Returns a number for the result. Cost:
   /// no message.

@@ -20,12 +20,22 @@ PARTITA_DEF void lowered_plan::add_kept(const std::size_t* shape, const std::siz
   kept_to.add(worker, shape, at_destination);
 }
 
+PARTITA_DEF void lowered_plan::clear_boxes() {
+  for (box_list* const list : {&sends, &receives, &kept, &kept_to}) list->clear();
+  there.clear(), turns.clear();
+}
+
 PARTITA_DEF lowered_plan lowered_plan::without_boxes() const {
   lowered_plan none(rank);
-  none.worker = worker, none.accumulate = accumulate, none.several = several;
-  none.agreed_between = agreed_between;
-  none.source_shape = source_shape, none.received_shape = received_shape, none.received_strides = received_strides;
+  none.copy_without_boxes(*this);
   return none;
+}
+
+PARTITA_DEF void lowered_plan::copy_without_boxes(const lowered_plan& other) {
+  clear_boxes();
+  worker = other.worker, accumulate = other.accumulate, several = other.several;
+  agreed_between = other.agreed_between;
+  source_shape = other.source_shape, received_shape = other.received_shape, received_strides = other.received_strides;
 }
 
 }  // namespace partita::detail

@@ -11,44 +11,56 @@ PARTITA_DEF memory_transport::memory_transport(const own_node& members, node_cha
       kind_(kind),
       channel_(&channel),
       oversubscribed_(members.oversubscribed()),
+      members_(&members),
       own_(members.place()),
       blocks_(members.size()),
+      boxes_(plan_.rank),
       everything_(plan_.rank) {
-  const std::size_t rank = plan_.rank;
+  list_boxes();
+}
+
+bool memory_transport::follow(lowered_plan& next) {
+  if (some_staged_ || next.agreed_between) return false;  // packed boxes have buffers of their size
+  std::swap(plan_, next);
+  list_boxes();
+  return true;
+}
+
+PARTITA_DEF void memory_transport::list_boxes() {
+  targets_.clear(), origins_.clear(), boxes_.clear();
   for (std::size_t k = 0; k < plan_.sends.size(); ++k) {
     const listed_box b = plan_.sends[k];
-    const std::size_t place = members.place_of(b.worker);
+    const std::size_t place = members_->place_of(b.worker);
     if (targets_.empty() || targets_.back().ring.place() != place)
-      targets_.push_back({ring_boxes(place, rank, kind), push_list(rank), false, false, {}});
+      targets_.push_back({ring_boxes(place, kind_, plan_.sends, k), false, false, {}});
     target& t = targets_.back();
     if (plan_.accumulate) {  // in the staging area, the boxes of a pair are dense and contiguous
-      std::vector<std::ptrdiff_t> dense(rank);
-      dense_strides(b.shape, rank, dense.data());
-      t.boxes.add(place, b, static_cast<std::ptrdiff_t>(t.ring.bytes()), dense.data());
+      std::vector<std::ptrdiff_t> dense(plan_.rank);
+      dense_strides(b.shape, plan_.rank, dense.data());
+      boxes_.add(place, b, static_cast<std::ptrdiff_t>(t.ring.bytes()), dense.data());
     } else {
-      t.boxes.add(place, b, plan_.offset_there(k) * static_cast<std::ptrdiff_t>(kind.bytes), plan_.strides_there(k));
+      boxes_.add(place, b, plan_.offset_there(k) * static_cast<std::ptrdiff_t>(kind_.bytes), plan_.strides_there(k));
     }
-    t.ring.add(b);
+    t.ring.add_next();
   }
-  std::size_t received = 0;
   for (std::size_t k = 0; k < plan_.receives.size(); ++k) {
-    const listed_box b = plan_.receives[k];
-    const std::size_t place = members.place_of(b.worker);
+    const std::size_t place = members_->place_of(plan_.receives[k].worker);
     if (origins_.empty() || origins_.back().ring.place() != place)
-      origins_.push_back({ring_boxes(place, rank, kind), false, {}});
-    origins_.back().ring.add(b);
-    received += plan_.receives.volume(k);
+      origins_.push_back({ring_boxes(place, kind_, plan_.receives, k), false, {}});
+    origins_.back().ring.add_next();
   }
   // both workers of a pair get the same result
   const auto is_small = [&](const ring_boxes& of_pair) {
     return plan_.agreed_between && !plan_.accumulate && of_pair.bytes() <= staged_boxes::most_bytes(oversubscribed_);
   };
-  for (target& t : targets_) t.staged = is_small(t.ring), some_staged_ = some_staged_ || t.staged;
-  for (origin& o : origins_) o.staged = is_small(o.ring), some_staged_ = some_staged_ || o.staged;
-  list_everything();
   // the bytes that are read and written: for a halo only the ghosts, however large the blocks are
-  const std::size_t moved = (plan_.sends.volume() + 2 * plan_.kept.volume() + received) * kind.bytes;
-  streaming_ = moved * members.size() > last_cache_bytes() / 5 * 4;
+  std::size_t moved = 2 * plan_.kept.volume() * kind_.bytes;
+  for (target& t : targets_)
+    moved += t.ring.bytes(), t.staged = is_small(t.ring), some_staged_ = some_staged_ || t.staged;
+  for (origin& o : origins_)
+    moved += o.ring.bytes(), o.staged = is_small(o.ring), some_staged_ = some_staged_ || o.staged;
+  streaming_ = moved * members_->size() > last_cache_bytes() / 5 * 4;
+  if (streaming_) list_everything();
 }
 
 carried memory_transport::counts() const {
@@ -116,12 +128,12 @@ void memory_transport::finish() {
 
 PARTITA_DEF void memory_transport::list_everything() {
   const auto bytes = static_cast<std::ptrdiff_t>(kind_.bytes);
-  everything_ = push_list(plan_.rank);
+  everything_.clear();
   for (std::size_t k = 0; k < plan_.kept.size(); ++k)
     everything_.add(own_, plan_.kept[k], offset_of(plan_.kept_to[k], plan_.received_strides.data(), plan_.rank) * bytes,
                     plan_.received_strides.data());
   for (const target& t : targets_)
-    if (!t.staged) everything_.add(t.boxes);
+    if (!t.staged) everything_.add(boxes_, t.ring.first(), t.ring.last());
   everything_.sort();
 }
 
@@ -144,7 +156,7 @@ PARTITA_DEF void memory_transport::find_stages() {
     o.staged = o.stage.there();
     if (!o.staged) announce(o);
   }
-  list_everything();
+  if (streaming_) list_everything();
   found_ = true;
 }
 
@@ -172,9 +184,9 @@ PARTITA_DEF bool memory_transport::is_dense() const {
   return reinterpret_cast<std::uintptr_t>(y_.data) % page == 0;
 }
 
-PARTITA_DEF void memory_transport::push(const push_list& boxes) {
+PARTITA_DEF void memory_transport::push(const push_list& boxes, std::size_t first, std::size_t last) {
   const bool one_block = !plan_.several && x_.strides != nullptr && x_.written == nullptr;
-  boxes.push(kind_, one_block ? plan_.source_shape.data() : nullptr, x_, blocks_, streaming_);
+  boxes.push(first, last, kind_, one_block ? plan_.source_shape.data() : nullptr, x_, blocks_, streaming_);
 }
 
 PARTITA_DEF void memory_transport::meet(target& t) {
@@ -191,11 +203,11 @@ PARTITA_DEF void memory_transport::push_together() {
     in_place = in_place && t.ring.in_place();
   }
   if (in_place) {
-    push(everything_);
+    push(everything_, 0, everything_.size());
   } else {
     keep();
     for (target& t : targets_)
-      if (!t.staged && t.ring.in_place()) push(t.boxes);
+      if (!t.staged && t.ring.in_place()) push(boxes_, t.ring.first(), t.ring.last());
   }
   for (const target& t : targets_)
     if (!t.staged && t.ring.in_place()) channel_->arrive(t.ring.place());
@@ -213,7 +225,7 @@ PARTITA_DEF void memory_transport::push_as_they_come() {
       t.served = true;
       --left;
       if (!t.ring.in_place()) continue;
-      push(t.boxes);
+      push(boxes_, t.ring.first(), t.ring.last());
       channel_->arrive(t.ring.place());
     }
     if (left == before && kept) p.pause();

@@ -15,8 +15,9 @@ PARTITA_DEF void push_list::add(std::size_t place, const listed_box& b, std::ptr
   strides_.insert(strides_.end(), strides, strides + rank_);
 }
 
-PARTITA_DEF void push_list::add(const push_list& more) {
-  for (const entry& e : more.boxes_) {
+PARTITA_DEF void push_list::add(const push_list& more, std::size_t first, std::size_t last) {
+  for (std::size_t k = first; k < last; ++k) {
+    const entry& e = more.boxes_[k];
     const std::size_t* const sizes = more.sizes_.data() + e.sizes;
     add(e.place, {0, e.stage, sizes, sizes + rank_}, e.offset, more.strides_.data() + e.strides);
   }
@@ -28,12 +29,15 @@ PARTITA_DEF void push_list::sort() {
   });
 }
 
-PARTITA_DEF void push_list::push(const element_kind& kind, const std::size_t* shape, const block_memory& from,
-                                 const std::vector<char*>& blocks, bool streaming) const {
+PARTITA_DEF void push_list::push(std::size_t first, std::size_t last, const element_kind& kind,
+                                 const std::size_t* shape, const block_memory& from, const std::vector<char*>& blocks,
+                                 bool streaming) const {
   constexpr std::size_t slab_bytes = std::size_t{32} << 10, most_boxes = 64;
   const stores how = streaming ? stores::streaming : stores::cached;
-  if (!streaming || shape == nullptr || boxes_.size() < 2 || boxes_.size() > most_boxes || rank_ == 0 || turned()) {
-    for (const entry& e : boxes_) copy(kind, e, sizes_.data() + e.sizes, nullptr, from, blocks, how);
+  const std::size_t n = last - first;
+  if (!streaming || shape == nullptr || n < 2 || n > most_boxes || rank_ == 0 || turned(first, last)) {
+    for (std::size_t k = first; k < last; ++k)
+      copy(kind, boxes_[k], sizes_.data() + boxes_[k].sizes, nullptr, from, blocks, how);
     return;
   }
   // slabs run along dimension `cut`, one for each index of the dimensions outside of it
@@ -43,18 +47,19 @@ PARTITA_DEF void push_list::push(const element_kind& kind, const std::size_t* sh
   const std::size_t slab = row < slab_bytes ? slab_bytes / row : 1;
   std::size_t i[most_dimensions] = {};
   for (bool more = elements_in(shape, rank_) > 0; more;) {
-    for (const entry& e : boxes_) {
+    for (std::size_t k = first; k < last; ++k) {
+      const entry& e = boxes_[k];
       const std::size_t* const size = sizes_.data() + e.sizes;
       std::size_t part[most_dimensions], skip[most_dimensions] = {};
       bool meets = true;
       for (std::size_t d = 0; d < rank_; ++d) {
         part[d] = size[d];
         if (d > cut) continue;
-        const std::size_t first = at(e)[d], end = first + size[d], reach = i[d] + (d == cut ? slab : 1);
-        const std::size_t start = first > i[d] ? first : i[d], stop = end < reach ? end : reach;
+        const std::size_t begin = at(e)[d], end = begin + size[d], reach = i[d] + (d == cut ? slab : 1);
+        const std::size_t start = begin > i[d] ? begin : i[d], stop = end < reach ? end : reach;
         meets = meets && start < stop;
         part[d] = stop - start;
-        skip[d] = start - first;
+        skip[d] = start - begin;
       }
       if (meets) copy(kind, e, part, skip, from, blocks, how);
     }
@@ -69,9 +74,9 @@ PARTITA_DEF void push_list::push(const element_kind& kind, const std::size_t* sh
   }
 }
 
-PARTITA_DEF bool push_list::turned() const {
-  for (const entry& e : boxes_)
-    if (sizes_[e.sizes + rank_ - 1] > 1 && strides_[e.strides + rank_ - 1] != 1) return true;
+PARTITA_DEF bool push_list::turned(std::size_t first, std::size_t last) const {
+  for (std::size_t k = first; k < last; ++k)
+    if (sizes_[boxes_[k].sizes + rank_ - 1] > 1 && strides_[boxes_[k].strides + rank_ - 1] != 1) return true;
   return false;
 }
 

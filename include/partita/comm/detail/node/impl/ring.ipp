@@ -11,7 +11,7 @@ PARTITA_DEF void ring_boxes::start(const destination& at) {
   if (at.in_place() || at.slot_bytes == cut_for_) return;
   cut_for_ = at.slot_bytes;
   cut_.clear();
-  for (std::size_t k = 0; k < whole_.size(); ++k) cut_.add_cut(whole_[k], kind_.bytes, at.slot_bytes);
+  for (std::size_t k = first_; k < last_; ++k) cut_.add_cut((*whole_)[k], kind_.bytes, at.slot_bytes);
 }
 
 PARTITA_DEF bool ring_boxes::send(node_channel& channel, const block_memory& block, bool streaming) {
@@ -33,8 +33,8 @@ PARTITA_DEF bool ring_boxes::receive(node_channel& channel, const block_memory& 
 }
 
 PARTITA_DEF void ring_boxes::pack_all(const block_memory& block, char* packed, bool out) const {
-  for (std::size_t k = 0; k < whole_.size(); ++k)
-    packed = pack_box(kind_, whole_[k], whole_.rank(), block, packed, out, stores::cached);
+  for (std::size_t k = first_; k < last_; ++k)
+    packed = pack_box(kind_, (*whole_)[k], whole_->rank(), block, packed, out, stores::cached);
 }
 
 PARTITA_DEF bool ring_boxes::send_messages(const node_channel& channel, const block_memory& block) {

@@ -29,6 +29,8 @@ PARTITA_DEF shared_flags::shared_flags(MPI_Comm everyone, const own_node& member
   for (std::size_t k = 0; k < members.size(); ++k)
     if (k != members.place() && (first || !by_first_)) others_.push_back(lines_of(k));
   several_ = members.is_one_of_many();
+  if (!several_) by_worker_.resize(members.size());
+  for (std::size_t k = 0; k < by_worker_.size(); ++k) by_worker_[members.worker(k)] = lines_of(k);
   if (by_first_ && !first) result_ = lines_of(0) + 2;
   if (!several_ || !first) return;
   const std::vector<int> firsts = members.firsts();
