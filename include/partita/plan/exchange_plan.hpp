@@ -157,11 +157,10 @@ struct exchange_plan {
 /// The same plan in the opposite direction: what was sent is received, and summed where the adjoint is a sum. Takes
 /// over the memory of `back`.
 template <std::size_t Rank>
-exchange_plan<Rank> reversed(const exchange_plan<Rank>& plan, exchange_plan<Rank> back = {}) {
+exchange_plan<Rank> reversed(const exchange_plan<Rank>& plan, exchange_plan<Rank>&& back = {}) {
   back.worker = plan.worker;
   back.extents = in_result_order(plan.extents, plan.axes);
-  back.gives = plan.takes;
-  back.takes = plan.gives;
+  back.gives = plan.takes, back.takes = plan.gives;
   back.source_shape = plan.destination_shape;
   back.destination_shape = plan.source_shape;
   back.sends = plan.receives;
@@ -173,7 +172,7 @@ exchange_plan<Rank> reversed(const exchange_plan<Rank>& plan, exchange_plan<Rank
   back.kept.clear(), back.kept.reserve(plan.kept.size());
   for (const kept_box<Rank>& k : plan.kept)
     back.kept.push_back({in_result_order(k.where, plan.axes), k.at_destination, k.at_source});
-  return back;
+  return static_cast<exchange_plan<Rank>&&>(back);
 }
 
 namespace detail {

@@ -65,7 +65,7 @@ struct holders {
 template <class Src, class From, class Dst, class To, std::size_t Rank, class Choose>
 exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, const holders<Dst>& dst, const To& to,
                                   std::size_t worker, const axes_order<Rank>& axes, Choose choose,
-                                  exchange_plan<Rank> plan = {}) {
+                                  exchange_plan<Rank>&& plan = {}) {
   static_assert(Src::rank() == Rank && Dst::rank() == Rank,
                 "partita::plan_repartition(p_x, from, p_y, to): requires partitions of the tensor's rank; reshape() "
                 "them with extents of 1");
@@ -130,7 +130,7 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
     });
   group_by_peer(plan.sends);
   group_by_peer(plan.receives);
-  return plan;
+  return static_cast<exchange_plan<Rank>&&>(plan);
 }
 
 }  // namespace detail
@@ -144,7 +144,7 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
 template <class Src, class From, class Dst, class To, std::size_t Rank = Src::rank()>
 exchange_plan<Rank> plan_repartition(const grid<Src>& src, const From& from, const grid<Dst>& dst, const To& to,
                                      std::size_t worker, const axes_order<Rank>& axes = same_axes<Rank>(),
-                                     exchange_plan<Rank> reused = {}) {
+                                     exchange_plan<Rank>&& reused = {}) {
   return detail::plan_exchange(detail::holders<Src>(src), from, detail::holders<Dst>(dst), to, worker, axes,
                                nearest_owner{}, static_cast<exchange_plan<Rank>&&>(reused));
 }

@@ -22,7 +22,7 @@ PARTITA_DEF void box_exchange::follow(const std::vector<way*>& ways, lowered_pla
 
 PARTITA_DEF void box_exchange::divide(const std::vector<way*>& ways) {
   does_more_ = plan_.accumulate || trace::on();
-  shares_.resize(ways.size(), lowered_plan(plan_.rank));
+  if (shares_.size() != ways.size()) shares_.resize(ways.size(), lowered_plan(plan_.rank));
   for (lowered_plan& share : shares_) share.copy_without_boxes(plan_);
   const auto share_of = [&](std::size_t worker) -> lowered_plan& {
     std::size_t w = 0;

@@ -115,7 +115,7 @@ class repartition_planner {
   }
 
   /// What any worker sends, keeps and receives in the forward direction.
-  exchange_plan<rank> plan_of(const structure& s, std::size_t worker, exchange_plan<rank> reused = {}) const {
+  exchange_plan<rank> plan_of(const structure& s, std::size_t worker, exchange_plan<rank>&& reused = {}) const {
     const auto made = [&](const auto& from) {
       return plan_repartition(p_x_.grid(), from, p_y_.grid(), *s.of_y, worker, cuts_.axes(), std::move(reused));
     };
@@ -218,7 +218,7 @@ class repartition_planner {
 
   /// A plan to be made, with the memory of the one that was evicted last.
   structure renewed() const {
-    structure s = std::exchange(shared_->spare, {});
+    structure s = std::move(shared_->spare);
     s.passes.fill(shared_->some_evicted);
     s.is_common = false;
     return s;
