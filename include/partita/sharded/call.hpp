@@ -58,6 +58,9 @@ concept tensor_or_number = any_tensor<X> || std::is_arithmetic_v<std::remove_cvr
 /// Operands of an operation that plain arrays also have; at least one of them is not a plain array.
 template <class L, class R>
 concept tensor_operands = tensor_or_number<L> && tensor_or_number<R> && (tensor_value<L> || tensor_value<R>);
+/// Operands of an operation that plain arrays do not have elsewhere.
+template <class L, class R>
+concept any_tensor_operands = tensor_or_number<L> && tensor_or_number<R> && (any_tensor<L> || any_tensor<R>);
 
 template <class T, auto Layout>
 const sharded_tensor<T>& as_run_time(const typed_sharded<T, Layout>& x) {

@@ -112,11 +112,12 @@ struct no_derivative {
 
 /// A function of one to three elements, and of up to four numbers that are parameters of a call:
 ///
-///     inline constexpr partita::element_function cosh{
-///         "cosh", partita::real_function, [](auto x) { return std::cosh(x); },
-///         partita::reading_x([](auto dy, auto x) { return dy * std::sinh(x); })};
+///     inline constexpr partita::element_function cube_root{
+///         "cube_root", partita::rising_real_function, [](auto x) { return std::cbrt(x); },
+///         partita::reading_y([](auto dy, auto y) { return dy / (3 * y * y); })};
 ///
-/// It has one derivative for each operand. `apply_to_elements<cosh>(x)` applies it to arrays and tensors of all kinds.
+/// It has one derivative for each operand. `apply_to_elements<cube_root>(x)` applies it to arrays and tensors of all
+/// kinds.
 template <class Value, class... Derivative>
 struct element_function {
   static_assert(sizeof...(Derivative) >= 1 && sizeof...(Derivative) <= 4,

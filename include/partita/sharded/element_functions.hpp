@@ -77,6 +77,30 @@ PARTITA_ELEMENT_FUNCTION(
     tan, holomorphic(real_function), [](auto x) { return std::tan(x); },
     reading_y([](auto dy, auto y) { return dy * (decltype(y)(1) + y * y); }))
 PARTITA_ELEMENT_FUNCTION(
+    asin, real_function, [](auto x) { return std::asin(x); },
+    reading_x([](auto dy, auto x) { return dy / std::sqrt(1 - x * x); }))
+PARTITA_ELEMENT_FUNCTION(
+    acos, real_function, [](auto x) { return std::acos(x); },
+    reading_x([](auto dy, auto x) { return -dy / std::sqrt(1 - x * x); }))
+PARTITA_ELEMENT_FUNCTION(
+    atan, rising_real_function, [](auto x) { return std::atan(x); },
+    reading_x([](auto dy, auto x) { return dy / (1 + x * x); }))
+PARTITA_ELEMENT_FUNCTION(
+    sinh, rising_real_function, [](auto x) { return std::sinh(x); },
+    reading_x([](auto dy, auto x) { return dy * std::cosh(x); }))
+PARTITA_ELEMENT_FUNCTION(
+    cosh, real_function, [](auto x) { return std::cosh(x); },
+    reading_x([](auto dy, auto x) { return dy * std::sinh(x); }))
+PARTITA_ELEMENT_FUNCTION(
+    asinh, rising_real_function, [](auto x) { return std::asinh(x); },
+    reading_x([](auto dy, auto x) { return dy / std::sqrt(x * x + 1); }))
+PARTITA_ELEMENT_FUNCTION(
+    acosh, real_function, [](auto x) { return std::acosh(x); },
+    reading_x([](auto dy, auto x) { return dy / std::sqrt(x * x - 1); }))
+PARTITA_ELEMENT_FUNCTION(
+    atanh, real_function, [](auto x) { return std::atanh(x); },
+    reading_x([](auto dy, auto x) { return dy / (1 - x * x); }))
+PARTITA_ELEMENT_FUNCTION(
     erf, real_function, [](auto x) { return std::erf(x); },
     reading_x([](auto dy, auto x) { return dy * decltype(x)(1.12837916709551257390) * std::exp(-x * x); }))
 PARTITA_ELEMENT_FUNCTION(
@@ -117,6 +141,12 @@ PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(round, rising_function,
 /// 1, 0 or -1; 0 for a NaN.
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
     sign, number_function, [](auto x) { return (x > 0 ? 1 : 0) - (x < 0 ? 1 : 0); }, no_derivative())
+
+/// 1 where an element is NaN, or an infinity of either sign; 0 elsewhere.
+PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
+    is_nan, number_function, [](auto x) { return x != x; }, no_derivative())
+PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
+    is_inf, number_function, [](auto x) { return x == x && x - x != 0; }, no_derivative())
 
 // --- activations ---
 
@@ -168,6 +198,11 @@ PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(
 PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(
     elu, with_defaults(real_function, 1), [](auto x, auto alpha) { return x <= 0 ? std::expm1(x) * alpha : x; },
     reading_x([](auto dy, auto x, auto alpha) { return x <= 0 ? dy * alpha * std::exp(x) : dy; }))
+/// x where it is positive, alpha (exp(x / alpha) - 1) elsewhere; alpha is 1 if it is left out.
+PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(
+    celu, with_defaults(real_function, 1),
+    [](auto x, auto alpha) { return x <= 0 ? std::expm1(x / alpha) * alpha : x; },
+    reading_x([](auto dy, auto x, auto alpha) { return x <= 0 ? dy * std::exp(x / alpha) : dy; }))
 /// The elu whose values keep mean 0 and variance 1 (Klambauer and others, 2017).
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
     selu, real_function,
@@ -183,6 +218,11 @@ PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
 PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(
     leaky_relu, with_defaults(real_function, 0.01), [](auto x, auto slope) { return x > 0 ? x : x * slope; },
     reading_x([](auto dy, auto x, auto slope) { return x > 0 ? dy : dy * slope; }))
+/// x where it is above the threshold, 0 elsewhere; the threshold is 1 if it is left out.
+PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(
+    thresholded_relu, with_defaults(real_function, 1),
+    [](auto x, auto threshold) { return x <= threshold ? decltype(x)(0) : x; },
+    reading_x([](auto dy, auto x, auto threshold) { return x <= threshold ? decltype(dy)(0) : dy; }))
 /// (x + 3) / 6, limited to [0, 1].
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
     hardsigmoid, rising_real_function,
@@ -225,8 +265,30 @@ inline constexpr element_function number_pow{
     "pow", real_function, [](auto z, auto c) { return std::pow(c, z); },
     reading<1 + 8>([](auto dy, auto z, auto y, auto c) { return dy * (c == 0 && z >= 0 ? 0 : y * std::log(c)); })};
 
+/// What is left of x after the largest multiple of z that is not above it, with the sign of z.
+inline constexpr auto remainder_of = [](auto x, auto z) {
+  decltype(x) rest{};
+  if constexpr (std::is_integral_v<decltype(x)>) rest = static_cast<decltype(x)>(x % z);
+  else rest = std::fmod(x, z);
+  return rest != 0 && (rest < 0) != (z < 0) ? static_cast<decltype(x)>(rest + z) : rest;
+};
+/// -dy floor(x / z).
+inline constexpr auto passed_to_divisor = [](auto dy, auto x, auto z) {
+  if constexpr (std::is_integral_v<decltype(x)>) return -dy * ((x - remainder_of(x, z)) / z);
+  else return -dy * std::floor(x / z);
+};
+inline constexpr element_function mod{"mod", number_function, remainder_of, passed_on(), reading<3>(passed_to_divisor)};
+inline constexpr element_function mod_number{"mod", number_function, remainder_of, passed_on()};
+inline constexpr element_function number_mod{
+    "mod", number_function, [](auto z, auto c) { return remainder_of(c, z); },
+    reading_x([](auto dy, auto z, auto c) { return passed_to_divisor(dy, c, z); })};
+
 }  // namespace element_functions
 
+/// The remainder of x by z, x - z floor(x / z), of tensors, arrays, or one of them and a number: it has the sign of z,
+/// as in Python. Integers are divided exactly, and not by 0.
+/// Adjoint:  dy for x, -dy floor(x / z) for z.
+PARTITA_ELEMENT_FUNCTION_OF_TWO_IN(any_tensor_operands, mod, mod_number, number_mod)
 /// x to the power z, of tensors or of a tensor and a number.
 /// Adjoint:  0 by x where z is 0, and 0 by z where x is 0 and z is not negative.
 PARTITA_ELEMENT_FUNCTION_OF_TWO(pow, pow_number, number_pow)

@@ -10,17 +10,20 @@
 
 /// Defines a function of two tensors, or of a tensor and a number, from three rows of element_functions. Two tensors
 /// have one rank, or broadcast_dimensions place the smaller one. For plain arrays array/elementwise.hpp defines it.
-#define PARTITA_ELEMENT_FUNCTION_OF_TWO(operation, of_number, to_number)        \
-  template <class L, class R>                                                   \
-    requires detail::tensor_operands<L, R>                                      \
-  auto operation(L&& l, R&& r) {                                                \
-    namespace f = element_functions;                                            \
-    return detail::with_number<f::operation, f::of_number, f::to_number>(l, r); \
-  }                                                                             \
-  template <class L, class R, std::ptrdiff_t... D>                              \
-    requires detail::tensor_operands<L, R>                                      \
-  auto operation(L&& l, R&& r, broadcast_dimensions_t<D...>) {                  \
-    return detail::elements_of_two<element_functions::operation, D...>(l, r);   \
+#define PARTITA_ELEMENT_FUNCTION_OF_TWO(operation, of_number, to_number) \
+  PARTITA_ELEMENT_FUNCTION_OF_TWO_IN(tensor_operands, operation, of_number, to_number)
+/// The same for what operands `accepted` accepts: `any_tensor_operands` are also plain arrays.
+#define PARTITA_ELEMENT_FUNCTION_OF_TWO_IN(accepted, operation, of_number, to_number) \
+  template <class L, class R>                                                         \
+    requires detail::accepted<L, R>                                                   \
+  auto operation(L&& l, R&& r) {                                                      \
+    namespace f = element_functions;                                                  \
+    return detail::with_number<f::operation, f::of_number, f::to_number>(l, r);       \
+  }                                                                                   \
+  template <class L, class R, std::ptrdiff_t... D>                                    \
+    requires detail::accepted<L, R>                                                   \
+  auto operation(L&& l, R&& r, broadcast_dimensions_t<D...>) {                        \
+    return detail::elements_of_two<element_functions::operation, D...>(l, r);         \
   }
 
 namespace partita {
@@ -95,7 +98,7 @@ auto of_two_tensors(const L& l, const R& r) {
 
 }  // namespace detail
 
-/// Applies an element function, the numbers after its operands being its parameters: `apply_to_elements<cosh>(x)`.
+/// Applies an element function, the numbers after its operands being its parameters: `apply_to_elements<cube_root>(x)`.
 /// Shapes:   operands of one rank, or scalars; extents of 1 are repeated.
 /// Requires: elements that are no integers for a function of real numbers [compile time].
 /// Cost:     one pass; no communication, unless an operand is partial or operands differ in layout.

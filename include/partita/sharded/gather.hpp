@@ -1,4 +1,4 @@
-// Elements and rows of tensors at indices of several dimensions, by one index exchange.
+// Elements and rows of tensors at indices of several dimensions: read by one index exchange, added and replaced.
 #pragma once
 
 #include <array>
@@ -12,6 +12,30 @@ namespace detail {
 
 template <class X, class Indices>
 concept both_traced = tensor_kind<X> == 3 && tensor_kind<Indices> == 3;
+/// Only arrays, or only tensors.
+template <class... X>
+concept arrays_or_tensors = (ranked_array<X> && ...) || (tensor_value<X> && ...);
+
+/// with_sums, also of arrays, whose indices are integers or elements of the type of x.
+template <bool Replaces, class Op, class X, class Indices, class Updates>
+auto with_sums_at(const Op& op, const char* call, const X& x, const Indices& indices, const Updates& updates) {
+  if constexpr (tensor_kind<X> == 0) {
+    const xt::xtensor<element_of<X>, rank_of<Indices>> said = xt::cast<element_of<X>>(indices);
+    return as_array<rank_of<X>>(with_sums<Replaces>(op, call, as_run_time(x), as_run_time(said), as_run_time(updates)));
+  } else {
+    return with_sums<Replaces>(op, call, x, indices, updates);
+  }
+}
+/// The extents of the first K dimensions of x.
+template <std::size_t K, class X>
+shape_list counted_extents(const X& x, const char* call) {
+  shape_list all = extents_of_any(x), first;
+  if (all.size() < K)
+    throw shape_error(text("partita::") << call << "<K>: requires x with at least K = " << K
+                                        << " dimensions, got extents " << all);
+  for (std::size_t d = 0; d < K; ++d) first.push_back(all[d]);
+  return first;
+}
 
 template <class T, class I>
 sharded_tensor<T> taken_along(const sharded_tensor<T>& given_x, const sharded_tensor<I>& given, std::size_t along) {
@@ -170,5 +194,52 @@ PARTITA_FALLBACK_OVERLOAD(gather_nd) {
   return detail::rejected_call{};
 }
 PARTITA_FALLBACK_OVERLOAD_OF_VALUES(gather_nd)
+
+/// x and updates, each added to the element at its index along D, where all other indices are those of the update:
+/// `add_along_axis(x, indices, updates, dimensions<1>)`. `put_along_axis` has the updates in place of these elements.
+/// Updates with equal indices are summed; elements that are no index of the dimension add nothing.
+/// Shapes:   updates and indices have equal extents, those of x but along D [shape_error].
+/// Requires: three arrays or three tensors; indices of tensors have the element type of x, as in `take`.
+/// Cost:     that of scatter_add.
+/// Adjoint:  for the updates the elements of dy at their indices; for x dy, or dy where nothing was put; none for the
+///           indices.
+template <class X, class Indices, class Updates, std::size_t D>
+  requires detail::arrays_or_tensors<X, Indices, Updates>
+auto add_along_axis(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {
+  static_assert(detail::has_dimensions<X, D>,
+                PARTITA_REQUIRES_DIMENSION("partita::add_along_axis(x, indices, updates, dimensions<d>)"));
+  if constexpr (detail::has_dimensions<X, D>)
+    return detail::with_sums_at<false>(detail::add_along_operation<D>{detail::extent_of(x, D, "add_along_axis")},
+                                       "add_along_axis", x, indices, updates);
+}
+template <class X, class Indices, class Updates, std::size_t D>
+  requires detail::arrays_or_tensors<X, Indices, Updates>
+auto put_along_axis(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {
+  static_assert(detail::has_dimensions<X, D>,
+                PARTITA_REQUIRES_DIMENSION("partita::put_along_axis(x, indices, updates, dimensions<d>)"));
+  if constexpr (detail::has_dimensions<X, D>)
+    return detail::with_sums_at<true>(detail::add_along_operation<D>{detail::extent_of(x, D, "put_along_axis")},
+                                      "put_along_axis", x, indices, updates);
+}
+
+/// x and updates, each added to the element or row at its indices of the first K dimensions: `scatter_add_nd<2>(x,
+/// indices, updates)`; `scatter_nd` has the updates in place of these rows.
+/// Shapes:   indices have K numbers along their last dimension; updates have their other dimensions, and those of x that
+///           are left [shape_error].
+/// Requires, Cost, Adjoint: those of add_along_axis and put_along_axis, for rows.
+template <std::size_t K, class X, class Indices, class Updates>
+  requires detail::arrays_or_tensors<X, Indices, Updates>
+auto scatter_add_nd(const X& x, const Indices& indices, const Updates& updates) {
+  static_assert(K > 0, "partita::scatter_add_nd<K>(x, indices, updates): requires K of 1 or more");
+  return detail::with_sums_at<false>(detail::add_nd_operation<K>{detail::counted_extents<K>(x, "scatter_add_nd")},
+                                     "scatter_add_nd", x, indices, updates);
+}
+template <std::size_t K, class X, class Indices, class Updates>
+  requires detail::arrays_or_tensors<X, Indices, Updates>
+auto scatter_nd(const X& x, const Indices& indices, const Updates& updates) {
+  static_assert(K > 0, "partita::scatter_nd<K>(x, indices, updates): requires K of 1 or more");
+  return detail::with_sums_at<true>(detail::add_nd_operation<K>{detail::counted_extents<K>(x, "scatter_nd")},
+                                    "scatter_nd", x, indices, updates);
+}
 
 }  // namespace partita

@@ -123,6 +123,18 @@ std::size_t extent_of(const X& x, std::size_t d, const char* call) {
   return all[dimension_of(static_cast<std::ptrdiff_t>(d), all.size(), call)];
 }
 
+/// x and the sums of the updates that `op` makes at the indices, or these sums in place of the elements of x.
+template <bool Replaces, class Op, class X, class Indices, class Updates>
+auto with_sums(const Op& op, const char* call, const X& x, const Indices& indices, const Updates& updates) {
+  const auto sums = operate(op, updates, indices);
+  if (sums.extents() != x.extents())
+    throw shape_error(text("partita::") << call << ": requires updates that fit indices and x, got updates of "
+                                        << updates.extents() << " and indices of " << indices.extents() << " for x of "
+                                        << x.extents());
+  if constexpr (Replaces) return where(operate(op, ones_like(updates), indices), sums, x);
+  else return add(x, sums);
+}
+
 }  // namespace detail
 
 /// The elements along a dimension at the indices that a tensor holds; the result is sharded as the indices are. An
@@ -147,7 +159,8 @@ auto scatter_add(const X& x, const Indices& indices, const Updates& updates, dim
   static_assert(detail::has_dimensions<X, D>,
                 PARTITA_REQUIRES_DIMENSION("partita::scatter_add(x, indices, updates, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>)
-    return add(x, operate(detail::add_rows_operation<D>{detail::extent_of(x, D, "scatter_add")}, updates, indices));
+    return detail::with_sums<false>(detail::add_rows_operation<D>{detail::extent_of(x, D, "scatter_add")},
+                                    "scatter_add", x, indices, updates);
 }
 /// The same for plain arrays, whose indices are integers or elements of the type of x.
 template <ranked_array X, ranked_array Indices, ranked_array Updates, std::size_t D>
@@ -168,10 +181,9 @@ template <class X, class Indices, class Updates, std::size_t D>
 auto scatter(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>,
                 PARTITA_REQUIRES_DIMENSION("partita::scatter(x, indices, updates, dimensions<d>)"));
-  if constexpr (detail::has_dimensions<X, D>) {
-    const detail::add_rows_operation<D> rows{detail::extent_of(x, D, "scatter")};
-    return where(operate(rows, detail::ones_like(updates), indices), operate(rows, updates, indices), x);
-  }
+  if constexpr (detail::has_dimensions<X, D>)
+    return detail::with_sums<true>(detail::add_rows_operation<D>{detail::extent_of(x, D, "scatter")}, "scatter", x,
+                                   indices, updates);
 }
 /// The same for plain arrays, as for scatter_add.
 template <ranked_array X, ranked_array Indices, ranked_array Updates, std::size_t D>

@@ -20,8 +20,8 @@ namespace {
 using matrix = xt::xtensor<double, 2>;
 
 // [row]
-constexpr element_function arctangent{"arctangent", rising_real_function, [](auto x) { return std::atan(x); },
-                                      reading_x([](auto dy, auto x) { return dy / (1 + x * x); })};
+constexpr element_function cube_root{"cube_root", rising_real_function, [](auto x) { return std::cbrt(x); },
+                                     reading_y([](auto dy, auto y) { return dy / (3 * y * y); })};
 // [/row]
 /// sqrt(x² + z² + c), whose derivatives read an operand and the result.
 constexpr element_function distance_from{"distance", real_function,
@@ -222,6 +222,23 @@ namespace {
   ROW(sin(u), std::sin(a), std::cos(a))                                                                         \
   ROW(cos(u), std::cos(a), -std::sin(a))                                                                        \
   ROW(tan(u), std::tan(a), 1 + std::tan(a) * std::tan(a))                                                       \
+  ROW(asin(u), std::asin(a), 1 / std::sqrt(1 - a * a))                                                          \
+  ROW(acos(u), std::acos(a), -1 / std::sqrt(1 - a * a))                                                         \
+  ROW(atan(u), std::atan(a), 1 / (1 + a * a))                                                                   \
+  ROW(sinh(u), std::sinh(a), std::cosh(a))                                                                      \
+  ROW(cosh(u), std::cosh(a), std::sinh(a))                                                                      \
+  ROW(asinh(u), std::asinh(a), 1 / std::sqrt(a * a + 1))                                                        \
+  ROW(acosh(u), std::acosh(a), 1 / std::sqrt(a * a - 1))                                                        \
+  ROW(atanh(u), std::atanh(a), 1 / (1 - a * a))                                                                 \
+  ROW(is_nan(u), std::isnan(a) ? 1 : 0, zero(a))                                                                \
+  ROW(is_inf(u), std::isinf(a) ? 1 : 0, zero(a))                                                                \
+  ROW(celu(u), a > 0 ? a : std::expm1(a), a > 0 || a != a ? 1 : exp_of(a))                                      \
+  ROW(celu(u, 0.5), a > 0 ? a : 0.5 * std::expm1(a / 0.5), a > 0 || a != a ? 1 : exp_of(a / 0.5))               \
+  ROW(thresholded_relu(u), a > 1 || a != a ? a : 0, a > 1 || a != a ? 1 : 0)                                    \
+  ROW(thresholded_relu(u, 0.5), a > 0.5 || a != a ? a : 0, a > 0.5 || a != a ? 1 : 0)                           \
+  ROW(mod(u, 0.75), remainder_by(a, 0.75), 1)                                                                   \
+  ROW(mod(u, -2), remainder_by(a, -2), 1)                                                                       \
+  ROW(mod(1.25, u), remainder_by(1.25, a), -std::floor(1.25 / a))                                               \
   ROW(erf(u), std::erf(a), 2 / std::sqrt(std::acos(-1.0)) * exp_of(-a * a))                                     \
   ROW(expm1(u), std::expm1(a), std::expm1(a) + 1)                                                               \
   ROW(log1p(u), std::log1p(a), 1 / (a + 1))                                                                     \
@@ -256,6 +273,11 @@ namespace {
 constexpr auto exp_of = [](double a) { return std::exp(a); };
 constexpr auto logistic = [](double a) { return 1 / (1 + std::exp(-a)); };
 constexpr auto zero = [](double) { return 0.0; };
+/// a - b floor(a / b), which is exact for small multiples of 1/64.
+constexpr auto remainder_by = [](double a, double b) {
+  if (std::isinf(b) && std::isfinite(a)) return a == 0 || (a < 0) == (b < 0) ? a : b;
+  return a - b * std::floor(a / b);
+};
 
 struct real_function_row {
   const char* name;
@@ -307,6 +329,24 @@ BOOST_AUTO_TEST_CASE(the_derivatives_of_a_power_are_0_where_the_exponent_or_the_
       1e-13);
 }
 
+BOOST_AUTO_TEST_CASE(a_remainder_has_the_sign_of_the_divisor) {
+  const world everyone(test::workers());
+  matrix x({5, 4}), z({5, 4});
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    x.data()[k] = (static_cast<double>(k) - 9) / 4;
+    z.data()[k] = k % 2 == 0 ? 0.75 : -1.5;
+  }
+  check(
+      everyone, "mod", [](const auto& a, const auto& b) { return mod(a, b); }, x, z,
+      [](double a, double b) {
+        return triple{remainder_by(a, b), 1, -std::floor(a / b)};
+      });
+  const xt::xtensor<long long, 1> u{-7, -6, 0, 5, 7}, v{3, -3, 2, 3, -4};
+  BOOST_TEST((mod(u, v) == xt::xtensor<long long, 1>{2, 0, 0, 2, -1}));
+  BOOST_TEST((mod(u, 4) == xt::xtensor<long long, 1>{1, 2, 0, 1, 3}));
+  BOOST_TEST((mod(9, xt::xtensor<long long, 1>{2, -2, -5}) == xt::xtensor<long long, 1>{1, -1, -1}));
+}
+
 BOOST_AUTO_TEST_CASE(integers_are_clipped_and_rounded_exactly) {
   const long long large = (1LL << 60) + 1;
   const xt::xtensor<long long, 1> x{-7, 0, 3, large};
@@ -328,10 +368,10 @@ BOOST_AUTO_TEST_CASE(an_element_function_of_a_program_is_one_row) {
   const world everyone(test::workers());
   const matrix x = smooth(3), z = smooth(4);
   check(
-      everyone, "arctangent",
-      [](const auto& a, const auto& b) { return add(apply_to_elements<arctangent>(a), multiply(b, 0)); }, x, z,
+      everyone, "cube_root",
+      [](const auto& a, const auto& b) { return add(apply_to_elements<cube_root>(a), multiply(b, 0)); }, x, z,
       [](double a, double) {
-        return triple{std::atan(a), 1 / (1 + a * a), 0};
+        return triple{std::cbrt(a), 1 / (3 * std::pow(std::cbrt(a), 2)), 0};
       },
       1e-15);
   const auto distance = [](const auto& a, const auto& b) { return apply_to_elements<distance_from>({2}, a, b); };
@@ -401,6 +441,13 @@ BOOST_AUTO_TEST_CASE(derivatives_of_element_functions_are_limits_of_differences)
   run("erf, expm1 and log1p", [](const auto& a, const auto& b) { return multiply(add(erf(a), log1p(a)), expm1(b)); });
   run("pow", [](const auto& a, const auto& b) { return add(pow(a, b), multiply(pow(a, 1.7), pow(0.6, b))); });
   run("rsqrt and reciprocal", [](const auto& a, const auto& b) { return multiply(rsqrt(a), reciprocal(b)); });
+  run("asin, acos and atan", [](const auto& a, const auto& b) {
+    return multiply(asin(multiply(a, 0.8)), add(acos(multiply(b, 0.7)), atan(b)));
+  });
+  run("sinh, cosh and the inverse functions", [](const auto& a, const auto& b) {
+    return multiply(add(sinh(a), asinh(b)), add(cosh(b), add(acosh(add(a, 1)), atanh(multiply(b, 0.7)))));
+  });
+  run("celu and mod", [](const auto& a, const auto& b) { return add(celu(subtract(a, b), 0.7), mod(a, add(b, 2))); });
   run("silu and mish", [](const auto& a, const auto& b) { return multiply(silu(a), mish(subtract(b, a))); });
   run("softplus and softsign", [](const auto& a, const auto& b) { return multiply(softplus(a, 3), softsign(b)); });
   run("elu and selu",

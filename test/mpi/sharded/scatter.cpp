@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <partita/sharded/drop.hpp>
+#include <partita/sharded/gather.hpp>
 #include <partita/sharded/scatter.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/traced_function.hpp>
@@ -28,6 +29,14 @@ BOOST_AUTO_TEST_CASE(indices_that_are_cut_are_those_of_the_whole) {
                  [](const v& x) { return scatter_add(x[0], x[1], x[2], dimensions<1>); });
     check_linear(everyone, "scatter", random, {{a, c}, {b}, {b, c}},
                  [](const v& x) { return scatter(x[0], x[1], x[2], dimensions<0>); });
+    check_linear(everyone, "add_along_axis", random, {{a, c}, {b, c}, {b, c}},
+                 [](const v& x) { return add_along_axis(x[0], x[1], x[2], dimensions<0>); });
+    check_linear(everyone, "put_along_axis", random, {{d, a, c}, {d, b, c}, {d, b, c}},
+                 [](const v& x) { return put_along_axis(x[0], x[1], x[2], dimensions<1>); });
+    check_linear(everyone, "scatter_add_nd", random, {{a, b, c}, {d, c, std::size_t{2}}, {d, c, c}},
+                 [](const v& x) { return scatter_add_nd<2>(x[0], x[1], x[2]); });
+    check_linear(everyone, "scatter_nd", random, {{a, b}, {d, std::size_t{1}}, {d, b}},
+                 [](const v& x) { return scatter_nd<1>(x[0], x[1], x[2]); });
     check(everyone, "comparisons", random, {{a, b}, {a, b}}, [](const v& x) {
       return add(multiply(x[0] < x[1], 1),
                  add(multiply(x[0] <= x[1], 2),
@@ -47,6 +56,69 @@ BOOST_AUTO_TEST_CASE(indices_that_are_cut_are_those_of_the_whole) {
     check_linear(everyone, "drop", random, {{a, b, d}},
                  [&](const v& x) { return drop(x[0], {.probability = 0.5, .seed = k}, 3); });
   }
+}
+
+BOOST_AUTO_TEST_CASE(rows_at_several_indices_are_added_or_replaced) {
+  using matrix = xt::xtensor<double, 2>;
+  // [rows]
+  const matrix table{{1, 2, 3}, {4, 5, 6}};
+  const matrix put = scatter_nd<2>(table, xt::xtensor<int, 2>{{1, 0}, {0, 2}}, xt::xtensor<double, 1>{-1, -2});
+  const matrix sums = scatter_add_nd<1>(table, xt::xtensor<int, 2>{{1}}, matrix{{10, 20, 30}});
+  const matrix first = put_along_axis(table, xt::xtensor<int, 2>{{2}, {0}}, matrix{{0}, {0}}, dimensions<1>);
+  // [/rows]
+  BOOST_TEST((put == matrix{{1, 2, -2}, {-1, 5, 6}}));
+  BOOST_TEST((sums == matrix{{1, 2, 3}, {14, 25, 36}}));
+  BOOST_TEST((first == matrix{{1, 2, 0}, {0, 5, 6}}));
+
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const sharding rows = m.layout("a", "");
+  const matrix x{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {1, 3, 5}}, at{{1, 2}, {3, 0}, {1, 2}, {0, 1}},
+      w{{2, 3, 5}, {7, 11, 13}, {17, 19, 23}, {29, 31, 37}};
+  const xt::xtensor<double, 1> u{10, 20, 30, 40};
+  matrix added = x, replaced = x, dx = w;  // as loops
+  xt::xtensor<double, 1> du = u;
+  for (std::size_t n = 0; n < 4; ++n) replaced(std::size_t(at(n, 0)), std::size_t(at(n, 1))) = 0;
+  for (std::size_t n = 0; n < 4; ++n) {
+    const auto i = std::size_t(at(n, 0)), j = std::size_t(at(n, 1));
+    added(i, j) += u(n), replaced(i, j) += u(n), du(n) = w(i, j), dx(i, j) = 0;
+  }
+  const auto U = shard(everyone, m.layout("a"), u);
+  const auto X = shard(everyone, rows, x), I = shard(everyone, rows, at), W = shard(everyone, m.layout("", ""), w);
+  const auto program = [&](const auto& f) {
+    return trace(f, spec(rows, {4, 3}), spec(rows, {4, 2}), spec(m.layout("a"), {4}));
+  };
+  const auto check_both = [&](const auto& f, const matrix& y, const matrix& of_x) {
+    const auto of = [&](const auto& g) {
+      return value_and_gradient([&](const auto& a, const auto& b) { return sum(multiply(g(a, I, b), W)); }, X, U);
+    };
+    const auto traced = program(f);
+    const auto now = of(f), then = of(traced);
+    const auto whole = [&](const auto& z) { return reshard(z, sharding(m, 2)).template whole<2>(); };
+    const auto line = [&](const auto& z) { return reshard(z, sharding(m, 1)).template whole<1>(); };
+    BOOST_TEST((whole(f(X, I, U)) == y && whole(traced(X, I, U)) == y && matrix(f(x, at, u)) == y));
+    BOOST_TEST((whole(std::get<0>(now.gradients)) == of_x && whole(std::get<0>(then.gradients)) == of_x));
+    BOOST_TEST((line(std::get<1>(now.gradients)) == du && line(std::get<1>(then.gradients)) == du));
+  };
+  check_both([](const auto& a, const auto& i, const auto& b) { return scatter_add_nd<2>(a, i, b); }, added, w);
+  check_both([](const auto& a, const auto& i, const auto& b) { return scatter_nd<2>(a, i, b); }, replaced, dx);
+}
+
+BOOST_AUTO_TEST_CASE(updates_that_do_not_fit_are_refused_on_all_workers) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const auto zeros = [&](const shape_list& e) {
+    return shard<double>(everyone, sharding(m, e.size()), e, [](const auto&) { return 0.0; });
+  };
+  const auto x = zeros({3, 2});
+  // an extent of 1 is not repeated
+  test::expect_refused<shape_error>([&] { scatter_add(x, zeros({4}), zeros({4, 1}), dimensions<0>); }, "fit");
+  test::expect_refused<shape_error>([&] { scatter(x, zeros({4}), zeros({4, 1}), dimensions<0>); }, "fit");
+  test::expect_refused<shape_error>([&] { add_along_axis(x, zeros({4, 1}), zeros({4, 1}), dimensions<0>); }, "fit");
+  test::expect_refused<shape_error>([&] { put_along_axis(x, zeros({4}), zeros({4}), dimensions<1>); }, "equal extents");
+  test::expect_refused<shape_error>([&] { scatter_nd<1>(x, zeros({4, 1}), zeros({4, 1})); }, "fit");
+  test::expect_refused<shape_error>([&] { scatter_nd<2>(x, zeros({4, 1}), zeros({4})); }, "last extent is K = 2");
+  test::expect_refused<shape_error>([&] { scatter_add_nd<3>(x, zeros({4, 3}), zeros({4})); }, "at least K = 3");
 }
 
 BOOST_AUTO_TEST_CASE(a_fraction_is_no_index) {

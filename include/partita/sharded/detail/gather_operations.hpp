@@ -63,6 +63,9 @@ struct add_along_operation {
   std::size_t extent;
 
   static constexpr partita::rule rule(const shape_span& dy) {
+    if (dy[0].size() <= D || dy[1].size() != dy[0].size())
+      throw shape_error(text("partita::add_along_axis: requires updates and indices of equal extents with dimension ")
+                        << D << ", got updates of " << dy[0] << " and indices of " << dy[1]);
     partita::rule r;
     const own_factors f(r, dy[0]);
     r.begin_operand();
@@ -71,7 +74,7 @@ struct add_along_operation {
     f.write(r);
     r.begin_result();
     for (std::size_t d = 0; d < dy[0].size(); ++d) d == D ? r.add_whole_dimension() : r.add_dimension(f[d]);
-    return r.complete().linear_in({0}).named("gradient of take_along_axis");
+    return r.complete().linear_in({0}).named("add_along_axis");
   }
   shape_list result_extents(const shape_span& dy) const {
     shape_list x = dy[0];
@@ -148,6 +151,10 @@ struct add_nd_operation {
   shape_list extents;
 
   static constexpr partita::rule rule(const shape_span& dy) {
+    if (dy[1].size() == 0 || dy[1][dy[1].size() - 1] != K || dy[0].size() + 1 < dy[1].size())
+      throw shape_error(text("partita::scatter_nd<K>: requires indices whose last extent is K = ")
+                        << K << ", and updates with their other dimensions first, got indices of " << dy[1]
+                        << " and updates of " << dy[0]);
     const std::size_t counted = dy[1].size() - 1;
     partita::rule r;
     const own_factors f(r, dy[0]);
@@ -159,7 +166,7 @@ struct add_nd_operation {
     r.begin_result();
     for (std::size_t d = 0; d < K; ++d) r.add_whole_dimension();
     for (std::size_t d = counted; d < dy[0].size(); ++d) r.add_dimension(f[d]);
-    return r.complete().linear_in({0}).named("gradient of gather_nd");
+    return r.complete().linear_in({0}).named("scatter_add_nd");
   }
   shape_list result_extents(const shape_span& dy) const {
     shape_list x = extents;
