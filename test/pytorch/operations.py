@@ -81,18 +81,25 @@ def two(function):
 # The value of each operation from its operands, its integers and its numbers.
 of_pytorch = {name: one(getattr(torch, name)) for name in (
     "exp", "log", "expm1", "log1p", "sqrt", "rsqrt", "square", "reciprocal", "abs", "sin", "cos", "tan", "tanh", "erf",
-    "sign", "floor", "ceil", "round", "relu", "sigmoid")}
+    "sign", "floor", "ceil", "round", "relu", "sigmoid", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh",
+    "atanh")}
 of_pytorch |= {name: one(getattr(F, name)) for name in (
     "gelu", "silu", "mish", "selu", "softsign", "hardswish")}
 of_pytorch |= {
     "hardsigmoid": one(hardsigmoid),
     "stop_gradient": one(lambda x: x.detach()),
+    "is_nan": one(lambda x: x.isnan().to(x.dtype)), "is_inf": one(lambda x: x.isinf().to(x.dtype)),
     "elu": lambda x, i, n: F.elu(x[0], n[0]),
+    "celu": lambda x, i, n: F.celu(x[0], n[0]),
+    "thresholded_relu": lambda x, i, n: F.threshold(x[0], n[0], 0),
     "leaky_relu": lambda x, i, n: F.leaky_relu(x[0], n[0]),
     "softplus": lambda x, i, n: F.softplus(x[0], n[0], n[1]),
     "clip": lambda x, i, n: torch.clamp(x[0], n[0], n[1]),
     "add": two(torch.add), "subtract": two(torch.sub), "multiply": two(torch.mul), "divide": two(torch.div),
     "maximum": two(torch.maximum), "minimum": two(torch.minimum), "pow": two(torch.pow),
+    "mod": two(torch.remainder),
+    "mod_number": lambda x, i, n: torch.remainder(x[0], n[0]),
+    "number_mod": lambda x, i, n: torch.remainder(torch.full_like(x[0], n[0]), x[0]),
     "less": two(lambda x, y: (x < y).to(x.dtype)),
     "less_equal": two(lambda x, y: (x <= y).to(x.dtype)),
     "equal_to": two(lambda x, y: (x == y).to(x.dtype)),
@@ -133,6 +140,7 @@ of_pytorch |= {
     "largest": reduced(torch.amax), "smallest": reduced(torch.amin),
     "take": lambda x, i, n: taken(x[0], i[0], i[1:]),
     "scatter_add": lambda x, i, n: x[0].index_add(i[0], x[1].detach().to(torch.int64), x[2]),
+    "add_along_axis": lambda x, i, n: x[0].scatter_add(i[0], x[1].detach().to(torch.int64), x[2]),
     "argmax": lambda x, i, n: torch.argmax(x[0], i[0]).to(x[0].dtype),
     "sort": lambda x, i, n: torch.sort(x[0], dim=i[0], descending=bool(i[1]), stable=True)[0],
     "argsort": lambda x, i, n: torch.sort(x[0], dim=i[0], descending=bool(i[1]), stable=True)[1].to(x[0].dtype),
@@ -149,6 +157,7 @@ of_pytorch |= {
     "batch_norm": lambda x, i, n: F.batch_norm(x[0], None, None, x[1], x[2], True, 0, n[0]),
     "batch_norm_by": lambda x, i, n: normalised_by(x, n[0]),
     "rms_norm": rms_norm,
+    "local_response_norm": lambda x, i, n: F.local_response_norm(x[0], i[0], n[0], n[1], n[2]),
     "group_norm:1": lambda x, i, n: F.group_norm(x[0], 1, x[1], x[2], n[0]),
     "group_norm:2": lambda x, i, n: F.group_norm(x[0], 2, x[1], x[2], n[0]),
     "convolve:1": lambda x, i, n: F.conv2d(x[0], x[1], **windows(i)),
@@ -177,11 +186,14 @@ for order in ("0,2,1", "1,2,0", "0,2,3,1", "3,1,0,2"):
 domain = {
     "exp": (-5, 3), "log": (0.2, 50), "expm1": (-5, 3), "log1p": (-0.7, 50), "sqrt": (0.2, 50), "rsqrt": (0.2, 50),
     "reciprocal": (0.2, 50), "tan": (-1.2, 1.2), "number_over": (0.2, 50), "number_pow": (-4, 4),
+    "asin": (-0.9, 0.9), "acos": (-0.9, 0.9), "sinh": (-4, 4), "cosh": (-4, 4), "acosh": (1.2, 50),
+    "atanh": (-0.9, 0.9), "number_mod": (0.2, 50),
     "pow_number": (0.2, 8), "pow": (0.2, 4), "bce": (0.05, 0.95), "poisson_nll": (0.2, 3),
 }
 # Functions that have a jump or a kink: drawn only for values that no order of summation changes.
 with_jumps = {
     "abs", "sign", "floor", "ceil", "round", "relu", "selu", "hardsigmoid", "hardswish", "elu", "leaky_relu",
+    "is_nan", "is_inf", "celu", "thresholded_relu", "mod", "mod_number", "number_mod",
     "softplus", "clip", "maximum", "minimum", "less", "less_equal", "equal_to", "where", "largest", "smallest",
     "argmax", "one_hot", "max_pool", "adaptive_max_pool", "l1", "smooth_l1", "cummax", "cummin", "sort", "argsort",
     "top_k"}
@@ -192,7 +204,8 @@ exact = {
     "cummin", "sort", "argsort", "top_k", "sum", "take", "scatter_add",
     "stack", "flip", "roll", "tile", "strided_slice", "expand", "squeeze", "tril", "triu",
     "lookup", "convolve:1", "convolve:2", "convolve:bias", "convolve_transposed", "square", "abs", "sign", "floor",
-    "ceil", "round", "relu", "clip", "maximum", "minimum", "less", "less_equal", "equal_to", "where", "largest",
+    "ceil", "round", "relu", "is_nan", "is_inf", "thresholded_relu", "mod", "mod_number", "number_mod",
+    "add_along_axis", "clip", "maximum", "minimum", "less", "less_equal", "equal_to", "where", "largest",
     "smallest", "argmax", "one_hot", "max_pool", "adaptive_max_pool", "l1", "mse", "stop_gradient"}
 exact |= {name for name in of_pytorch if name.startswith(("einsum:", "permute:"))}
 # Programs whose inputs have infinities and NaN consist of these: each element of their results and gradients follows
@@ -200,7 +213,7 @@ exact |= {name for name in of_pytorch if name.startswith(("einsum:", "permute:")
 # defined (products, norms, softmax), or PyTorch rejects them (bce). abs is left out: where its derivative is 0 it
 # passes on 0 also for a cotangent of NaN, which PyTorch multiplies by 0.
 of_special_values = {
-    "sign", "floor", "ceil", "round", "relu", "hardsigmoid", "leaky_relu", "clip", "add", "subtract",
+    "sign", "floor", "ceil", "round", "is_nan", "is_inf", "relu", "hardsigmoid", "leaky_relu", "clip", "add", "subtract",
     "maximum", "minimum", "less", "less_equal", "equal_to", "where", "add_number", "transpose", "reshape", "reshard",
     "slice", "stack", "flip", "roll", "strided_slice", "squeeze", "concatenate", "split", "sum", "largest", "smallest", "take",
     "cummax", "cummin", "sort", "argsort", "top_k", "smooth_l1", "l1", "kl"}
@@ -208,7 +221,7 @@ of_special_values = {
 
 def differs_by_convention(name, x, of_special, is_input):
     """Whether an operation of x is left out because the library deliberately differs from PyTorch 1.13 there."""
-    if name in ("sign", "floor", "ceil", "round"):
+    if name in ("sign", "floor", "ceil", "round", "is_nan", "is_inf"):
         # they pass on no cotangent; PyTorch passes on zeros, which a derivative of NaN before them turns into NaN
         return of_special and not is_input
     if name == "hardswish":

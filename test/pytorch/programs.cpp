@@ -12,6 +12,7 @@
 #include <partita/sharded/clip.hpp>
 #include <partita/sharded/compare.hpp>
 #include <partita/sharded/convolve.hpp>
+#include <partita/sharded/gather.hpp>
 #include <partita/sharded/indexed.hpp>
 #include <partita/sharded/label_losses.hpp>
 #include <partita/sharded/losses.hpp>
@@ -277,9 +278,12 @@ class executor {
     FUNCTION(reciprocal), FUNCTION(abs), FUNCTION(sin), FUNCTION(cos), FUNCTION(tan), FUNCTION(tanh), FUNCTION(erf);
     FUNCTION(sign), FUNCTION(floor), FUNCTION(ceil), FUNCTION(round), FUNCTION(relu), FUNCTION(sigmoid), FUNCTION(gelu);
     FUNCTION(silu), FUNCTION(mish), FUNCTION(selu), FUNCTION(softsign), FUNCTION(hardsigmoid), FUNCTION(hardswish);
-    FUNCTION(stop_gradient);
+    FUNCTION(asin), FUNCTION(acos), FUNCTION(atan), FUNCTION(sinh), FUNCTION(cosh), FUNCTION(asinh), FUNCTION(acosh);
+    FUNCTION(atanh), FUNCTION(is_nan), FUNCTION(is_inf), FUNCTION(stop_gradient);
 #undef FUNCTION
     functions_["elu"] = [](const arguments& a) { return elu(a.x[0], a.number(0)); };
+    functions_["celu"] = [](const arguments& a) { return celu(a.x[0], a.number(0)); };
+    functions_["thresholded_relu"] = [](const arguments& a) { return thresholded_relu(a.x[0], a.number(0)); };
     functions_["leaky_relu"] = [](const arguments& a) { return leaky_relu(a.x[0], a.number(0)); };
     functions_["softplus"] = [](const arguments& a) { return softplus(a.x[0], a.number(0), a.number(1)); };
     functions_["clip"] = [](const arguments& a) { return clip(a.x[0], a.number(0), a.number(1)); };
@@ -287,7 +291,7 @@ class executor {
   void functions_of_two() {
 #define FUNCTION(name) functions_[#name] = [](const arguments& a) { return tensor(name(a.x[0], a.x[1])); }
     FUNCTION(add), FUNCTION(subtract), FUNCTION(multiply), FUNCTION(divide), FUNCTION(maximum), FUNCTION(minimum);
-    FUNCTION(pow), FUNCTION(less), FUNCTION(less_equal), FUNCTION(equal_to);
+    FUNCTION(pow), FUNCTION(mod), FUNCTION(less), FUNCTION(less_equal), FUNCTION(equal_to);
 #undef FUNCTION
     functions_["where"] = [](const arguments& a) { return where(a.x[0], a.x[1], a.x[2]); };
     functions_["add_number"] = [](const arguments& a) { return add(a.x[0], a.number(0)); };
@@ -297,6 +301,8 @@ class executor {
     functions_["number_over"] = [](const arguments& a) { return divide(a.number(0), a.x[0]); };
     functions_["pow_number"] = [](const arguments& a) { return pow(a.x[0], a.number(0)); };
     functions_["number_pow"] = [](const arguments& a) { return pow(a.number(0), a.x[0]); };
+    functions_["mod_number"] = [](const arguments& a) { return mod(a.x[0], a.number(0)); };
+    functions_["number_mod"] = [](const arguments& a) { return mod(a.number(0), a.x[0]); };
     functions_["add_at"] = [](const arguments& a) {
       return placed_at(a.at(0), [&](auto at) { return tensor(add(a.x[0], a.x[1], at)); });
     };
@@ -389,6 +395,9 @@ class executor {
     functions_["scatter_add"] = [](const arguments& a) {
       return along(a.at(0), [&](auto d) { return scatter_add(a.x[0], a.x[1], a.x[2], d); });
     };
+    functions_["add_along_axis"] = [](const arguments& a) {
+      return along(a.at(0), [&](auto d) { return add_along_axis(a.x[0], a.x[1], a.x[2], d); });
+    };
     functions_["argmax"] = [](const arguments& a) { return along(a.at(0), [&](auto d) { return argmax(a.x[0], d); }); };
     functions_["sort"] = [](const arguments& a) {
       return along(a.at(0), [&](auto d) { return sort(a.x[0], d, {.descending = a.at(1) != 0}); });
@@ -427,6 +436,9 @@ class executor {
       return normalise_by(a.x[0], a.x[1], a.x[2], a.x[3], a.x[4], a.number(0));
     };
     functions_["rms_norm"] = [](const arguments& a) { return normalise_rms(a.x[0], a.x[1], a.number(0)); };
+    functions_["local_response_norm"] = [](const arguments& a) {
+      return normalise_locally(a.x[0], {a.at(0), a.number(0), a.number(1), a.number(2)});
+    };
     functions_["group_norm:1"] = [](const arguments& a) {
       return normalise_groups<1>(a.x[0], a.x[1], a.x[2], a.number(0));
     };

@@ -80,7 +80,7 @@ class Drawing:
             kind = "special" if self.of_special else rng.choice(["quarters", "quarters", "real", "positive"])
         draw = {"special": lambda: rng.choice(SPECIAL), "quarters": lambda: rng.randint(-8, 8) / 4,
                 "real": lambda: rng.uniform(-1, 1), "positive": lambda: rng.uniform(0.3, 0.9),
-                "rows": lambda: rng.randint(0, 2)}[kind]
+                "rows": lambda: rng.randint(0, 2), "divisors": lambda: rng.choice([0.25, 0.5, 0.75, -1.0, 2.0])}[kind]
         elements = torch.tensor([draw() for _ in range(n)], dtype=torch.float32).to(torch.float64).reshape(shape)
         value = Value(elements)
         value.constant, value.is_exact = constant, self.of_special or is_exact(elements)
@@ -106,12 +106,22 @@ def arguments(d, name, x):
     along = rng.randrange(rank) if rank else 0
     if name in ("add", "subtract", "multiply", "maximum", "minimum", "less", "less_equal", "equal_to"):
         return [d.operand(smaller(rng, shape))], [], []
+    if name == "mod":
+        return [d.operand(smaller(rng, shape), "divisors")], [], []
     if name == "divide" or name == "pow":
         return [d.operand(smaller(rng, shape), "positive")], [], []
     if name == "where":
         if x.name not in ("less", "less_equal", "equal_to"):
             return None
         return [d.operand(shape), d.operand(shape)], [], []
+    if name == "thresholded_relu":
+        return [], [], [rng.choice([1.0, 0.25, -0.5])]
+    if name == "mod_number":
+        return [], [], [rng.choice([0.75, 2.0, -1.5])]
+    if name == "number_mod":
+        return [], [], [rng.choice([1.25, -3.0])]
+    if name == "celu":  # PyTorch rounds 1 / alpha to float
+        return [], [], [rng.choice([0.25, 1.0, 2.0])]
     if name in ("elu", "leaky_relu"):
         return [], [], [rng.choice([0.25, 1.0, 0.01])]
     if name == "softplus":
@@ -195,6 +205,11 @@ def arguments(d, name, x):
             return None
         rows = rng.randint(1, 4)
         return [d.input([rows], "rows", True), d.operand(shape[:along] + [rows] + shape[along + 1:])], [along], []
+    if name == "add_along_axis":
+        if rank == 0 or shape[along] < 3:
+            return None
+        of_updates = shape[:along] + [rng.randint(1, 4)] + shape[along + 1:]
+        return [d.input(of_updates, "rows", True), d.operand(of_updates)], [along], []
     if name == "one_hot":
         return ([], [rng.randint(1, 4)], []) if x.name == "argmax" and rank < 4 else None
     if name == "lookup":
@@ -219,6 +234,8 @@ def arguments(d, name, x):
     epsilon = [rng.choice([1e-5, 0.1])]
     if name == "layer_norm":
         return ([d.operand(shape[-1:]), d.operand(shape[-1:])], [], epsilon) if rank else None
+    if name == "local_response_norm":
+        return ([], [rng.choice([1, 3, 5])], [rng.choice([1e-4, 0.5]), 0.75, rng.choice([1.0, 2.0])]) if rank > 2 else None
     if name == "rms_norm":
         return ([d.operand(shape[-1:])], [], epsilon) if rank else None
     if name in ("batch_norm", "batch_norm_by", "group_norm:1", "group_norm:2"):

@@ -1,12 +1,20 @@
-// Norms as functions of tensors: batch norm, group norm and root-mean-square norm. The layer norm is `normalise`.
+// Norms as functions of tensors: batch norm, group norm, root-mean-square norm and local response norm. The layer norm
+// is `normalise`.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <partita/sharded/operate.hpp>
+#include <partita/sharded/parts.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 
 namespace partita {
+
+/// The options of a local response norm, whose window is `size` channels.
+struct local_response_options {
+  std::size_t size = 5;
+  double alpha = 1e-4, beta = 0.75, k = 1;
+};
 namespace detail {
 
 /// The sum over all dimensions except the channels.
@@ -204,6 +212,30 @@ auto normalise_rms(const X& given, const Gamma& gamma, double epsilon = 1e-5) {
   return detail::by_tensor(given, [&](const auto& x) {
     const auto squares = multiply(detail::keep_last<sum_t>(square(x)), 1 / detail::elements_along<-1>(x));
     return detail::aligned<element_functions::multiply>(divide(x, sqrt(add(squares, epsilon))), gamma);
+  });
+}
+
+/// A local response norm: x / (k + alpha / size * sum of x²)^beta, where the sum is over the (size - 1) / 2 channels
+/// before and the size / 2 channels after each: `normalise_locally(x, {.size = 3})`.
+/// Shapes:   x is batch x channels x features.
+/// Requires: a size of at least 1 [shape_error].
+/// Cost:     one pass for each channel of the window. Sharded channels stay sharded; each worker receives those that its
+///           windows read.
+/// Adjoint:  through the operations that compute it.
+template <detail::any_tensor X>
+auto normalise_locally(const X& given, const local_response_options& options = {}) {
+  return detail::by_tensor(given, [&](const auto& x) {
+    const shape_list all = x.extents();
+    if (options.size == 0 || all.size() < 2)
+      throw shape_error(text("partita::normalise_locally(x, options): requires a size of at least 1 and x = batch x "
+                             "channels x features, got a size of ")
+                        << options.size << " and extents " << all);
+    const std::size_t before = (options.size - 1) / 2, channels = all[1];
+    const auto squares = pad(square(x), dimensions<1>, {before, options.size - 1 - before});
+    auto sums = slice(squares, dimensions<1>, {0, channels});
+    for (std::size_t k = 1; k < options.size; ++k) sums = add(sums, slice(squares, dimensions<1>, {k, k + channels}));
+    const auto base = add(multiply(sums, options.alpha / static_cast<double>(options.size)), options.k);
+    return multiply(x, pow(base, -options.beta));
   });
 }
 
