@@ -16,7 +16,8 @@ import xml.etree.ElementTree
 
 SECTIONS = {
     "Begin": ["start-here", "tutorial", "cheat-sheet", "notation"],
-    "Guides": ["mpi", "coming-from-distdl", "coming-from-xla", "coming-from-dtensor", "coming-from-paddle", "coming-from-petsc",
+    "Guides": ["mpi", "coming-from-distdl", "coming-from-xla", "coming-from-dtensor", "coming-from-paddle",
+               "coming-from-onnx", "coming-from-petsc",
                "coming-from-scalapack", "coming-from-fftw", "cluster", "pitfalls",
                "reliability", "packages"],
     "Kernels": ["arguments", "broadcast", "sum-reduce", "reduce", "all-gather", "repartition", "halo-exchange", "fourier",

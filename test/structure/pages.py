@@ -93,7 +93,7 @@ def unnamed(root, pages):
 def unmentioned(_, pages):
     """A newcomer's page leads to the four things that newcomers did not find."""
     for name in ("start-here", "tutorial", "cheat-sheet", "mpi", "coming-from-distdl", "coming-from-xla", "coming-from-paddle",
-                 "coming-from-scalapack", "coming-from-petsc", "coming-from-dtensor", "coming-from-fftw"):
+                 "coming-from-scalapack", "coming-from-petsc", "coming-from-dtensor", "coming-from-fftw", "coming-from-onnx"):
         for thing in ("sharded.md", "value_and_gradient", "trace", "halo_exchange"):
             if thing not in pages[f"docs/{name}.md"]:
                 yield f"docs/{name}.md", f"does not mention {thing}"

@@ -224,8 +224,8 @@ auto put_along_axis(const X& x, const Indices& indices, const Updates& updates, 
 
 /// x and updates, each added to the element or row at its indices of the first K dimensions: `scatter_add_nd<2>(x,
 /// indices, updates)`; `scatter_nd` has the updates in place of these rows.
-/// Shapes:   indices have K numbers along their last dimension; updates have their other dimensions, and those of x that
-///           are left [shape_error].
+/// Shapes:   indices have K numbers along their last dimension; updates have their other dimensions, and those of x
+///           that are left [shape_error].
 /// Requires, Cost, Adjoint: those of add_along_axis and put_along_axis, for rows.
 template <std::size_t K, class X, class Indices, class Updates>
   requires detail::arrays_or_tensors<X, Indices, Updates>

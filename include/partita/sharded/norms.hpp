@@ -219,8 +219,8 @@ auto normalise_rms(const X& given, const Gamma& gamma, double epsilon = 1e-5) {
 /// before and the size / 2 channels after each: `normalise_locally(x, {.size = 3})`.
 /// Shapes:   x is batch x channels x features.
 /// Requires: a size of at least 1 [shape_error].
-/// Cost:     one pass for each channel of the window. Sharded channels stay sharded; each worker receives those that its
-///           windows read.
+/// Cost:     one pass for each channel of the window. Sharded channels stay sharded; each worker receives those that
+///           its windows read.
 /// Adjoint:  through the operations that compute it.
 template <detail::any_tensor X>
 auto normalise_locally(const X& given, const local_response_options& options = {}) {

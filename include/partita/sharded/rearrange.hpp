@@ -78,8 +78,9 @@ auto triu(const X& x, std::ptrdiff_t diagonal = 0) {
 /// Shapes:   the dimensions that are removed have extent 1 [shape_error].
 /// Cost:     nothing moves or is copied.
 /// Adjoint:  the other one.
-template <detail::any_tensor X, std::size_t... D>
-auto squeeze(const X& x, dimensions_t<D...>) {
+template <class X, std::size_t... D>  // xtensor has a less constrained squeeze for plain arrays
+  requires detail::any_tensor<X>
+auto squeeze(X&& x, dimensions_t<D...>) {
   static_assert(detail::has_dimensions<X, D...>, PARTITA_REQUIRES_DIMENSIONS("partita::squeeze(x, dimensions<d...>)"));
   if constexpr (detail::has_dimensions<X, D...>) return detail::call(detail::squeeze_operation<D...>{}, x);
 }
