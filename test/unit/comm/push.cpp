@@ -65,7 +65,7 @@ void expect_pushed(const std::array<std::size_t, Rank>& shape, const std::array<
   }
   for (auto& block : received) blocks.push_back(reinterpret_cast<char*>(block.data()));
   list.sort();
-  list.push(detail::element_kind::moved<double>(), shape.data(),
+  list.push(0, list.size(), detail::element_kind::moved<double>(), shape.data(),
             {reinterpret_cast<char*>(from.data()), from_strides.data()}, blocks, streaming);
   std::size_t wrong = 0;
   for (std::size_t b = 0; b < boxes.size(); ++b) {
