@@ -34,7 +34,20 @@ all_to_all reduce_scatter compose halo_exchange halo_exchanges linear convolutio
 maximum minimum power elementwise broadcast_in_dim as_rank block_from mesh sharding propagate plan_reshard shard shard_from
 shard_blocks reshard matmul einsum relu gelu tanh softmax sum mean transpose reshape slice concatenate lookup where cast clip
 value_and_gradient trace search save_npy load_npy save_checkpoint load_checkpoint save_tensors load_tensors sum_over maximum_over
-all_of exclusive_scan balanced_extents stop_signal sgd adam sharded_adam""".split()
+all_of exclusive_scan balanced_extents stop_signal sgd adam sharded_adam index_exchange send_to segments token_dispatcher
+csr_matrix load_matrix_market save_matrix_market sort argsort quantile unique searchsorted top_k permutation
+fourier_transform spectral_resize spectral_derivative poisson_solver helmholtz_solver fft ifft rfft irfft dct idct dst idst
+fftshift fftfreq resize_spectrum resize_half_spectrum bind_indices take_along_axis gather_nd select_if take scatter scatter_add
+one_hot argmax argmin cumsum cumprod cummax cummin flip roll tile expand strided_slice tril triu squeeze unsqueeze stack pad
+split convolve convolve_transposed max_pool average_pool upsample attention cross_entropy normalise normalise_batch
+normalise_groups normalise_rms drop variance product_of any_of log_sum_exp log_softmax reduce_along operate apply_to_elements
+recompute stop_gradient constrain scan scan_cost tape_holds pipeline simulate search_pipeline measured_times to_complex real
+imag conj abs angle movements_of movements_while partition_of placed_mesh named_parameters clip_by_global_norm global_norm
+sharded_sgd sharded_adamw bound_program save_optimiser load_optimiser checkpoint_saver checkpoint_steps save_hdf5 load_hdf5
+halo_cells for_interior for_border adjoint_test relabelled partitioned_elementwise cartesian_partition reduce_over minimum_over
+inclusive_scan united cut decomposition balanced_part block_on max_pooling average_pooling upsampling batch_norm layer_norm
+group_norm rms_norm embedding dropout flatten initialise kaiming_uniform mse_loss cross_entropy_loss softmax_cross_entropy adamw
+transposed_convolution of_shardy as_shardy plan_step complete registry gradient reshape_rule mesh_block cotangent""".split()
 
 
 # the modules of the reference: one for each folder of headers
@@ -90,6 +103,7 @@ MACROS = {
                       "broadcasting; also of values of traced programs.",
     "PARTITA_COMPARISON": "The comparison `{}` of the elements of two sharded tensors, or of a tensor and a number: "
                           "1 where it is true, 0 elsewhere. No gradient passes.",
+    "PARTITA_REDUCTION": "The reduction `{}` of a sharded tensor, an array or a traced value along dimensions.",
     "PARTITA_ELEMENT_FUNCTION": "The function `{}` of each element of a sharded tensor or of a value of a traced program; for plain "
                      "arrays xtensor has it.",
 }
@@ -126,7 +140,8 @@ def expanded(text):
         body = re.sub(r" *\\$", "", made[2], flags=re.M).strip("\n")
         for parameter, argument in zip(made[1].split(","), arguments):
             body = re.sub(rf"\b{parameter.strip()}\b", argument, body)
-        return f"/// {MACROS[name].format(arguments[0])}\n" + re.sub("^  ", "", body, flags=re.M)
+        has_comment = text[:call.start()].rstrip("\n").rsplit("\n", 1)[-1].startswith("///")
+        return ("" if has_comment else f"/// {MACROS[name].format(arguments[0])}\n") + re.sub("^  ", "", body, flags=re.M)
     return re.sub(r"^(PARTITA_\w+)\(([\w, ]+)\)$", written_out, text, flags=re.M)
 
 
@@ -156,7 +171,7 @@ def is_error_message(definition):
     """Whether a definition is there to print an error message, or to help the compiler deduce: neither is a call."""
     is_type = re.search(r"^ *(struct|class|enum)\b", definition, flags=re.M)
     return bool(re.match(r" */// Fallback|PARTITA_FALLBACK_OVERLOAD", definition) or "dependent_false" in definition and not is_type or
-                "(*)(detail::reduction_name)" in definition or
+                "(*)(detail::reduction_name)" in definition and not is_type or
                 re.search(r"^ *(?:explicit )?\w+\([^{;]*\) *(?:\n *)?-> ", definition, flags=re.M))
 
 
@@ -229,13 +244,13 @@ def with_constructors(lines):
     return out
 
 
-def filtered(header):
+def filtered(header, declared_by=None):
     """A header as Doxygen reads it: the lines of a docstring that name what they say become paragraphs of their own, what
     has no comment gets that of its neighbour, and all is in the module of its folder."""
     text = re.sub(r"^(  ///.*\n)*^  detail::\w+\* memory\(\) const .*\n", "", expanded(header.read_text()), flags=re.M)      # for kernels
     lines = with_family(with_family(with_constructors(text.splitlines()), 2), 0)
     path = header.parts[len(header.parts) - header.parts[::-1].index("partita"):]
-    text = "\n".join(with_header(lines, "/".join(["partita", *path]))) + "\n"
+    text = "\n".join(with_header(lines, declared_by or "/".join(["partita", *path]))) + "\n"
     text = re.sub(r"^( *)/// (Effect|Shapes|Requires|Cost|Adjoint): +", r"\1/// @par \2\n\1/// ", text, flags=re.M)
     if header.parent.name == "kernel":      # what its base classes give it is private by name, not by nature
         text = re.sub(r"^(/// @par Adjoint\n(?:///.*\n)+)(?=(?:template.*\n|  requires.*\n)*class )", r"\1" + CALLS, text, flags=re.M)
@@ -244,6 +259,14 @@ def filtered(header):
         text = re.sub(r"^(namespace partita(?:::(?!detail)\w+)* \{)$", rf"\1\n/// @addtogroup {module}\n/// @{{\n", text, flags=re.M)
         text = re.sub(r"^(\}  // namespace partita(?:::(?!detail)\w+)*)$", r"/// @}\n\1", text, flags=re.M)
     return text
+
+
+# public names in headers of detail/, and the header that a program includes for them
+PUBLISHED = {
+    "sharded/detail/tape_blocks.hpp": "sharded/value_and_gradient.hpp", "sharded/detail/custom_op.hpp": "sharded/operate.hpp",
+    "sharded/detail/execution.hpp": "sharded/movements.hpp", "sharded/detail/rearrange_operations.hpp": "sharded/rearrange.hpp",
+    "io/detail/checkpoint_in_writing.hpp": "io/save_checkpoint.hpp", "kernel/detail/fourier_plan.hpp": "kernel/fourier_transform.hpp",
+}
 
 
 def public_headers(root):
@@ -411,7 +434,9 @@ def doxygen(root, folder, figures):
     for header in public_headers(root):
         copy = folder / "headers" / header.relative_to(root / "include")
         copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(filtered(header))
+        name = header.relative_to(root / "include/partita").as_posix()
+        copy.write_text(filtered(header) + "".join(filtered(root / "include/partita" / hidden, f"partita/{name}")
+                                                   for hidden, by in PUBLISHED.items() if by == name))
     settings = {
         "OUTPUT_DIRECTORY": folder, "INPUT": f'{folder / "pages"} {folder / "headers"}',
         "USE_MDFILE_AS_MAINPAGE": folder / "pages" / "index.md", "IMAGE_PATH": images,
