@@ -24,18 +24,21 @@ inline constexpr std::size_t dimensions_side_by_side = (Rank + ...) + sizeof...(
 /// the order of the tensors. Cost: O(boxes × tensors).
 PARTITA_DECL lowered_plan side_by_side(const std::vector<lowered_plan>& plans);
 
-/// The address of several blocks of one element type: the address of one of them, and all strides.
+/// The address of several blocks of one element type: the address of one of them, all strides, and all shapes in
+/// sequence.
 template <class T, std::size_t... Rank>
 struct blocks_side_by_side {
   static constexpr std::size_t dimensions = dimensions_side_by_side<Rank...>;
   T* data = nullptr;
+  std::array<std::size_t, dimensions> shape{};
   std::array<std::ptrdiff_t, dimensions> strides{};
 
+  blocks_side_by_side() = default;
   explicit blocks_side_by_side(const strided<T, Rank>&... blocks) {
     ((data = data == nullptr ? blocks.data : data), ...);
     std::size_t d = 0, block = 0;
     const auto add = [&](const auto& b) {
-      for (const std::ptrdiff_t stride : b.strides) strides[d++] = stride;
+      for (std::size_t e = 0; e < b.shape.size(); ++e, ++d) shape[d] = b.shape[e], strides[d] = b.strides[e];
       if (block > 0 && b.data != nullptr) strides[dimensions - sizeof...(Rank) + block] = steps_to(b.data);
       ++block;
     };

@@ -139,10 +139,6 @@ class halo_planner {
   std::uint64_t fingerprint_;
 };
 
-}  // namespace detail
-
-namespace detail {
-
 template <std::size_t Rank, class... A>
 inline constexpr bool begins_with_widths = false;
 template <std::size_t Rank, class... Rest>
@@ -249,22 +245,20 @@ class halo_exchange
     return plan(global.array());
   }
   exchange_plan<rank> plan(const std::array<std::size_t, rank>& global) const {
-    const auto& planner = this->movement_.windows();
-    return planner.plan(decomposition<rank>::balanced(global, planner.p().grid().shape()), planner.p().world().id())
-        .exchange;
+    const auto& p = planner().p();
+    return planner().plan(decomposition<rank>::balanced(global, p.grid().shape()), p.world().id()).exchange;
   }
   /// The cells that this worker has of the tensor of the last call; empty on an inactive worker.
   /// Requires: an earlier call [error, on all workers that made none].
   halo_cells<rank> cells() const {
     const auto* plan = this->movement_.last_windows();
-    const auto& planner = this->movement_.windows();
     if (plan == nullptr)
       throw error(
           "partita::halo_exchange::cells(): requires a call before, which says how the tensor is cut; call h(x) first");
     if (!plan->exchange.takes) return {};
-    return {this->movement_.last_cuts().block(planner.p().index()), planner.widths(), plan->start};
+    return {this->movement_.last_cuts().block(planner().p().index()), widths(), plan->start};
   }
-  const halo_widths<rank>& widths() const { return this->movement_.windows().widths(); }
+  const halo_widths<rank>& widths() const { return planner().widths(); }
 
  private:
   const detail::halo_planner<Extents>& planner() const { return this->movement_.windows(); }

@@ -2,6 +2,7 @@
 // tensor are built on it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,19 @@ struct window_structure : planned_boxes<Rank> {
   std::optional<decomposition<Rank>> cuts{};  ///< of the tensor
   std::vector<exchange_plan<Rank>> rounds{};  ///< empty: one exchange without rounds
   exchanges_by_kind refreshing{};
+
+  bool is_cut_at(const cut* all) const { return std::equal(cuts->cuts.begin(), cuts->cuts.end(), all); }
+  bool fits(const box_call<Rank>& call) const {
+    return call.cuts == nullptr ? planned_boxes<Rank>::fits(call) : is_cut_at(call.cuts);
+  }
+  /// The cells of a window that are not ghosts.
+  template <class T>
+  strided<const T, Rank> own_cells(const strided<T, Rank>& w) const {
+    const exchange_plan<Rank>& e = this->there;
+    const bool has = !e.kept.empty() && windows.is_own_block(e.kept.front());
+    return strided<const T, Rank>(w).part(has ? e.kept.front().at_destination : std::array<std::size_t, Rank>{},
+                                          e.source_shape);
+  }
 };
 
 /// Plans for windows. `Windows` defines the window of each worker: name(), p() with the blocks, fingerprint(), beyond()
@@ -41,11 +55,15 @@ class window_exchange_planner {
   using structure = window_structure<rank>;
   using shape_type = std::array<std::size_t, rank>;
 
-  explicit window_exchange_planner(Windows windows) : windows_(std::move(windows)) {}
+  explicit window_exchange_planner(Windows windows)
+      : windows_(std::move(windows)), name_(windows_.name()), first_("the kernel on x") {}
+  /// Error messages name the calls of a kernel, and the call that has to come first.
+  window_exchange_planner(Windows windows, const char* name, const char* first)
+      : windows_(std::move(windows)), name_(name), first_(first) {}
 
   const Windows& windows() const { return windows_; }
   std::shared_ptr<world_state> world() const { return windows_.p().world().state(); }
-  const char* name() const { return windows_.name(); }
+  const char* name() const { return name_; }
   std::uint64_t fingerprint() const { return windows_.fingerprint(); }
   static constexpr bool keeps_batch() { return true; }
   text describe(const char* direction, const shape_type& shape, const text& type) const {
@@ -53,35 +71,28 @@ class window_exchange_planner {
   }
 
   structure learn(const box_call<rank>& call, std::shared_ptr<transport>& ways, local_error& trouble) const {
-    opened(ways, *world());
-    if (!call.forward) return no_window(call.shape, call.direction, trouble);
+    const transport& open = opened(ways, *world());
     const text name_of_call = text(name()) << call.direction;
-    const auto cuts = cut_of_blocks(windows_.p(), call.shape, name_of_call.c_str(), trouble);
-    return trouble.any() ? structure() : structure_of(cuts, name_of_call, *ways, trouble);
-  }
-  /// The plans for a tensor of this decomposition.
-  structure structure_of(const decomposition<rank>& cuts, const text& call, const transport& ways,
-                         local_error& trouble) const {
-    const text problem = windows_.error_message(cuts.extents());
-    if (!problem.empty()) {
-      trouble = local_error(text(call) << ": " << problem);
+    if (!call.forward) {
+      trouble = local_error(text(name_of_call)
+                            << ": requires blocks with ghosts of the shapes that a forward call gave before, or a "
+                            << "frame; this worker's has the shape " << call.shape << "; call " << first_ << " first");
       return {};
     }
     structure s;
-    s.cuts = cuts;
-    s.windows = windows_.plan(cuts, world()->id());
+    s.cuts = call.cuts != nullptr ? decomposition<rank>::make([&](std::size_t d) { return call.cuts[d]; })
+                                  : cut_of_blocks(windows_.p(), call.shape, name_of_call.c_str(), trouble);
+    if (trouble.any()) return s;
+    if (const text problem = windows_.error_message(s.cuts->extents()); !problem.empty()) {
+      trouble = local_error(text(name_of_call) << ": " << problem);
+      return s;
+    }
+    s.windows = windows_.plan(*s.cuts, world()->id());
     s.there = s.windows.exchange;
     s.back = reversed(s.there);
-    if constexpr (requires { windows_.rounds(cuts, s.windows, true); })
-      s.rounds = windows_.rounds(cuts, s.windows, ways.one_memory());
+    if constexpr (requires { windows_.rounds(*s.cuts, s.windows, true); })
+      s.rounds = windows_.rounds(*s.cuts, s.windows, open.one_memory());
     return s;
-  }
-  structure no_window(const shape_type& shape, const char* direction, local_error& trouble) const {
-    trouble = local_error(
-        text(name()) << direction
-                     << ": requires blocks with ghosts of the shapes that a forward call gave before, or a frame; "
-                     << "this worker's has the shape " << shape << "; call the kernel on x first");
-    return {};
   }
 
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
@@ -130,13 +141,61 @@ class window_exchange_planner {
   }
 
   Windows windows_;
+  const char *name_, *first_;
+};
+
+/// What movements of windows, of one field or of several, have besides the two directions.
+template <class Base>
+class refreshing_movement : public Base {
+ public:
+  using Base::Base;
+
+ protected:
+  using structure = typename Base::structure;
+  using planned_by = typename Base::planner_type;
+  using shape_type = std::array<std::size_t, Base::rank>;
+
+  /// Starts to fill the ghosts of windows w of this memory, which already contain their own blocks.
+  template <class T, class Window, class Memory>
+  pending<in_place> start_refresh(const Window& w, const Memory& memory, const char* direction) {
+    this->finish_pending();
+    box_call<Base::rank> call = Base::template called<T>(3, direction, memory.shape);
+    call.forward = false;
+    const structure* agreed = nullptr;
+    const auto own = [&](const structure& s) { return s.own_cells(w); };
+    const std::uint64_t number = this->start_in_place(call, &structure::refreshing, own, memory, [&] {
+      structure& s = agree_on_plan<planned_by>(*this, call, false);
+      agreed = &s;
+      const auto make = [&] { return this->planner_.refreshing(s, call.kind, this->ways()); };
+      return std::pair(&s, s.there.takes ? &s.refreshing.find(call.kind, make) : nullptr);
+    });
+    if (!agreed->there.takes) return {{}, nullptr, 0};
+    this->planner_.beside(*agreed, true, w, *this->operation());
+    return {{}, this->operation(), number};
+  }
+  /// The plan for a tensor that is cut like this, on which all workers agree without passing a block.
+  template <class T>
+  const structure& agree_on_frame(const cut* cuts, std::size_t count, const shape_type& extents, const char* direction,
+                                  const text& error_message) {
+    this->finish_pending();
+    box_call<Base::rank> call = Base::template called<T>(5, direction, extents);
+    call.cuts = cuts, call.before = local_error(error_message);
+    for (std::size_t d = 0; d < count; ++d) call.type = mixed(call.type, cuts[d].fingerprint());
+    return agree_on_plan<planned_by>(*this, call, false);
+  }
+  /// A window of zeros.
+  template <class T, std::size_t Rank>
+  pooled_tensor<T, Rank> frame_of(const window_structure<Rank>& s) {
+    auto y = make_pooled<T, Rank>(*this->memory(), s.there.destination_shape);
+    y.fill(T{});
+    return y;
+  }
 };
 
 /// The movement of a kernel or a layer with windows.
 template <class Windows>
-class window_movement : public planned_movement<window_exchange_planner<Windows>> {
-  using base = planned_movement<window_exchange_planner<Windows>>;
-  using structure = typename base::structure;
+class window_movement : public refreshing_movement<planned_movement<window_exchange_planner<Windows>>> {
+  using base = refreshing_movement<planned_movement<window_exchange_planner<Windows>>>;
 
  public:
   using base::rank;
@@ -148,7 +207,7 @@ class window_movement : public planned_movement<window_exchange_planner<Windows>
   const Windows& windows() const { return this->planner_.windows(); }
   /// The windows of the last tensor; null before the first call.
   const halo_plan<rank>* last_windows() const {
-    const structure* const s = this->structures_.latest();
+    const auto* const s = this->structures_.latest();
     return s == nullptr ? nullptr : &s->windows;
   }
   /// The decomposition of the last tensor. Requires: an earlier call.
@@ -157,45 +216,17 @@ class window_movement : public planned_movement<window_exchange_planner<Windows>
   /// Starts to fill the ghosts of windows that already contain their own blocks.
   template <class T>
   pending<in_place> refresh(const strided<T, rank>& w, const char* direction) {
-    this->finish_pending();
-    const auto kind = element_kind::moved<T>();
-    const auto fits = [&](const structure& known) {
-      return !known.there.takes || known.there.destination_shape == w.shape;
-    };
-    speculative_start begun;
-    if (structure* const known = this->structures_.only(this->structures_.matching(fits));
-        known != nullptr && known->there.takes)
-      if (box_exchange* const made = known->refreshing.made(kind)) {
-        const strided<const T, rank> own = own_cells(*known, w);
-        begun.begin(*made, own.data, own.strides.data(), w.data, w.strides.data());
-      }
-    structure& s = agreed_structure(
-        this->state(), this->structures_, {this->fingerprint(type_number<T>(), 3), local_error(), true}, fits,
-        [&](local_error& trouble) {
-          opened(this->ways(), this->state());
-          return this->planner_.no_window(w.shape, direction, trouble);
-        },
-        [&] { return this->planner_.describe(direction, w.shape, type_name<T>()); });
-    if (!s.there.takes) return {{}, nullptr, 0};
-    const strided<const T, rank> own = own_cells(s, w);
-    const auto& exchange = s.refreshing.find(kind, [&] { return this->planner_.refreshing(s, kind, this->ways()); });
-    const auto number = begun.is_agreed(*exchange) ? this->go_on(exchange, own.data, own.strides.data())
-                                                   : this->begin(exchange, own.data, own.strides.data(), w.data,
-                                                                 w.strides.data(), nothing_to_fill{});
-    this->planner_.beside(s, true, w, *this->operation());
-    return {{}, this->operation(), number};
+    return this->template start_refresh<T>(w, w, direction);
   }
-
   /// Collective: all workers learn the decomposition and the plan for blocks of this shape, without moving data; or all
   /// throw.
   template <class T>
   void prepare(const shape_type& mine, const char* direction, const local_error& before) {
     this->one_call([&] {
       this->finish_pending();
-      box_call<rank> call;
-      call.number = 4, call.direction = direction, call.shape = mine, call.kind = element_kind::moved<T>();
-      call.type = type_number<T>(), call.name_of_type = &type_name<T>, call.before = before;
-      agree_on_plan(static_cast<base&>(*this), call, false);
+      box_call<rank> call = base::template called<T>(4, direction, mine);
+      call.before = before;
+      agree_on_plan<window_exchange_planner<Windows>>(*this, call, false);
     });
   }
 
@@ -203,29 +234,8 @@ class window_movement : public planned_movement<window_exchange_planner<Windows>
   /// window, all zeros.
   template <class T>
   pooled_tensor<T, rank> frame(const decomposition<rank>& cuts, const char* direction) {
-    this->finish_pending();
-    structure& s = agreed_structure(
-        this->state(), this->structures_,
-        {mixed(this->fingerprint(type_number<T>(), 5), cuts.fingerprint()),
-         local_error(windows().error_in(cuts, direction)), true},
-        [&](const structure& known) { return *known.cuts == cuts; },
-        [&](local_error& trouble) {
-          return this->planner_.structure_of(cuts, text(this->name()) << direction, opened(this->ways(), this->state()),
-                                             trouble);
-        },
-        [&] { return this->planner_.describe(direction, cuts.extents(), type_name<T>()); });
-    auto y = make_pooled<T, rank>(*this->memory(), s.there.takes ? s.there.destination_shape : shape_type{});
-    y.fill(T{});
-    return y;
-  }
-
- private:
-  /// The cells of a window that are not ghosts.
-  template <class T>
-  static strided<const T, rank> own_cells(const structure& s, const strided<T, rank>& w) {
-    const exchange_plan<rank>& e = s.there;
-    const bool has = !e.kept.empty() && s.windows.is_own_block(e.kept.front());
-    return strided<const T, rank>(w).part(has ? e.kept.front().at_destination : shape_type{}, e.source_shape);
+    return this->template frame_of<T>(this->template agree_on_frame<T>(cuts.cuts.data(), rank, cuts.extents(),
+                                                                       direction, windows().error_in(cuts, direction)));
   }
 };
 

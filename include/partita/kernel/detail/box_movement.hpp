@@ -20,6 +20,7 @@
 #include <partita/kernel/detail/plan_cache.hpp>
 #include <partita/kernel/detail/target.hpp>
 #include <partita/kernel/kernel_counts.hpp>
+#include <partita/plan/cut.hpp>
 #include <partita/plan/exchange_plan.hpp>
 #include <type_traits>
 #include <utility>
@@ -120,7 +121,8 @@ struct box_call {
   element_kind kind{};
   std::uint64_t type = 0;
   text (*name_of_type)() = nullptr;
-  local_error before{};  ///< this worker's error, if any
+  local_error before{};       ///< this worker's error, if any
+  const cut* cuts = nullptr;  ///< of the tensor, if the call passes these and no block
 };
 
 /// What a planner makes for blocks of certain shapes: the plans in both directions, and their exchanges.
@@ -130,6 +132,14 @@ struct planned_boxes {
   exchanges_by_kind going{}, coming{};
 
   const exchange_plan<Rank>& plan(bool forward) const { return forward ? there : back; }
+  /// Whether the plan of a call's direction fits this worker's block and its view to fill.
+  bool fits(const box_call<Rank>& call) const {
+    const exchange_plan<Rank>& p = plan(call.forward);
+    if (p.gives && p.source_shape != call.shape) return false;
+    if (!call.into || (p.gives && !p.takes)) return true;
+    const auto& shape = p.takes ? p.destination_shape : call.shape;
+    return volume_of(shape) == 0 || call.view == shape;
+  }
 };
 
 template <class Planner>
@@ -197,6 +207,37 @@ class planned_movement : public box_movement {
                                              const target<T, rank>& wanted, const char* direction,
                                              const local_error& before, Fill fill);
 
+  /// A call that moves elements of this type.
+  template <class T>
+  static box_call<rank> called(std::uint64_t number, const char* direction, const shape_type& shape) {
+    box_call<rank> call;
+    call.number = number, call.direction = direction, call.shape = shape, call.kind = element_kind::moved<T>();
+    call.type = type_number<T>(), call.name_of_type = &type_name<T>;
+    return call;
+  }
+  /// Agrees on a call that fills memory of the caller, and starts it. If just one plan fits this worker's block, its
+  /// exchange, one of `announced` unless that is null, begins before the agreement: then a sender on this node that is
+  /// ready need not wait until this worker has agreed. `from(s)` prepares and returns the block that a plan sends.
+  /// `agree()` agrees on the plan, and returns it with its exchange, or with null if this worker has no part in it.
+  template <class From, class To, class Agree>
+  std::uint64_t start_in_place(const box_call<rank>& call, exchanges_by_kind structure::*announced, From from,
+                               const To& to, Agree agree) {
+    speculative_start begun;
+    decltype(from(std::declval<structure&>())) x{};
+    if (announced != nullptr)
+      if (structure* const known =
+              structures_.only(structures_.matching([&](const structure& s) { return s.fits(call); })))
+        if (box_exchange* const made = (known->*announced).made(call.kind)) {
+          x = from(*known);
+          begun.begin(*made, x.data, x.strides.data(), to.data, to.strides.data());
+        }
+    const auto [s, exchange] = agree();
+    if (exchange == nullptr) return 0;
+    if (begun.is_agreed(**exchange)) return go_on(*exchange, x.data, x.strides.data());
+    x = from(*s);
+    return begin(*exchange, x.data, x.strides.data(), to.data, to.strides.data(), nothing_to_fill());
+  }
+
   /// Starts to move the boxes. A worker that only gives gets zero volume; a worker that takes no part gets a copy.
   template <class T, class Fill>
   pending<pooled_tensor<T, rank>> move(structure& s, const box_call<rank>& call, const strided<const T, rank>& x,
@@ -261,13 +302,7 @@ typename Planner::structure& agree_on_plan(planned_movement<Planner>& movement, 
       movement.state(), movement.structures_,
       {movement.fingerprint(call.type, call.number), call.before, call.forward || !Planner::checks_itself,
        sends_ahead ? &ahead : nullptr, true},
-      [&](const structure& known) {  // whether a plan fits the block and the view to fill
-        const exchange_plan<rank>& plan = known.plan(call.forward);
-        if (plan.gives && plan.source_shape != call.shape) return false;
-        if (!call.into || (plan.gives && !plan.takes)) return true;
-        const auto& shape = plan.takes ? plan.destination_shape : call.shape;
-        return volume_of(shape) == 0 || call.view == shape;
-      },
+      [&](const structure& known) { return known.fits(call); },
       [&](local_error& trouble) {
         structure learnt = movement.planner_.learn(call, movement.ways(), trouble);
         const exchange_plan<rank>& plan = learnt.plan(call.forward);

@@ -1,5 +1,5 @@
-// Repartitions of several fields of one shape at once: one agreement, and one message between two workers, which
-// carries the boxes of all fields.
+// Movements of several fields at once: one agreement, and one message between two workers, which carries the boxes of
+// all fields.
 #pragma once
 
 #include <array>
@@ -11,25 +11,69 @@
 #include <partita/kernel/detail/pending.hpp>
 #include <partita/kernel/detail/repartition_planner.hpp>
 #include <partita/kernel/detail/target.hpp>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 namespace partita::detail {
 
+/// The number of a field, and f(number) for those of all fields.
+template <std::size_t F>
+using field_number = std::integral_constant<std::size_t, F>;
+template <std::size_t Fields, class F>
+void for_fields(F f) {
+  [&]<std::size_t... K>(std::index_sequence<K...>) { (f(field_number<K>()), ...); }(std::make_index_sequence<Fields>());
+}
+
+/// A planned movement whose exchanges move the blocks of several fields.
+template <class Planner>
+class fields_movement : public planned_movement<Planner> {
+ public:
+  using planned_movement<Planner>::planned_movement;
+
+ protected:
+  /// Starts to move all fields, of which x, `wanted` and the results have one entry each, in a tuple or an array.
+  /// `plan(f)` is the plan of a field, f being a field_number, `exchange()` carries out the plans of all side
+  /// by side, and `beside(y)` works on the blocks of the results while the exchange is pending.
+  template <class T, class Results, class X, class Wanted, class Plan, class Exchange, class Beside>
+  pending<Results> move_all(const X& x, const Wanted& wanted, Plan plan, Exchange exchange, Beside beside) {
+    return [&]<std::size_t... F>(std::index_sequence<F...>) {
+      Results y;
+      const std::tuple to{room<T>(plan(field_number<F>()), std::get<F>(x), std::get<F>(wanted), std::get<F>(y))...};
+      if (!((plan(field_number<F>()).takes || plan(field_number<F>()).gives) || ...))
+        return pending<Results>(std::move(y), nullptr, 0);
+      const blocks_side_by_side from(std::get<F>(x)...);
+      const blocks_side_by_side there(std::get<F>(to)...);
+      const std::uint64_t begun =
+          this->begin(exchange(), from.data, from.strides.data(), there.data, there.strides.data(), nothing_to_fill());
+      beside(to);
+      return pending<Results>(std::move(y), this->operation(), begun);
+    }(std::make_index_sequence<std::tuple_size_v<X>>());
+  }
+
+ private:
+  /// Where a field goes: the caller's view, or a result. A worker that only gives gets zero volume; a worker that takes
+  /// no part gets a copy.
+  template <class T, std::size_t Rank>
+  strided<T, Rank> room(const exchange_plan<Rank>& plan, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
+                        pooled_tensor<T, Rank>& y) const {
+    if (plan.takes && wanted.given) return wanted.block;
+    const bool copies = !plan.takes && !plan.gives;
+    y = make_pooled<T, Rank>(*this->memory(), copies ? x.shape : plan.destination_shape);
+    if (copies) copy(block_of(y), x);
+    return block_of(y);
+  }
+};
+
 /// The plans of a repartition, and their exchanges of several fields.
 template <std::size_t Rank>
 struct fields_structure : repartition_structure<Rank> {
-  struct of_fields {
-    std::size_t fields;
-    exchanges_by_kind going{}, coming{};
-  };
-  std::vector<of_fields> several{};
+  std::vector<exchanges_by_kind> several{};  ///< two for each number of fields
 
   exchanges_by_kind& exchanges(std::size_t fields, bool forward) {
-    std::size_t k = 0;
-    while (k < several.size() && several[k].fields != fields) ++k;
-    if (k == several.size()) several.push_back({fields});
-    return forward ? several[k].going : several[k].coming;
+    const std::size_t k = 2 * fields + (forward ? 1 : 0);
+    if (k >= several.size()) several.resize(k + 1);
+    return several[k];
   }
 };
 
@@ -47,8 +91,8 @@ class fields_planner : public repartition_planner<Rank> {
 
 /// The movement of a repartition for any number of fields.
 template <std::size_t Rank>
-class fields_movement : public planned_movement<fields_planner<Rank>> {
-  using base = planned_movement<fields_planner<Rank>>;
+class fields_repartition : public fields_movement<fields_planner<Rank>> {
+  using base = fields_movement<fields_planner<Rank>>;
 
  public:
   using base::base;
@@ -64,49 +108,21 @@ class fields_movement : public planned_movement<fields_planner<Rank>> {
     } else {
       return partita::detail::one_call(this->state(), [&] {
         this->finish_pending();
-        box_call<Rank> call;
-        call.forward = forward, call.number = forward ? 1U : 2U, call.direction = direction;
-        call.shape = x[0].shape, call.into = wanted[0].given, call.view = wanted[0].block.shape;
-        call.kind = element_kind::moved<T>(), call.type = mixed(type_number<T>(), N), call.name_of_type = &type_name<T>;
-        return move_all(agree_on_plan<fields_planner<Rank>>(*this, call, false), call, x, wanted);
+        box_call<Rank> call = base::template called<T>(forward ? 1 : 2, direction, x[0].shape);
+        call.forward = forward, call.type = mixed(call.type, N);
+        call.into = wanted[0].given, call.view = wanted[0].block.shape;
+        fields_structure<Rank>& s = agree_on_plan<fields_planner<Rank>>(*this, call, false);
+        const exchange_plan<Rank>& plan = s.plan(forward);
+        const auto exchange = [&]() -> const std::shared_ptr<box_exchange>& {
+          return s.exchanges(N, forward).find(call.kind, [&] {
+            const std::vector<lowered_plan> each(N, lowered(plan));
+            return lasting_exchange(this->ways(), this->world(), side_by_side(each), call.kind);
+          });
+        };
+        return this->template move_all<T, std::array<pooled_tensor<T, Rank>, N>>(
+            x, wanted, [&](auto) -> const auto& { return plan; }, exchange, [](const auto&) {});
       });
     }
-  }
-
- private:
-  template <class T, std::size_t N>
-  using tensors = std::array<pooled_tensor<T, Rank>, N>;
-
-  template <class T, std::size_t N>
-  pending<tensors<T, N>> move_all(fields_structure<Rank>& s, const box_call<Rank>& call,
-                                  const std::array<strided<const T, Rank>, N>& x,
-                                  const std::array<target<T, Rank>, N>& wanted) {
-    const exchange_plan<Rank>& plan = s.plan(call.forward);
-    tensors<T, N> y;
-    std::array<strided<T, Rank>, N> to;
-    for (std::size_t f = 0; f < N; ++f) {
-      if (plan.takes && wanted[f].given) {
-        to[f] = wanted[f].block;
-      } else {
-        y[f] = make_pooled<T, Rank>(*this->memory(),
-                                    plan.takes ? plan.destination_shape : std::array<std::size_t, Rank>());
-        to[f] = block_of(y[f]);
-      }
-    }
-    if (!plan.takes && !plan.gives) return {std::move(y), nullptr, 0};
-    const auto& exchange = s.exchanges(N, call.forward).find(call.kind, [&] {
-      const std::vector<lowered_plan> each(N, lowered(plan));
-      return lasting_exchange(this->ways(), this->world(), side_by_side(each), call.kind);
-    });
-    const auto from = all_of<const T>(x, std::make_index_sequence<N>());
-    const auto there = all_of<T>(to, std::make_index_sequence<N>());
-    const std::uint64_t number =
-        this->begin(exchange, from.data, from.strides.data(), there.data, there.strides.data(), nothing_to_fill());
-    return {std::move(y), this->operation(), number};
-  }
-  template <class T, std::size_t N, std::size_t... F>
-  static auto all_of(const std::array<strided<T, Rank>, N>& blocks, std::index_sequence<F...>) {
-    return blocks_side_by_side<T, (static_cast<void>(F), Rank)...>(blocks[F]...);
   }
 };
 

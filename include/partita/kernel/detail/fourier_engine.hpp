@@ -42,7 +42,7 @@ struct fourier_structure {
   std::array<std::size_t, Rank> block_x{}, block_y{};  ///< of this worker; no elements where it has none
   bool gives = false, takes = false;                   ///< this worker is active in the first (last) layout
   std::shared_ptr<const fourier_route<Rank>> route{};
-  std::vector<fields_movement<Rank>*> moves{};  ///< from each layout to the next
+  std::vector<fields_repartition<Rank>*> moves{};  ///< from each layout to the next
 };
 
 /// A call: what the workers compare, and the shapes of this worker's blocks and views, which are those of every field.
@@ -259,7 +259,7 @@ class fourier_engine {
   }
   /// A call begins, and starts its moves one after the other; one move may occur twice in a call.
   void begin_counting() { moved_ = {}; }
-  void count(const fields_movement<Rank>& started) {
+  void count(const fields_repartition<Rank>& started) {
     const kernel_counts of_move = started.counts();
     moved_.messages += of_move.messages;
     moved_.bytes_by_message += of_move.bytes_by_message;
@@ -279,7 +279,7 @@ class fourier_engine {
   struct exchange_of_layouts {
     dynamic_partition<Rank> from, to;
     bool of_x;  ///< the first of a call, whose blocks may have any shapes
-    std::unique_ptr<fields_movement<Rank>> movement;
+    std::unique_ptr<fields_repartition<Rank>> movement;
   };
 
   std::size_t place_of(std::size_t dimension) const {
@@ -372,10 +372,10 @@ class fourier_engine {
   }
   /// The move between two layouts, the same in all calls. If it is the first and a later one of a call, these are two:
   /// the adjoint of the later one goes to balanced blocks.
-  fields_movement<Rank>& move(const dynamic_partition<Rank>& from, const dynamic_partition<Rank>& to, bool of_x) {
+  fields_repartition<Rank>& move(const dynamic_partition<Rank>& from, const dynamic_partition<Rank>& to, bool of_x) {
     for (const exchange_of_layouts& m : moves_)
       if (m.from == from && m.to == to && m.of_x == of_x) return *m.movement;
-    moves_.push_back({from, to, of_x, std::make_unique<fields_movement<Rank>>(fields_planner<Rank>(name, from, to))});
+    moves_.push_back({from, to, of_x, std::make_unique<fields_repartition<Rank>>(fields_planner<Rank>(name, from, to))});
     return *moves_.back().movement;
   }
 

@@ -115,7 +115,7 @@ class fourier_run {
   bool is_last(std::size_t k) const { return k + 1 == route_->size(); }
   /// Whether the caller gives the views to fill.
   bool is_given() const { return wanted_[0].given; }
-  fields_movement<Rank>& move_now() const { return *moves_[forward_ ? done_ : moves_.size() - 1 - done_]; }
+  fields_repartition<Rank>& move_now() const { return *moves_[forward_ ? done_ : moves_.size() - 1 - done_]; }
 
   /// Whether the transforms in layout k change the type of the elements.
   bool converts(std::size_t k) const {
@@ -189,7 +189,7 @@ class fourier_run {
   }
   template <class T>
   void start_move(blocks_on_their_way<T>& here, pending_move<T>& later) {
-    fields_movement<Rank>& move = move_now();
+    fields_repartition<Rank>& move = move_now();
     std::array<strided<const T, Rank>, N> from;
     std::array<target<T, Rank>, N> to;
     for (std::size_t f = 0; f < N; ++f) from[f] = here[f].block;
@@ -224,7 +224,7 @@ class fourier_run {
   }
   /// Memory for this worker's block in the first layout, after its transforms.
   template <class T>
-  tensor<T> room_for(const fields_movement<Rank>& move) const {
+  tensor<T> room_for(const fields_repartition<Rank>& move) const {
     const fourier_stage<Rank>& first = route_->front();
     shape_type shape = result_shape_;
     for (std::size_t d = 0; d < Rank; ++d)
@@ -235,7 +235,7 @@ class fourier_run {
 
   std::shared_ptr<fourier_engine<Rank>> engine_;
   std::shared_ptr<const fourier_route<Rank>> route_;
-  std::vector<fields_movement<Rank>*> moves_;
+  std::vector<fields_repartition<Rank>*> moves_;
   shape_type result_shape_;
   bool forward_;
   std::array<target<Out, Rank>, N> wanted_;

@@ -23,7 +23,7 @@ namespace partita::detail {
 template <class Result, class Complete>
 class pending_rows {
  public:
-  pending_rows(Result result, pending<pooled_tensor<std::byte, 2>> moved, Complete complete)
+  pending_rows(Result result, pending<in_place> moved, Complete complete)
       : result_(std::move(result)), moved_(std::move(moved)), complete_(std::move(complete)) {}
   pending_rows(pending_rows&& other) noexcept
       : result_(std::move(other.result_)),
@@ -54,7 +54,7 @@ class pending_rows {
   }
 
   Result result_;
-  pending<pooled_tensor<std::byte, 2>> moved_;
+  pending<in_place> moved_;
   Complete complete_;
   bool is_open_ = true;
 };
@@ -116,7 +116,7 @@ class index_movement : public planned_movement<index_planner> {
               const char* direction, const local_error& before) {
     auto y = result<T, Rank>(x.shape, pattern().wanted, wanted);
     const strided<T, Rank> to = wanted.given ? wanted.block : block_of(y);
-    row_call<1> call = called<T>(number, x, to, direction, before);
+    row_call<1> call = row_called<T>(number, x, to, direction, before);
     expect_rows(call.before, direction, x.shape, pattern().owned, planner().words().owned);
     expect_filled(call.before, x, wanted, pattern().wanted);
     return spread(call, std::move(y), !wanted.given);
@@ -127,7 +127,7 @@ class index_movement : public planned_movement<index_planner> {
                const char* direction, const local_error& before) {
     auto dx = result<T, Rank>(dy.shape, pattern().owned, wanted);
     const strided<T, Rank> to = wanted.given ? wanted.block : block_of(dx);
-    row_call<1> call = called<T>(mixed(number, type_number<Reduction>()), dy, to, direction, before);
+    row_call<1> call = row_called<T>(mixed(number, type_number<Reduction>()), dy, to, direction, before);
     expect_rows(call.before, direction, dy.shape, pattern().wanted, planner().words().wanted);
     expect_filled(call.before, dy, wanted, pattern().owned);
     return collect<Reduction, T>(call, std::move(dx), std::array<row_block, 1>{});
@@ -184,8 +184,8 @@ class index_movement : public planned_movement<index_planner> {
     return all;
   }
   template <class T, std::size_t Rank>
-  static row_call<1> called(std::uint64_t number, const strided<const T, Rank>& from, const strided<T, Rank>& to,
-                            const char* direction, const local_error& before) {
+  static row_call<1> row_called(std::uint64_t number, const strided<const T, Rank>& from, const strided<T, Rank>& to,
+                                const char* direction, const local_error& before) {
     row_call<1> call;
     call.number = number, call.type = type_of<T>(from.shape), call.direction = direction, call.before = before;
     call.described[0] = {from.shape.data(), Rank, &type_name<T>};
@@ -326,45 +326,35 @@ class index_movement : public planned_movement<index_planner> {
   /// Agrees on the call with all workers and starts to move packed rows, which `pack()` writes. `return_rows(exchange)`
   /// carries out the first step back, if there are two.
   template <std::size_t N, class Pack, class... Return>
-  pending<pooled_tensor<std::byte, 2>> begin_rows(bool forward, const row_call<N>& call, const row_block& from,
-                                                  const row_block& to, Pack pack, Return... return_rows) {
+  pending<in_place> begin_rows(bool forward, const row_call<N>& call, const row_block& from, const row_block& to,
+                               Pack pack, Return... return_rows) {
     const index_travel& p = pattern().travel;
     const std::size_t pitch = call.pitch();
     const strided<const std::byte, 2> x{from.data, {forward ? p.sent : p.received, pitch}, {from.step, 1}};
-    const target<std::byte, 2> y{true, {to.data, {forward ? p.received : p.sent, pitch}, {to.step, 1}}};
-    box_call<2> moved;
-    moved.forward = forward, moved.number = call.number, moved.direction = call.direction;
-    moved.data = x.data, moved.strides = x.strides, moved.shape = x.shape;
-    moved.into = true, moved.view = y.block.shape;
-    moved.kind = element_kind::moved<std::byte>(), moved.type = call.type;
-    moved.name_of_type = &type_name<std::byte>, moved.before = call.before;
+    const strided<std::byte, 2> y{to.data, {forward ? p.received : p.sent, pitch}, {to.step, 1}};
+    box_call<2> moved = called<std::byte>(call.number, call.direction, x.shape);
+    moved.forward = forward, moved.type = call.type, moved.before = call.before;
+    moved.data = x.data, moved.strides = x.strides, moved.into = true, moved.view = y.shape;
     planner_.describe_next(call.described.data(), N);
     return one_call([&] {
       finish_pending();
       if (!call.before.any()) pack();
       const bool returns = !forward && p.in_two_steps;
-      const auto leaves = [&](const index_structure& s) {
-        if (!forward || !s.leaving) return;
+      const auto source = [&](const index_structure& s) {
+        if (!forward || !s.leaving) return x;
         const auto offsets = call.offsets();
         s.leaving->clear(pitch);
         for (std::size_t f = 0; f < N; ++f) s.leaving->add(call.given[f], offsets[f]);
+        return x;
       };
-      // Where all share memory, each worker says where its rows are filled before it waits for the others to agree.
-      speculative_start begun;
-      if (!call.before.any() && !may_send_ahead())
-        if (index_structure* const known = structures_.only(structures_.matching(
-                [&](const index_structure& s) { return s.plan(forward).source_shape == x.shape; })))
-          if (box_exchange* const made = (forward ? known->going : known->coming).made(moved.kind)) {
-            leaves(*known);
-            begun.begin(*made, x.data, x.strides.data(), to.data, y.block.strides.data());
-          }
-      index_structure& s = agree_on_plan(static_cast<base&>(*this), moved, !returns);
-      if (returns) (return_rows(planner().returning(s, moved.kind)), ...);
-      const auto& exchange = find_exchange(*this, s, forward, moved.kind);
-      if (begun.is_agreed(*exchange))
-        return pending<pooled_tensor<std::byte, 2>>({}, operation(), go_on(exchange, x.data, x.strides.data()));
-      leaves(s);
-      return move(s, moved, x, y, nothing_to_fill());
+      auto announced = forward ? &index_structure::going : &index_structure::coming;
+      if (call.before.any() || may_send_ahead()) announced = nullptr;
+      const std::uint64_t number = start_in_place(moved, announced, source, y, [&] {
+        index_structure& s = agree_on_plan(static_cast<base&>(*this), moved, !returns);
+        if (returns) (return_rows(planner().returning(s, moved.kind)), ...);
+        return std::pair(&s, &find_exchange(*this, s, forward, moved.kind));
+      });
+      return pending<in_place>({}, operation(), number);
     });
   }
 
