@@ -1,16 +1,16 @@
-// How the members of each group of a collective operation reach each other: through shared memory inside a node, by
-// messages between nodes.
+// How the members of each group of a collective operation reach each other: by the first channel that reaches all of
+// them; if there is none, through shared memory inside a node, by messages between nodes.
 //
-// A group consists of one subgroup for each node, and the group of the first members (leaders) of all subgroups. If all
-// members are on one node, only the first kind exists; if each is on a node of its own, only the second. So there are
-// three strategies behind one interface; all workers choose together, when an operation is first used.
+// A group consists of one subgroup for each node, and the group of the first members (leaders) of all subgroups. If one
+// channel reaches all members, only the first kind exists; if each is on a node of its own, only the second. So there
+// are three strategies behind one interface; all workers choose together, when an operation is first used.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <partita/comm/detail/collective/collective_channel.hpp>
+#include <partita/comm/detail/collective/node_pages.hpp>
 #include <partita/comm/detail/diagnostics/trace.hpp>
-#include <partita/comm/detail/node/node_group.hpp>
 #include <partita/comm/transport.hpp>
 #include <partita/core/config.hpp>
 #include <partita/plan/group_plan.hpp>
@@ -25,10 +25,10 @@ namespace partita::detail {
 /// to construct.
 class collective_channels {
  public:
-  PARTITA_DECL collective_channels(MPI_Comm everyone, group_plan plan);
+  PARTITA_DECL collective_channels(MPI_Comm everyone, group_plan plan,
+                                   const transport_policy& policy = transport_policy::from_environment());
   collective_channels(const collective_channels&) = delete;
   collective_channels& operator=(const collective_channels&) = delete;
-  PARTITA_INLINE ~collective_channels();
 
   arena& memory() { return memory_; }
   /// The same on all workers, and different from that of any other collective_channels or transport of the world.
@@ -59,19 +59,16 @@ class collective_channels {
   collective_channel& way(std::size_t k) { return ways_[k]; }
 
  private:
-  static constexpr std::uint64_t none = ~std::uint64_t{0};
-  struct shown_pages {
-    std::uint64_t group[2] = {none, none}, page[2] = {none, none};
-  };
-
-  PARTITA_DECL collective_channel way_of(const worker_group& g, const std::vector<shown_pages>& shown_by,
-                                         std::size_t id);
+  PARTITA_DECL collective_channel way_of(const worker_group& g);
+  /// The first channel that reaches all members of a group; null if there is none.
+  PARTITA_DECL group_channel* channel_of(const worker_group& g) const;
 
   group_plan plan_;
   const own_node& members_;
   tag ahead_;
   arena& memory_;
-  void* pages_[2] = {nullptr, nullptr};
+  node_pages pages_;
+  std::vector<std::unique_ptr<class way>> more_;
   traffic moved_;
   bool is_ahead_ = false;
   bool does_more_ = plan_.groups.empty() || trace::on();

@@ -6,6 +6,7 @@
 #endif
 
 #include <partita/comm/detail/collective/impl/collective_channel.ipp>
+#include <partita/comm/detail/collective/impl/node_pages.ipp>
 #include <partita/comm/detail/diagnostics/impl/call_log.ipp>
 #include <partita/comm/detail/diagnostics/impl/disagreement.ipp>
 #include <partita/comm/detail/diagnostics/impl/hang_report.ipp>

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <partita/comm/box_exchange.hpp>
 #include <partita/comm/detail/exchange/joint_messages.hpp>
@@ -16,6 +18,12 @@
 
 namespace partita::detail {
 
+/// Makes a channel of a kernel, which has a number among those of the world. Collective.
+using make_channel = std::function<std::unique_ptr<way>(MPI_Comm everyone, std::uint64_t number)>;
+/// The channels that a program adds, in the order in which they are tried: after the memory of a node, before messages.
+/// Requires: the same on all workers, before the first kernel.
+PARTITA_DECL std::vector<make_channel>& added_channels();
+
 /// How the workers of a kernel reach each other. All workers pass the same values, except for `pretended_node`.
 struct transport_policy {
   bool shared = true;                         ///< use shared memory where it is available
@@ -23,6 +31,7 @@ struct transport_policy {
   int pretended_node = -1;                    ///< workers with different numbers act as if on different machines
   std::size_t arena_bytes = ~std::size_t{0};  ///< at most this much shared memory for each worker
   message_policy message{};
+  std::vector<make_channel> more{};  ///< see added_channels
 
   /// The default, except that PARTITA_SHARED=0 in the environment turns shared memory off.
   PARTITA_DECL static transport_policy from_environment();
@@ -44,7 +53,9 @@ class transport {
         channel_(members_, memory_, tag_),
         memory_way_(members_, channel_),
         message_way_(everyone, tag_, policy.message, members_.oversubscribed(), &own_node::of(everyone)),
-        ways_{&memory_way_, &message_way_} {
+        ways_{&memory_way_} {
+    for (const make_channel& make : policy.more) ways_.push_back(more_.emplace_back(make(everyone, number())).get());
+    ways_.push_back(&message_way_);
     if (policy.refuse_messages) expect_one_memory();
   }
 
@@ -95,6 +106,7 @@ class transport {
   node_channel channel_;
   memory_way memory_way_;
   message_way message_way_;
+  std::vector<std::unique_ptr<way>> more_;
   std::vector<way*> ways_;  // the nearest first
   std::shared_ptr<joint_ways> joint_;
 };

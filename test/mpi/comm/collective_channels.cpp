@@ -8,13 +8,16 @@
 #include <complex>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sum_reduce.hpp>
 
 #include "../support/agreement_messages.hpp"
 #include "../support/allocation_count.hpp"
 #include "../support/message_count.hpp"
 #include "../support/same_bits.hpp"
+#include "../third_transport/folder_transport.hpp"
 #include "block_messages.hpp"
+#include "pretended.hpp"
 #include "random_cases.hpp"
 
 namespace {
@@ -364,6 +367,64 @@ BOOST_AUTO_TEST_CASE(a_steady_loop_takes_no_fresh_block) {
   const std::size_t before = memory.fresh_blocks();
   for (int k = 0; k < 10; ++k) once();
   BOOST_TEST(memory.fresh_blocks() == before);
+}
+
+BOOST_AUTO_TEST_CASE(a_third_transport_carries_boxes_and_blocks_of_groups) {
+  // [added]
+  partita::detail::added_channels() = {
+      [](MPI_Comm everyone, std::uint64_t number) { return std::make_unique<test::folder_channel>(everyone, number); }};
+  // [/added]
+  {
+    const test::pretended messages_only("PARTITA_SHARED", "0");
+    const world everyone(test::workers());
+    const std::size_t P = everyone.size(), me = everyone.id(), last = P - 1;
+    const auto all = everyone.partition(extents<dynamic>(P));
+    const auto one = everyone.partition(extents<1>(), workers{last});
+    const broadcast copies(one, all);
+    const sum_reduce sums(all, one);
+    const all_sum_reduce sums_for_all(all, dimensions<0>);
+    const all_sum_reduce rounded_once(all, dimensions<0>, reproducible);
+    const repartition rows_to_columns(everyone.partition(extents<dynamic, 1>(P)),
+                                      everyone.partition(extents<1, dynamic>(P)));
+    // the files that this worker writes in one call
+    const auto files_of = [&](auto call) {
+      call();
+      const std::size_t before = test::shared_folder::files();
+      call();
+      return test::shared_folder::files() - before;
+    };
+    const std::size_t n = 4097, others = P - 1, total = P * (P + 1) / 2;
+    const auto x = ramp<double>(n, 0), empty = xt::xtensor<double, 1>(zero_volume<double, 1>());
+    BOOST_TEST(files_of([&] { BOOST_TEST(is_ramp(copies(me == last ? x : empty), n, 0, 1.)); }) ==
+               (me == last ? others : 0));
+    const auto mine = xt::xtensor<double, 1>(x * static_cast<double>(me + 1));
+    BOOST_TEST(files_of([&] {
+                 const auto sum = sums(mine);
+                 if (me == last) BOOST_TEST(is_ramp(sum, n, 0, static_cast<double>(total)));
+               }) == (me == last ? 0U : 1U));
+    const auto to_all = [&](const auto& kernel) {
+      return files_of([&] { BOOST_TEST(is_ramp(kernel(mine), n, 0, static_cast<double>(total))); });
+    };
+    BOOST_TEST(to_all(sums_for_all) == (me == 0 ? others : 1));
+    BOOST_TEST(to_all(rounded_once) == (me == 0 ? others : 1));
+    // a pending sum and a pending broadcast
+    auto later = sums_for_all.start(mine);
+    BOOST_TEST(is_ramp(later.finish(), n, 0, static_cast<double>(total)));
+    auto copy = copies.start(me == last ? x : empty);
+    BOOST_TEST(is_ramp(copy.finish(), n, 0, 1.));
+    // boxes: from rows to columns, whose elements are numbered in the tensor of 2 P rows and 3 P columns
+    const auto block = [&](std::size_t rows, std::size_t columns) {
+      xt::xtensor<double, 2> b({rows, columns});
+      for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < columns; ++j)
+          b(i, j) =
+              static_cast<double>(((rows == 2 * P ? 0 : 2 * me) + i) * 3 * P + (columns == 3 * P ? 0 : 3 * me) + j);
+      return b;
+    };
+    BOOST_TEST(files_of([&] { BOOST_TEST((rows_to_columns(block(2, 3 * P)) == block(2 * P, 3))); }) == others);
+    BOOST_TEST(rows_to_columns.counts().messages == others);
+  }
+  partita::detail::added_channels().clear();
 }
 
 BOOST_AUTO_TEST_SUITE_END()

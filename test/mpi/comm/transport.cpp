@@ -72,7 +72,6 @@ class simulated_network {
     std::size_t next_ = 0;
   };
 };
-// [simulated]
 /// The channel of one worker to the simulated network.
 class simulated_way : public partita::detail::way {
  public:
@@ -87,7 +86,6 @@ class simulated_way : public partita::detail::way {
   simulated_network* net_;
   std::size_t own_;
 };
-// [/simulated]
 
 const auto floats = partita::detail::element_kind::moved<float>();
 

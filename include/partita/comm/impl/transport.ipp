@@ -5,9 +5,15 @@
 
 namespace partita::detail {
 
+PARTITA_DEF std::vector<make_channel>& added_channels() {
+  static std::vector<make_channel> all;
+  return all;
+}
+
 PARTITA_DEF transport_policy transport_policy::from_environment() {
   transport_policy policy;
   policy.shared = arena::shared_by_environment();
+  policy.more = added_channels();
   return policy;
 }
 

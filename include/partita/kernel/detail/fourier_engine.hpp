@@ -375,7 +375,8 @@ class fourier_engine {
   fields_repartition<Rank>& move(const dynamic_partition<Rank>& from, const dynamic_partition<Rank>& to, bool of_x) {
     for (const exchange_of_layouts& m : moves_)
       if (m.from == from && m.to == to && m.of_x == of_x) return *m.movement;
-    moves_.push_back({from, to, of_x, std::make_unique<fields_repartition<Rank>>(fields_planner<Rank>(name, from, to))});
+    moves_.push_back(
+        {from, to, of_x, std::make_unique<fields_repartition<Rank>>(fields_planner<Rank>(name, from, to))});
     return *moves_.back().movement;
   }
 

@@ -1,12 +1,12 @@
-// How one worker reaches the other members of one group: through shared memory inside a node, by messages between
-// nodes.
+// How one worker reaches the other members of one group: by the channel that reaches all of them, or through shared
+// memory inside a node and by messages between nodes.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <partita/comm/detail/collective/group_channel.hpp>
 #include <partita/comm/detail/message/element_messages.hpp>
 #include <partita/comm/detail/message/exact_collection.hpp>
-#include <partita/comm/detail/node/node_group.hpp>
 #include <partita/comm/shared_view.hpp>
 #include <partita/comm/tree.hpp>
 #include <partita/core/config.hpp>
@@ -27,11 +27,11 @@ struct group_blocks {
 /// One worker's channel to the other members of one group.
 struct collective_channel {
   const worker_group* all = nullptr;
-  worker_group within;                 ///< the members on this worker's node, its leader first
-  worker_group across;                 ///< the leaders of all nodes, the root first; used by leaders only
-  std::unique_ptr<node_group> shared;  ///< shared memory between the members within; null if there is none
+  worker_group within;  ///< the members on this worker's node, or on one channel with it, their leader first
+  worker_group across;  ///< the leaders of all nodes, the root first; used by leaders only
+  std::unique_ptr<group_transport> shared;  ///< what they move blocks through; null: only messages
   bool leads = true;
-  bool on_one_node = true;  ///< all members are on this node
+  bool on_one_node = true;  ///< all members are within
   tag ahead = tag::block;   ///< tag of the messages of a pending operation, which other messages may overtake
   posted_messages sent;
   std::vector<const char*> blocks;  ///< addresses of the members' blocks while they are combined

@@ -1,9 +1,10 @@
-// The interface of a channel (`way`) that carries boxes between workers: which workers it reaches, and how it moves
-// boxes.
+// The interface of a channel (`way`) that carries boxes between workers, and blocks between the members of groups:
+// which workers it reaches, and how it moves boxes.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <partita/comm/detail/collective/group_channel.hpp>
 #include <partita/comm/detail/exchange/lowered_plan.hpp>
 
 namespace partita::detail {
@@ -63,12 +64,9 @@ class box_transport {
 
 // [way]
 /// A way between the workers of one kernel: the memory of a node, messages, or what a test or another machine offers.
-class way {
+/// A way that reaches this worker itself also copies what stays.
+class way : public group_channel {
  public:
-  virtual ~way() = default;
-  /// Whether a worker can be reached; both ends say the same. A way that reaches this worker itself also copies what
-  /// stays.
-  virtual bool reaches(std::size_t worker) const = 0;
   /// Whether it can carry such elements at all.
   virtual bool carries(const element_kind&) const { return true; }
   /// The transport of these boxes, all of which it reaches. Collective for those that they move between.

@@ -6,29 +6,14 @@
 #include <cstdint>
 #include <optional>
 #include <partita/array/copy.hpp>
+#include <partita/comm/detail/collective/group_channel.hpp>
 #include <partita/comm/detail/node/arena.hpp>
 #include <partita/comm/detail/node/group_meeting.hpp>
-#include <partita/comm/element_operation.hpp>
 #include <partita/core/config.hpp>
 #include <utility>
 #include <vector>
 
 namespace partita::detail {
-
-/// A reduction as one member sees it. All members of the group pass the same n, operation, root_gives and to_all.
-struct block_sum {
-  const char* x;  ///< the block that this member contributes
-  char* y;        ///< where the sum goes, if this member gets it
-  std::size_t n;  ///< elements
-  const element_operation* how;
-  bool root_gives;  ///< whether the root's block is part of the sum
-  bool to_all;      ///< whether all members get the sum, not only the root
-
-  std::size_t element() const { return how->of->bytes; }
-  std::size_t bytes() const { return n * element(); }
-  std::size_t bytes_of_result() const { return how->width * bytes(); }
-  bool is_small() const { return bytes() <= group_page::small; }
-};
 
 /// A group that reduces blocks. The order of the operations depends only on the group, not on which member comes first
 /// or how blocks are passed. Every sum that is started is finished before the group's next call.
@@ -57,6 +42,7 @@ class node_sum : protected group_meeting {
 
  private:
   static constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
+  static bool is_small(const block_sum& s) { return s.bytes() <= group_page::small; }
   static std::size_t chunk(const block_sum& s) { return chunk_bytes / s.element(); }
 
   /// The elements of another member, as seen by this worker.

@@ -9,7 +9,7 @@ PARTITA_DEF void node_sum::start(const block_sum& s) {
   const std::uint64_t e = ++call_;
   if (s.n == 0) {
     end(true);
-  } else if (!s.is_small()) {
+  } else if (!is_small(s)) {
     start_large(s, e);
   } else if (me_ != 0 || s.to_all) {
     fill_slot(s.x, s.bytes(), e);
@@ -19,7 +19,7 @@ PARTITA_DEF void node_sum::start(const block_sum& s) {
 
 PARTITA_DEF bool node_sum::finish(const block_sum& s) {
   if (s.n == 0) return true;
-  if (!s.is_small()) return finish_large(s, call_);
+  if (!is_small(s)) return finish_large(s, call_);
   return (me_ != 0 && !s.to_all) || finish_small(s, call_);
 }
 

@@ -1,0 +1,71 @@
+// The interface of a channel that carries blocks between the members of groups: which workers it reaches, and how the
+// members of one group broadcast and reduce blocks.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <partita/comm/element_operation.hpp>
+#include <partita/plan/group_plan.hpp>
+
+namespace partita::detail {
+
+/// A reduction as one member sees it. All members of the group pass the same n, operation, root_gives and to_all.
+struct block_sum {
+  const char* x;  ///< the block that this member contributes
+  char* y;        ///< where the sum goes, if this member gets it
+  std::size_t n;  ///< elements
+  const element_operation* how;
+  bool root_gives;  ///< whether the root's block is part of the sum
+  bool to_all;      ///< whether all members get the sum, not only the root
+
+  std::size_t element() const { return how->of->bytes; }
+  std::size_t bytes() const { return n * element(); }
+  std::size_t bytes_of_result() const { return how->width * bytes(); }
+};
+
+/// The members of one group on one channel, the root first. All members make the same calls with the same number of
+/// bytes. A call that returns false does so on all members, with nothing moved; messages move the blocks then.
+class group_transport {
+ public:
+  virtual ~group_transport() = default;
+
+  /// Broadcasts the root's bytes x to all members. `y` is the destination; at the root it is nullptr or x if no copy is
+  /// needed.
+  virtual bool spread(const char* x, char* y, std::size_t bytes) = 0;
+  /// The root's part of a broadcast, left pending. It does not wait; x must not change before finish_spread. The other
+  /// members call spread.
+  virtual void start_spread(const char* x, char* y, std::size_t bytes) = 0;
+  /// Waits until x may change.
+  virtual bool finish_spread(std::size_t bytes) = 0;
+  /// start_spread before any worker has agreed to the call: no member reads x before all have agreed. Returns whether
+  /// it was done; it is not if it would have to wait. roll_back undoes it if the agreement fails.
+  virtual bool show_ahead(const char*, std::size_t) { return false; }
+  virtual void roll_back() {}
+
+  /// Starts a reduction: gives this member's block, and does not wait. Until the end x must not change, and the group
+  /// must make no other call. The destination may still be unknown (nullptr) if it is not in shared memory.
+  virtual void start(const block_sum& s) = 0;
+  /// Waits for the others and combines the blocks, in an order that depends on the group alone.
+  virtual bool finish(const block_sum& s) = 0;
+
+  /// Shows a block of the root to all members. Returns its address on each of them; nullptr on all if they cannot reach
+  /// it.
+  virtual char* show(void*) { return nullptr; }
+  /// Whether data that other members will read is better written past the caches.
+  virtual bool far() const { return false; }
+};
+
+// [channel]
+/// A channel between the workers of one kernel, as groups use it.
+class group_channel {
+ public:
+  virtual ~group_channel() = default;
+  /// Whether a worker can be reached; both ends say the same, and who reaches a worker reaches whom that one reaches.
+  virtual bool reaches(std::size_t worker) const = 0;
+  /// The transport of blocks between the members of a group, all of which it reaches; null on all of them if it carries
+  /// no blocks of groups. All members call it, groups in the order of their numbers.
+  virtual std::unique_ptr<group_transport> prepare_group(const worker_group&) { return nullptr; }
+};
+// [/channel]
+
+}  // namespace partita::detail

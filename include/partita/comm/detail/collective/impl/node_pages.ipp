@@ -1,0 +1,74 @@
+// Defines the functions that comm/detail/collective/node_pages.hpp declares.
+#pragma once
+
+#include <cstring>
+#include <partita/comm/detail/collective/node_pages.hpp>
+#include <partita/comm/detail/node/node_group.hpp>
+#include <partita/comm/detail/world/mpi_call.hpp>
+#include <utility>
+
+namespace partita::detail {
+
+/// The members of a group of one node.
+class memory_group final : public group_transport {
+ public:
+  memory_group(arena& memory, std::vector<std::size_t> places, std::vector<group_page*> pages, std::size_t me,
+               bool oversubscribed)
+      : group_(memory, std::move(places), std::move(pages), me, oversubscribed) {}
+
+  bool spread(const char* x, char* y, std::size_t bytes) override { return group_.spread(x, y, bytes); }
+  void start_spread(const char* x, char* y, std::size_t bytes) override { group_.start_spread(x, y, bytes); }
+  bool finish_spread(std::size_t bytes) override { return group_.finish_spread(bytes); }
+  bool show_ahead(const char* x, std::size_t bytes) override { return group_.show_ahead(x, bytes); }
+  void roll_back() override { group_.roll_back(); }
+  void start(const block_sum& s) override { group_.start(s); }
+  bool finish(const block_sum& s) override { return group_.finish(s); }
+  char* show(void* block) override { return group_.show(block); }
+  bool far() const override { return group_.far(); }
+
+ private:
+  node_group group_;
+};
+
+PARTITA_DEF node_pages::node_pages(const own_node& members, arena& memory, const group_plan& plan)
+    : members_(members), memory_(memory), shown_(members.size()) {
+  for (std::size_t k = 0; k < plan.groups.size(); ++k) pages_[k] = memory_.allocate_signals(sizeof(group_page));
+  check(MPI_Barrier(members_.communicator()), "MPI_Barrier");  // no worker still reads the old content of this memory
+  shown_pages mine;
+  for (std::size_t k = 0; k < plan.groups.size(); ++k) {
+    // without the slots: they are written before they are read, and only small blocks use them
+    std::memset(pages_[k], 0, sizeof(group_page) - sizeof(group_page::slot));
+    mine.group[k] = plan.groups[k].number;
+    if (memory_.holds(pages_[k])) mine.page[k] = memory_.offset(pages_[k]);
+    else mine.in_shared_memory = false;
+  }
+  // only workers of one node read each other's pages; the world already knows which worker is on which node
+  check(MPI_Allgather(&mine, static_cast<int>(sizeof(shown_pages)), MPI_BYTE, shown_.data(),
+                      static_cast<int>(sizeof(shown_pages)), MPI_BYTE, members_.communicator()),
+        "MPI_Allgather");
+}
+
+node_pages::~node_pages() {
+  for (void* own : pages_)
+    if (own != nullptr) memory_.release_signals(own, sizeof(group_page));
+}
+
+bool node_pages::reaches(std::size_t worker) const {
+  const std::size_t place = members_.place_of(worker);
+  return place != members_.size() && shown_[place].in_shared_memory;
+}
+
+std::unique_ptr<group_transport> node_pages::prepare_group(const worker_group& group) {
+  std::vector<std::size_t> places;
+  std::vector<group_page*> pages;
+  for (const std::size_t member : group.members) {
+    places.push_back(members_.place_of(member));
+    const shown_pages& shown = shown_[places.back()];
+    const std::size_t which = shown.group[0] == group.number ? 0 : 1;
+    pages.push_back(reinterpret_cast<group_page*>(memory_.at(places.back(), shown.page[which])));
+  }
+  return std::make_unique<memory_group>(memory_, std::move(places), std::move(pages), group.position,
+                                        members_.oversubscribed());
+}
+
+}  // namespace partita::detail

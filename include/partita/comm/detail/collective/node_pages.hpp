@@ -1,0 +1,46 @@
+// The channel of groups through the shared memory of a node: each worker has a page for each of its groups, through
+// which the members meet.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/comm/detail/collective/group_channel.hpp>
+#include <partita/comm/detail/node/arena.hpp>
+#include <partita/comm/detail/node/node.hpp>
+#include <partita/core/config.hpp>
+#include <partita/plan/group_plan.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// Collective to construct for the workers of a node.
+class node_pages final : public group_channel {
+ public:
+  PARTITA_DECL node_pages(const own_node& members, arena& memory, const group_plan& plan);
+  node_pages(const node_pages&) = delete;
+  node_pages& operator=(const node_pages&) = delete;
+  PARTITA_INLINE ~node_pages() override;
+
+  /// Whether a worker is on this node, and shares its memory.
+  PARTITA_INLINE bool reaches(std::size_t worker) const override;
+  PARTITA_INLINE std::unique_ptr<group_transport> prepare_group(const worker_group& group) override;
+
+ private:
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+  struct shown_pages {
+    std::uint64_t group[2] = {none, none}, page[2] = {none, none};
+    bool in_shared_memory = true;
+  };
+
+  const own_node& members_;
+  arena& memory_;
+  void* pages_[2] = {nullptr, nullptr};
+  std::vector<shown_pages> shown_;  ///< by the workers of the node
+};
+
+}  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/collective/impl/node_pages.ipp>
+#endif
