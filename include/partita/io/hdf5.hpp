@@ -7,6 +7,7 @@
 #endif
 #include <hdf5.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -231,7 +232,7 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
                             error == EWOULDBLOCK ? "another program has it open; save when that has ended" : way_out);
     }
     call.settle(trouble);
-    before = call.broadcast_word(call.leader(), before);
+    before = call.numbers_of_leader(before)[0];
     // check the space before HDF5 writes: if a write fails, HDF5 1.10 crashes when MPI ends
     constexpr std::size_t metadata = std::size_t{1} << 16U;  // chosen: a dataset and a new file take some KiB
     const std::size_t wanted = before + volume_of(shape) * sizeof(T) + metadata;
@@ -295,8 +296,8 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
     }
     call.settle(trouble);
     source.agree();
-    for (std::size_t d = 0; d < Rank; ++d)
-      metadata.extents[d] = call.broadcast_word(call.leader(), metadata.extents[d]);
+    const auto extents = call.numbers_of_leader(facts_of(metadata.extents));
+    std::copy_n(extents.begin(), Rank, metadata.extents.begin());
     const auto where = deal_slabs(p, metadata.extents, sizeof(T), 0, request.options);
     pooled_tensor<T, Rank> slab(zero_volume<T, Rank>());
     if (where.owns()) slab = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(where.shape()));

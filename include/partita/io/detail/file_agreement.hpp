@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <partita/comm/facts.hpp>
 #include <partita/comm/one_call.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/core/config.hpp>
@@ -54,9 +55,15 @@ class file_call {
   /// The bitwise AND of `choices` over all workers. Requires the same call on all workers [disagreement_error].
   PARTITA_DECL std::uint64_t common(std::uint64_t choices) const;
   bool all(bool mine) const { return common(mine ? 1 : 0) == 1; }
-  /// Broadcasts one number of one worker to all.
-  std::uint64_t broadcast_word(std::size_t who, std::uint64_t mine) const {
-    return common(world_.id() == who ? mine : ~std::uint64_t{0});
+  /// Broadcasts a few numbers of the leader to all workers, which have agreed on this call before. Cost: a small
+  /// all-gather.
+  template <class... Number>
+  facts<sizeof...(Number)> numbers_of_leader(Number... mine) const {
+    return numbers_of_leader(facts<sizeof...(Number)>{static_cast<std::uint64_t>(mine)...});
+  }
+  template <std::size_t N>
+  facts<N> numbers_of_leader(const facts<N>& mine) const {
+    return one_call(*world_.state(), [&] { return gathered(*world_.state(), mine)[leader_]; });
   }
   /// Broadcasts the bytes of one worker to all.
   template <class Byte = std::uint8_t>  // a template parameter: the broadcast is compiled only if used

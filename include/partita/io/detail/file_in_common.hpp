@@ -23,13 +23,13 @@ class file_in_common {
   /// Opens the file on this worker, if it is not open. Returns 0 or an errno.
   PARTITA_DECL int open();
   /// Sends to all workers which file the leader has opened. Collective.
-  void agree() { wanted_ = call_.broadcast_word(call_.leader(), wanted_); }
+  void agree() { wanted_ = call_.numbers_of_leader(wanted_)[0]; }
   /// Whether each worker that has opened the file has the leader's file, and no process has written to it since. An
   /// error of one worker is thrown on all workers. Collective.
   PARTITA_DECL bool is_one(const file_trouble& mine) const;
 
  private:
-  std::uint64_t version() const { return file_.version() >> 1U; }  // an agreement carries 63 bits
+  std::uint64_t version() const { return file_.version(); }
 
   const file_call& call_;
   const std::string& path_;

@@ -18,9 +18,10 @@ template <class Write>
 void replace_file(const file_call& call, const std::string& path, std::size_t bytes, bool sync, Write write) {
   // 1. Find the file to replace, and agree on the name of a temporary file beside it.
   const replaced_file old = call.leads() ? replaced_file::of(path) : replaced_file{};
-  const std::uint64_t word = call.broadcast_word(call.leader(), (random_word() >> 2U << 1U) | (old.linked ? 1U : 0U));
-  const std::string target = (word & 1U) != 0 ? call.bytes_of(call.leader(), old.path) : path;
-  const std::string temporary = temporary_name(target, word >> 1U);
+  call.settle({});
+  const auto [word, linked] = call.numbers_of_leader(random_word(), old.linked);
+  const std::string target = linked != 0 ? call.bytes_of(call.leader(), old.path) : path;
+  const std::string temporary = temporary_name(target, word);
   // 2. The leader creates the temporary file and reserves its space.
   posix_file file;
   temporary_file guard;  // the leader removes its temporary file in any case

@@ -61,15 +61,14 @@ npy_metadata<Rank> open_npy(const file_call& call, file_in_common& source) {
   }
   call.settle(front.trouble);
   source.agree();
+  facts<Rank + 3> numbers{front.header.fortran_order, sizeof(T) > 1 && front.header.byte_order != native_byte_order,
+                          front.header.data_at};
+  if (call.leads()) std::copy_n(front.header.extents.begin(), Rank, numbers.begin() + 3);
+  numbers = call.numbers_of_leader(numbers);
   npy_metadata<Rank> metadata;
-  const std::uint64_t marks =
-      call.broadcast_word(call.leader(), (front.header.fortran_order ? 1U : 0U) |
-                                             (sizeof(T) > 1 && front.header.byte_order != native_byte_order ? 2U : 0U));
-  metadata.fortran_order = Rank >= 2 && (marks & 1U) != 0;
-  metadata.foreign_bytes = (marks & 2U) != 0;
-  metadata.data_at = call.broadcast_word(call.leader(), front.header.data_at);
-  for (std::size_t d = 0; d < Rank; ++d)
-    metadata.extents[d] = call.broadcast_word(call.leader(), front.header.extents[d]);
+  metadata.fortran_order = Rank >= 2 && numbers[0] != 0, metadata.foreign_bytes = numbers[1] != 0;
+  metadata.data_at = numbers[2];
+  std::copy_n(numbers.begin() + 3, Rank, metadata.extents.begin());
   return metadata;
 }
 

@@ -143,11 +143,9 @@ PARTITA_DEF market_part read_market(const file_call& call, const std::string& pa
     }
     call.settle(trouble);
     source.agree();
-    for (std::size_t* number : {&h.rows, &h.columns, &h.entries, &h.data_at, &bytes})
-      *number = call.broadcast_word(call.leader(), *number);
-    const std::uint64_t marks =
-        call.broadcast_word(call.leader(), (static_cast<std::uint64_t>(h.kind) << 1U) | (h.is_pattern ? 1U : 0U));
-    h.is_pattern = (marks & 1U) != 0, h.kind = static_cast<market_header::symmetry>(marks >> 1U);
+    const auto all = call.numbers_of_leader(h.rows, h.columns, h.entries, h.data_at, bytes, h.kind, h.is_pattern);
+    h.rows = all[0], h.columns = all[1], h.entries = all[2], h.data_at = all[3], bytes = all[4];
+    h.kind = static_cast<market_header::symmetry>(all[5]), h.is_pattern = all[6] != 0;
     // 2. Each worker reads its range, without a line that begins before it, and with the end of its last line.
     error = source.open();
     if (!source.is_one(call.cannot("read", path, error, "all workers must see the same file"))) return std::nullopt;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <partita/comm/facts.hpp>
 #include <partita/comm/partition.hpp>
-#include <partita/comm/tree.hpp>
 #include <partita/core/short_list.hpp>
 #include <vector>
 
@@ -16,20 +16,13 @@ namespace partita::detail {
 template <class Extents>
 text difference_of_batches(const partition<Extents>& p_x, const std::vector<std::size_t>& batch) {
   const world& everyone = p_x.world();
-  constexpr std::size_t length = 1 + most_dimensions;  // the number of extents, followed by the extents
-  std::vector<std::uint64_t> all(length * everyone.size()), incoming(all.size());
-  all[length * everyone.id()] = batch.size();
-  for (std::size_t d = 0; d < batch.size(); ++d) all[length * everyone.id() + 1 + d] = batch[d];
-  worker_group group;
-  for (std::size_t id = 0; id < everyone.size(); ++id) group.members.push_back(id);
-  group.position = everyone.id();
-  collect(*everyone.state(), group, all.data(), all.data(), incoming.data(), all.size(), tag::user,
-          [](std::uint64_t& a, std::uint64_t b) { a = std::max(a, b); });
-  spread(*everyone.state(), group, all.data(), all.size(), tag::user);
+  facts<1 + most_dimensions> mine{batch.size()};  // the number of extents, followed by the extents
+  std::copy(batch.begin(), batch.end(), mine.begin() + 1);
+  const auto all = gathered(*everyone.state(), mine);
 
   const auto batch_of = [&](std::size_t id) {
-    const std::uint64_t* const own = all.data() + length * id;
-    return std::vector<std::uint64_t>(own + 1, own + 1 + own[0]);
+    return std::vector<std::uint64_t>(all[id].begin() + 1,
+                                      all[id].begin() + 1 + static_cast<std::ptrdiff_t>(all[id][0]));
   };
   const std::size_t one = p_x.workers()[0];
   for (std::size_t k = 1; k < p_x.size(); ++k)

@@ -114,26 +114,20 @@ struct linear_state {
 
   /// x is communicated as a matrix, so different batches with the same number of rows would go unnoticed. Therefore all
   /// workers compare their batches, and all throw the same error.
-  /// Cost:     one agreement, for x of more than one batch dimension.
+  /// Cost:     one agreement, for x of more than one batch dimension; a small all-gather if the batch is new.
   template <class Shape>
-  void expect_one_batch(const Shape& x_shape, const text& error_message) const {
+  void expect_one_batch(const Shape& x_shape, const text& error_message) {
     if constexpr (Algorithm != weight_stationary) {
       world_state& everyone = *p_x.world().state();
       if (x_shape.size() <= 2 || everyone.level() != checks::agree) return;
-      constexpr unsigned bits = 31;  // per half; the last of the 64 bits is used by the agreement itself
-      constexpr std::uint64_t half = (std::uint64_t{1} << bits) - 1;
-      std::uint64_t hash = x_shape.size();
-      for (std::size_t d = 0; d + 1 < x_shape.size(); ++d) hash = mixed(hash, static_cast<std::uint64_t>(x_shape[d]));
-      // A hash and its complement. The bitwise AND over all workers keeps both halves intact only if all hashes are
-      // equal.
-      const std::uint64_t word = (hash ^ hash >> 32U) & half,
-                          own = p_x.active() ? word | (word ^ half) << bits : ~std::uint64_t{0};
-      const std::uint64_t common = agree_if_checked(
+      std::vector<std::size_t> batch(x_shape.begin(), x_shape.end() - 1);
+      const std::uint64_t all_know = agree_if_checked(
           everyone, mixed(0x6261746368ULL, x_shape.size()), local_error(error_message),
-          [&] { return text("partita::linear(x)"); }, own);
-      if ((common & half) == (~(common >> bits) & half)) return;
-      const text difference = difference_of_batches(p_x, {x_shape.begin(), x_shape.end() - 1});
-      throw shape_error(one_batch(difference));
+          [&] { return text("partita::linear(x)"); }, !p_x.active() || batch == last_batch ? 1 : 0);
+      if (all_know != 0) return;
+      if (const text difference = difference_of_batches(p_x, batch); !difference.empty())
+        throw shape_error(one_batch(difference));
+      last_batch = std::move(batch);
     }
   }
   static text one_batch(const text& difference) {
@@ -169,6 +163,7 @@ struct linear_state {
   pooled_storage<T> x;  ///< the last x after communication, with x_rows rows
   std::size_t x_rows = 0;
   std::vector<std::size_t> y_shape;
+  std::vector<std::size_t> last_batch;  ///< of more than one dimension, which all workers of p_x had
 };
 
 }  // namespace partita::detail

@@ -21,14 +21,14 @@ PARTITA_DEF void checkpoint_in_writing::begin() {
     // Make a folder with a random name; try another name if a job has taken it.
     for (int trial = 0; trial < most && (trial == 0 || error == EAGAIN || error == EEXIST); ++trial) {
       if (trial == 0 && error != 0) break;
-      word = random_word() >> 1U;
+      word = random_word();
       error = guard_.make(temporary_name(path, word));
     }
     trouble = call_.cannot("make", temporary_name(path, word), error, way_out);
     if (std::binary_search(there.steps.begin(), there.steps.end(), step_)) trouble = taken(path);
   }
   call_.settle(trouble);
-  temporary_ = temporary_name(path, call_.broadcast_word(call_.leader(), word));
+  temporary_ = temporary_name(path, call_.numbers_of_leader(word)[0]);
 }
 
 PARTITA_DEF void checkpoint_in_writing::write() noexcept {

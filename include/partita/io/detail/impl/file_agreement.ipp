@@ -1,7 +1,6 @@
 // Defines the functions that io/detail/file_agreement.hpp declares.
 #pragma once
 
-#include <partita/comm/facts.hpp>
 #include <partita/io/detail/file_agreement.hpp>
 
 namespace partita::detail {
