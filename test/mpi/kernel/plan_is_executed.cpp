@@ -12,8 +12,10 @@
 #include <boost/mpi/collectives.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -87,6 +89,61 @@ void expect_boxes(const exchange_plan<2>& plan, const xt::xtensor<double, 2>& y)
   BOOST_TEST((y == planned));
 }
 
+// [planner]
+/// A planner of a program: element i of a list moves to place (step * i) mod n. Its plan has one box for each index,
+/// and the executor carries it out as those of the library.
+class stride_planner {
+ public:
+  static constexpr std::size_t rank = 1;
+  static constexpr bool sums_back = false, checks_itself = false;
+  using structure = partita::detail::planned_boxes<1>;
+
+  stride_planner(const world& everyone, std::size_t step) : everyone_(everyone), step_(step) {}
+
+  std::shared_ptr<partita::detail::world_state> world() const { return everyone_.state(); }
+  static const char* name() { return "strided(everyone, step)"; }
+  std::uint64_t fingerprint() const { return partita::detail::mixed(4711, step_); }
+  static bool keeps_batch() { return false; }
+  static text describe(const char* direction, const std::array<std::size_t, 1>& shape, const text& type) {
+    return text(name()) << direction << " with a block of shape " << shape << " of " << type;
+  }
+
+  /// The plans in both directions for blocks of these sizes. Collective.
+  structure learn(const partita::detail::box_call<1>& call, std::shared_ptr<partita::detail::transport>& channels,
+                  partita::detail::local_error& trouble) const {
+    opened(channels, *world());
+    const std::size_t n = partita::detail::summed<1>(*world(), {call.shape[0]})[0], me = everyone_.id();
+    const cut cuts = cut::balanced(n, everyone_.size());
+    if (cuts.size(me) != call.shape[0])
+      trouble = partita::detail::local_error(text(name()) << call.direction << ": requires balanced blocks");
+    structure s;
+    s.there.worker = me, s.there.gives = s.there.takes = true;
+    s.there.extents = {n}, s.there.source_shape = s.there.destination_shape = {cuts.size(me)};
+    for (std::size_t i = 0; i < n && !trouble.any(); ++i) {
+      const std::size_t j = step_ * i % n, from = cuts.owner(i), to = cuts.owner(j);
+      const std::array<std::size_t, 1> at_from{cuts.place(i)}, at_to{cuts.place(j)};
+      if (from == me && to == me) s.there.kept.push_back({{{i}, {i + 1}}, at_from, at_to});
+      else if (from == me) s.there.sends.push_back({to, {{i}, {i + 1}}, at_from, {at_to[0]}});
+      else if (to == me) s.there.receives.push_back({from, {{j}, {j + 1}}, at_to, {at_from[0]}});
+    }
+    const auto by_peer = [](const auto& a, const auto& b) { return a.worker < b.worker; };
+    std::stable_sort(s.there.sends.begin(), s.there.sends.end(), by_peer);
+    std::stable_sort(s.there.receives.begin(), s.there.receives.end(), by_peer);
+    s.back = reversed(s.there);
+    return s;
+  }
+  std::shared_ptr<partita::detail::box_exchange> exchange(
+      const structure& s, bool forward, const partita::detail::element_kind& kind,
+      const std::shared_ptr<partita::detail::transport>& channels) const {
+    return lasting_exchange(channels, world(), partita::detail::lowered(s.plan(forward)), kind);
+  }
+
+ private:
+  partita::world everyone_;
+  std::size_t step_;
+};
+// [/planner]
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(plan_is_executed)
@@ -143,6 +200,31 @@ BOOST_AUTO_TEST_CASE(what_leaves_a_worker_in_an_all_gather_and_its_adjoint_is_wh
   x = g.adjoint(y);
   expect_sent(reversed(plan));
   for (const double value : x) BOOST_TEST(value == static_cast<double>(n));
+}
+
+BOOST_AUTO_TEST_CASE(a_planner_of_a_program_lists_single_indices) {
+  const world everyone(test::workers());
+  const std::size_t n = 29, step = 12;  // n is a prime number, so that each place gets one element
+  const cut cuts = cut::balanced(n, everyone.size());
+  const std::size_t own = cuts.size(everyone.id());
+  partita::detail::planned_movement<stride_planner> strided(stride_planner(everyone, step));
+  xt::xtensor<double, 1> x = xt::zeros<double>({own}), wanted = x;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (cuts.owner(i) == everyone.id()) x(cuts.place(i)) = static_cast<double>(i);
+    if (cuts.owner(step * i % n) == everyone.id()) wanted(cuts.place(step * i % n)) = static_cast<double>(i);
+  }
+  using given = partita::strided<const double, 1>;
+  for (int times = 0; times < 3; ++times) {
+    const auto y = strided.forward<double>(given(block_of(x)), {}, "(x)", {}).finish();
+    BOOST_TEST((y == wanted));
+    BOOST_TEST((strided.backward<double>(given(block_of(y)), {}, ".adjoint(dy)", {}).finish() == x));
+  }
+  BOOST_TEST(strided.plans_made() == 1U);
+  const kernel_counts counts = strided.counts();
+  std::size_t sent = 0;
+  for (std::size_t i = 0; i < n; ++i)
+    if (cuts.owner(step * i % n) == everyone.id() && cuts.owner(i) != everyone.id()) ++sent;  // the last call went back
+  BOOST_TEST(counts.bytes_by_message + counts.bytes_shared == sent * sizeof(double));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
