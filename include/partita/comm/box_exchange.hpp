@@ -37,6 +37,11 @@ class box_exchange {
   /// temporary block that lives as long as one exchange. Call this before the first start.
   PARTITA_DECL void then(std::unique_ptr<box_exchange> next);
 
+  /// Adds a channel for boxes of the result, such as those that came from other nodes. They are sent as soon as all
+  /// that this worker receives by messages has arrived; nothing waits for that but finish(). The channel differs from
+  /// those of the plan, and its give() does not wait. Requires: nothing is added. Call this before the first start.
+  void pass_on(std::unique_ptr<box_transport> more) { passed_on_ = std::move(more); }
+
   /// Adds a channel for boxes that are not in the plan. Call this before the first start.
   void also(std::unique_ptr<box_transport> more) { carriers_.push_back(std::move(more)); }
 
@@ -114,7 +119,9 @@ class box_exchange {
   lowered_plan plan_;
   std::vector<std::unique_ptr<box_transport>> carriers_;
   std::vector<std::size_t> ways_of_carriers_;
-  std::vector<lowered_plan> shares_;                  // memory for the boxes of each channel
+  std::vector<lowered_plan> shares_;  // memory for the boxes of each channel
+  std::unique_ptr<box_transport> passed_on_;
+  bool passes_on_ = false;                            // the boxes of the result are being sent
   std::size_t staged_bytes_ = 0, arrived_bytes_ = 0;  // with and without the padding between the workers' places
   std::vector<std::size_t> added_;                    // indices of the receives, in the order of the sum
   char* staged_ = nullptr;

@@ -70,6 +70,13 @@ class transport {
   /// lets the library choose the form of messages. Collective.
   PARTITA_DECL void join_messages();
 
+  /// Whether boxes of this transport that several workers of a node need may be sent to one of them, which passes them
+  /// on: there are several nodes, one of which has several workers, and memory is shared. The same on all workers.
+  PARTITA_DECL bool passes_on() const;
+  /// The channel on which workers of a node pass on boxes while other boxes are pending. Collective over the node at
+  /// the first call.
+  PARTITA_DECL way& passing_on(const element_kind& kind);
+
   /// The workers whose plans an exchange needs to know besides its own: the workers of this node, in order, or none.
   PARTITA_DECL std::vector<std::size_t> whose_plans() const;
 
@@ -109,6 +116,7 @@ class transport {
   std::vector<std::unique_ptr<way>> more_;
   std::vector<way*> ways_;  // the nearest first
   std::shared_ptr<joint_ways> joint_;
+  std::unique_ptr<near_way> passing_on_;
 };
 
 }  // namespace partita::detail

@@ -7,6 +7,7 @@
 #include <partita/core/hash.hpp>
 #include <partita/core/short_list.hpp>
 #include <partita/plan/cut.hpp>
+#include <partita/plan/members_by_node.hpp>
 #include <partita/plan/stable_sort.hpp>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct worker_box {
 struct box_overlap {
   std::size_t worker = 0;
   short_list<interval> where{};
+  bool passed_on = false;  ///< the sender has received it from another node, and wanted it, too
 };
 
 /// The boxes that all workers hold and want, indexed by worker id; workers with equal boxes hold copies.
@@ -40,6 +42,10 @@ struct box_overlap {
 class box_overlaps {
  public:
   PARTITA_DECL box_overlaps(std::vector<worker_box> had, std::vector<worker_box> wanted);
+
+  /// From now on a worker receives from copies on its own node, if there are any. If not, and several workers of a node
+  /// want the same intersection with a box, it is sent to one of them, which passes it on to the others.
+  void share_nodes(members_by_node nodes) { nodes_ = static_cast<members_by_node&&>(nodes); }
 
   const std::vector<worker_box>& had() const { return had_; }
   const std::vector<worker_box>& wanted() const { return wanted_; }
@@ -62,11 +68,12 @@ class box_overlaps {
   };
   PARTITA_DECL static std::size_t volume(const short_list<interval>& box);
   PARTITA_DECL static common_box common(const worker_box& a, const worker_box& b);
-  /// The sender among the workers with the same box as `holder`: the receiver itself if it is one of them, else chosen
-  /// in turn so that all copies send.
-  PARTITA_DECL std::size_t giver(std::size_t holder, std::size_t receiver) const;
+  /// What the receiver gets of the box of `holder`. The sender is chosen among the workers with the same box: the
+  /// receiver itself if it is one of them, else in turn so that all copies send, unless another receiver passes it on.
+  PARTITA_DECL box_overlap transfer_of(std::size_t holder, std::size_t receiver, short_list<interval> where) const;
 
   std::vector<worker_box> had_, wanted_;
+  members_by_node nodes_{{}};
   std::vector<range> copies_;
   std::vector<std::size_t> order_;
 };

@@ -42,7 +42,10 @@ constexpr void for_each_exchange(const reshard_step& step, const sharding& befor
                                  std::size_t block, Use use) {
   if (step.rounds == 1) use(reshard_exchange{before, step.after, step.reduced}, shape);
   if (step.rounds != 2) return;
-  const sharding whole(before.on, 1);
+  sharding whole(before.on, 1);
+  for (std::size_t a = 0; a < before.on.rank(); ++a)  // workers with different blocks exchange nothing, as summands
+    if (((before.cutting() | partial_axes(before)) & ~step.reduced) >> a & 1U)
+      whole.pending[a] = pending_reduction::sum;
   sharding partial = whole, cut = whole;
   for (std::size_t a = 0; a < before.on.rank(); ++a)
     if ((step.reduced >> a & 1U) != 0) partial.pending[a] = before.pending[a], cut.cuts[0].push_back(a);

@@ -8,6 +8,7 @@
 #include <partita/comm/detail/exchange/lowered_plan.hpp>
 #include <partita/explain/plan_text.hpp>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -29,13 +30,13 @@ shape_list plus(const shape_list& a, const shape_list& b) {
   return sum;
 }
 
-/// Executes the plans of all workers on their blocks. Throws if a pair of workers does not agree on a box.
-std::vector<std::vector<number>> executed(const std::vector<exchange_plan<dynamic>>& plans,
-                                          const std::vector<std::vector<number>>& held) {
-  std::vector<std::vector<number>> got(plans.size());
+/// Executes the plans of all workers on their blocks, and adds what arrives to `got`. Throws if a pair of workers does
+/// not agree on a box.
+void execute(const std::vector<exchange_plan<dynamic>>& plans, const std::vector<std::vector<number>>& held,
+             std::vector<std::vector<number>>& got) {
   for (std::size_t w = 0; w < plans.size(); ++w) {
     const auto& plan = plans[w];
-    got[w].assign(simulated::tensor::volume(plan.destination_shape), -1);
+    got[w].resize(simulated::tensor::volume(plan.destination_shape), -1);
     const auto write = [&](const shape_list& at, number value) {
       number& element = got[w][position(at, plan.destination_shape)];
       if (element != -1) throw std::runtime_error("an element arrives twice");
@@ -45,10 +46,18 @@ std::vector<std::vector<number>> executed(const std::vector<exchange_plan<dynami
       simulated::for_each_index(k.where.shape(), [&](const shape_list& i) {
         write(plus(k.at_destination, i), held[w][position(plus(k.at_source, i), plan.source_shape)]);
       });
-    for (const auto& r : plan.receives) {
+    std::size_t of_pair = 0;  // both workers list the boxes of a pair in the same order
+    for (std::size_t k = 0; k < plan.receives.size(); ++k) {
+      const auto& r = plan.receives[k];
+      of_pair = k > 0 && plan.receives[k - 1].worker == r.worker ? of_pair + 1 : 0;
       const auto& from = plans[r.worker];
-      const auto s = std::find_if(from.sends.begin(), from.sends.end(), [&](const auto& t) { return t.worker == w; });
-      if (s == from.sends.end() || !(s->where == r.where)) throw std::runtime_error("a box is not sent");
+      const auto first =
+          std::find_if(from.sends.begin(), from.sends.end(), [&](const auto& t) { return t.worker == w; });
+      const auto s = from.sends.end() - first > static_cast<std::ptrdiff_t>(of_pair)
+                         ? first + static_cast<std::ptrdiff_t>(of_pair)
+                         : from.sends.end();
+      if (s == from.sends.end() || s->worker != w || !(s->where == r.where))
+        throw std::runtime_error("a box is not sent");
       if (s->there.offset != position(r.at, plan.destination_shape) ||
           r.there.offset != position(s->at, from.source_shape))
         throw std::runtime_error("sender and receiver differ in a position");
@@ -57,7 +66,6 @@ std::vector<std::vector<number>> executed(const std::vector<exchange_plan<dynami
       });
     }
   }
-  return got;
 }
 
 /// Element i of summand s of the global tensor.
@@ -76,7 +84,7 @@ std::vector<number> block_of(const worker_box& one) {
 }
 void check(const box_overlaps& all, const std::string& name) {
   std::vector<exchange_plan<dynamic>> plans;
-  std::vector<std::vector<number>> held;
+  std::vector<std::vector<number>> held, got(all.had().size());
   std::size_t sent = 0, received = 0, most = 0;
   for (std::size_t w = 0; w < all.had().size(); ++w) {
     plans.push_back(plan_boxes(all, w));
@@ -86,7 +94,40 @@ void check(const box_overlaps& all, const std::string& name) {
   }
   BOOST_TEST(sent == received, name);
   BOOST_TEST(most == all.most_taken(), name);
-  const auto got = executed(plans, held);
+  execute(plans, held, got);
+  for (std::size_t w = 0; w < got.size(); ++w)
+    if (all.wanted()[w].there) BOOST_TEST((got[w] == block_of(all.wanted()[w])), name << ", worker " << w);
+}
+constexpr std::size_t nodes = 3;
+/// The elements that each node must receive: of each box of which it has no copy, all that its workers want, once.
+std::vector<std::size_t> missing(const box_overlaps& all, const std::vector<std::size_t>& node) {
+  std::vector<std::size_t> elements(nodes, 0);
+  std::vector<std::vector<number>> there(nodes);  // numbers of elements; they differ between summands
+  for (std::size_t w = 0; w < node.size(); ++w)
+    for (const number n : block_of(all.had()[w])) there[node[w]].push_back(n);
+  for (std::size_t w = 0; w < node.size(); ++w)
+    for (const number n : block_of(all.wanted()[w]))
+      if (auto& here = there[node[w]]; std::find(here.begin(), here.end(), n) == here.end())
+        here.push_back(n), ++elements[node[w]];
+  return elements;
+}
+/// Executes both steps on workers that share nodes. Of windows that overlap, an element may be sent more than once.
+void check_on_nodes(box_overlaps all, const std::vector<std::size_t>& node, const std::string& name) {
+  const std::vector<std::size_t> least = missing(all, node);
+  all.share_nodes(members_by_node(node));
+  std::vector<exchange_plan<dynamic>> first, second;
+  std::vector<std::vector<number>> held, got(node.size());
+  std::vector<std::size_t> arrived(nodes, 0);
+  for (std::size_t w = 0; w < node.size(); ++w) {
+    first.push_back(plan_boxes(all, w)), second.push_back(plan_boxes(all, w, true));
+    held.push_back(block_of(all.had()[w]));
+    for (const auto& r : first[w].receives) arrived[node[w]] += node[r.worker] != node[w] ? r.where.volume() : 0;
+    for (const auto& r : second[w].receives) BOOST_TEST(node[r.worker] == node[w], name);
+  }
+  BOOST_TEST(arrived == least, name << boost::test_tools::per_element());
+  execute(first, held, got);
+  const auto between = got;
+  execute(second, between, got);
   for (std::size_t w = 0; w < got.size(); ++w)
     if (all.wanted()[w].there) BOOST_TEST((got[w] == block_of(all.wanted()[w])), name << ", worker " << w);
 }
@@ -128,7 +169,11 @@ BOOST_AUTO_TEST_CASE(random_reshards_of_placed_meshes_move_every_element_once) {
     const sharding from = simulated::random_sharding(m, shape.size(), random),
                    to = simulated::random_sharding(m, shape.size(), random);
     const box_overlaps all = overlaps_of({from, to, 0}, shape, where, workers);
-    check(all, (text() << "" << shape << " from " << from << " to " << to).c_str());
+    const text name = text() << "" << shape << " from " << from << " to " << to;
+    check(all, name.c_str());
+    std::vector<std::size_t> node(workers);
+    for (std::size_t& n : node) n = random() % nodes;
+    check_on_nodes(all, node, name.c_str());
     // Workers that hold copies receive from different copies where they can: no message leaves a group of workers whose
     // coordinates along the replicated axes are equal.
     for (std::size_t w = 0; w < m.size(); ++w)

@@ -64,13 +64,14 @@ PARTITA_DEF void box_exchange::then(std::unique_ptr<box_exchange> next) {
 PARTITA_DEF bool box_exchange::is_needed() const {
   for (const auto& c : carriers_)
     if (c->is_needed()) return true;
-  return next_ != nullptr;
+  return next_ != nullptr || passed_on_ != nullptr;
 }
 
 PARTITA_DEF carried box_exchange::counts() const {
   carried all;
   for (const auto& c : carriers_) all += c->counts();
   if (next_) all += next_->counts();
+  if (passed_on_) all += passed_on_->counts();
   return all;
 }
 
@@ -139,6 +140,8 @@ PARTITA_DEF void box_exchange::write_to(void* y, const std::ptrdiff_t* y_strides
 
 PARTITA_DEF void box_exchange::expect_boxes() {
   for (const auto& c : carriers_) c->expect(plan_.accumulate ? block_memory{staged_, nullptr} : y_);
+  passes_on_ = false;
+  if (passed_on_) passed_on_->expect(y_);
 }
 
 PARTITA_DEF void box_exchange::give_boxes() {
@@ -154,6 +157,7 @@ PARTITA_DEF void box_exchange::finish_boxes() {
     if (is_traced) trace::end_wait(std::chrono::steady_clock::now() - from);
   }
   for (const auto& c : carriers_) c->finish();
+  if (passed_on_) passed_on_->finish();
 }
 
 PARTITA_DEF void box_exchange::sum_ahead() {
@@ -265,7 +269,9 @@ PARTITA_DEF void box_exchange::clear() {
 PARTITA_DEF bool box_exchange::advance() {
   bool done = true;
   for (std::size_t k = carriers_.size(); k-- > 0;) done = carriers_[k]->advance() && done;
-  return done;
+  if (!passed_on_ || (!done && !passes_on_)) return done;
+  if (!std::exchange(passes_on_, true)) passed_on_->give(y_);
+  return passed_on_->advance() && done;
 }
 
 PARTITA_DEF void box_exchange::release_staged() {

@@ -38,6 +38,15 @@ PARTITA_DEF void transport::join_messages() {
   joint_ = members_.joint();
 }
 
+PARTITA_DEF bool transport::passes_on() const {
+  return policy_.shared && members_.is_one_of_many() && members_.firsts().size() < members_.first_of().size();
+}
+
+PARTITA_DEF way& transport::passing_on(const element_kind& kind) {
+  if (!passing_on_) passing_on_ = std::make_unique<near_way>(everyone_, members_, own_node::of(everyone_), memory_);
+  return passing_on_->of(kind);
+}
+
 PARTITA_DEF std::vector<std::size_t> transport::whose_plans() const {
   std::vector<std::size_t> all;
   for (std::size_t k = 0; joint_ && k < members_.size(); ++k) all.push_back(members_.worker(k));

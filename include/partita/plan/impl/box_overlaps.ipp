@@ -33,7 +33,7 @@ PARTITA_DEF std::vector<box_overlap> box_overlaps::taken(std::size_t worker) con
   for (std::size_t k = 0; k < order_.size(); k = copies_[order_[k]].end) {
     const worker_box& one = had_[order_[k]];
     if (const auto both = common(one, wanted_[worker]); both.there)
-      all.push_back({giver(order_[k], worker), both.where});
+      all.push_back(transfer_of(order_[k], worker, both.where));
   }
   detail::stable_sort(all, [](const box_overlap& o) { return o.worker; });
   return all;
@@ -41,9 +41,19 @@ PARTITA_DEF std::vector<box_overlap> box_overlaps::taken(std::size_t worker) con
 
 PARTITA_DEF std::vector<box_overlap> box_overlaps::given(std::size_t worker) const {
   std::vector<box_overlap> all;
-  for (std::size_t other = 0; other < wanted_.size() && had_[worker].there; ++other)
-    if (const auto both = common(had_[worker], wanted_[other]); both.there && giver(worker, other) == worker)
-      all.push_back({other, both.where});
+  const auto give = [&](std::size_t holder, std::size_t other, bool passed_on) {
+    const auto both = common(had_[holder], wanted_[other]);
+    if (!both.there) return;
+    const box_overlap one = transfer_of(holder, other, both.where);
+    if (one.worker == worker && one.passed_on == passed_on) all.push_back({other, both.where, passed_on});
+  };
+  for (std::size_t other = 0; other < wanted_.size() && had_[worker].there; ++other) give(worker, other, false);
+  // What this worker receives from other nodes and passes on.
+  for (std::size_t k = 0; k < order_.size() && nodes_.nodes() > 0; k = copies_[order_[k]].end)
+    if (common(had_[order_[k]], wanted_[worker]).there)
+      for (const std::size_t mate : nodes_.members(nodes_.node_of(worker)))
+        if (mate != worker) give(order_[k], mate, true);
+  detail::stable_sort(all, [](const box_overlap& o) { return o.worker; });
   return all;
 }
 
@@ -77,11 +87,29 @@ PARTITA_DEF box_overlaps::common_box box_overlaps::common(const worker_box& a, c
   return both;
 }
 
-PARTITA_DEF std::size_t box_overlaps::giver(std::size_t holder, std::size_t receiver) const {
-  if (had_[receiver] == had_[holder]) return receiver;
+PARTITA_DEF box_overlap box_overlaps::transfer_of(std::size_t holder, std::size_t receiver,
+                                                  short_list<interval> where) const {
+  if (had_[receiver] == had_[holder]) return {receiver, where};
   const range all = copies_[holder];
-  const std::size_t number = wanted_[receiver].replica == worker_box::by_worker ? receiver : wanted_[receiver].replica;
-  return order_[all.first + number % (all.end - all.first)];
+  const std::size_t first = order_[all.first],
+                    number = wanted_[receiver].replica == worker_box::by_worker ? receiver : wanted_[receiver].replica;
+  if (nodes_.nodes() > 0) {
+    const std::size_t here = nodes_.node_of(receiver), lane = nodes_.lane(first, here);
+    std::vector<std::size_t> near;
+    for (const std::size_t mate : nodes_.members(here))
+      if (copies_[mate].first == all.first) near.push_back(mate);
+    if (!near.empty()) return {near[number % near.size()], where};
+    // The worker that is paired with the first holder receives the box for its node; if it wants something else, the
+    // next one that wants the same as this receiver does.
+    std::size_t chosen = receiver;
+    bool found = false;
+    for (const std::size_t mate : nodes_.members(here)) {
+      const auto both = common(had_[first], wanted_[mate]);
+      if (both.there && both.where == where && (!found || (chosen < lane && mate >= lane))) chosen = mate, found = true;
+    }
+    if (chosen != receiver) return {chosen, where, true};
+  }
+  return {order_[all.first + number % (all.end - all.first)], where};
 }
 
 }  // namespace partita

@@ -5,7 +5,7 @@
 
 namespace partita {
 
-PARTITA_DEF exchange_plan<dynamic> plan_boxes(const box_overlaps& all, std::size_t worker) {
+PARTITA_DEF exchange_plan<dynamic> plan_boxes(const box_overlaps& all, std::size_t worker, bool passed_on) {
   using boxes = short_list<interval>;
   const auto as_box = [](const boxes& from) {
     box<dynamic> out;
@@ -18,7 +18,8 @@ PARTITA_DEF exchange_plan<dynamic> plan_boxes(const box_overlaps& all, std::size
     for (std::size_t d = 0; d < where.start.size(); ++d) at.push_back(where.start[d] - block.start[d]);
     return at;
   };
-  const worker_box &held = all.had()[worker], &wanted = all.wanted()[worker];
+  const std::vector<worker_box>& sources = passed_on ? all.wanted() : all.had();
+  const worker_box &held = sources[worker], &wanted = all.wanted()[worker];
   const box<dynamic> source = as_box(held.box), destination = as_box(wanted.box);
   exchange_plan<dynamic> plan;
   plan.worker = worker;
@@ -36,18 +37,19 @@ PARTITA_DEF exchange_plan<dynamic> plan_boxes(const box_overlaps& all, std::size
   plan.source_shape = held.there ? source.shape() : nothing;
   plan.destination_shape = wanted.there ? destination.shape() : nothing;
   for (const box_overlap& o : all.given(worker)) {
-    if (o.worker == worker) continue;
+    if (o.worker == worker || o.passed_on != passed_on) continue;
     const box<dynamic> where = as_box(o.where), there = as_box(all.wanted()[o.worker].box);
     plan.sends.push_back(
         {o.worker, where, corner(where, source), place_in_block<dynamic>::of(corner(where, there), there.shape())});
   }
   for (const box_overlap& o : all.taken(worker)) {
+    if (o.passed_on != passed_on) continue;
     const box<dynamic> where = as_box(o.where);
     if (o.worker == worker) {
       plan.kept.push_back({where, corner(where, source), corner(where, destination)});
       continue;
     }
-    const box<dynamic> there = as_box(all.had()[o.worker].box);
+    const box<dynamic> there = as_box(sources[o.worker].box);
     plan.receives.push_back({o.worker, where, corner(where, destination),
                              place_in_block<dynamic>::of(corner(where, there), there.shape())});
   }

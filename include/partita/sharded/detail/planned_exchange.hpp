@@ -7,6 +7,7 @@
 #include <partita/core/config.hpp>
 #include <partita/plan/plan_boxes.hpp>
 #include <partita/sharded/detail/execution.hpp>
+#include <vector>
 
 namespace partita::detail {
 
@@ -14,13 +15,21 @@ namespace partita::detail {
 class planned_exchange {
  public:
   planned_exchange(const box_overlaps& boxes, std::size_t worker, const element_kind& kind)
-      : plan_(plan_boxes(boxes, worker)), kind_(kind), most_taken_(boxes.most_taken()) {}
+      : plan_(plan_boxes(boxes, worker)),
+        boxes_(std::make_shared<box_overlaps>(boxes)),
+        kind_(kind),
+        most_taken_(boxes.most_taken()) {}
+  planned_exchange(planned_exchange&&) = default;
 
+  /// Every box comes directly from a worker that holds it.
   const exchange_plan<dynamic>& plan() const { return plan_; }
+  /// What is executed instead, if the open exchange is between nodes of several workers: two steps. In the second,
+  /// workers of a node pass on to others what has come from other nodes.
+  const std::vector<exchange_plan<dynamic>>& steps() const { return steps_; }
   const element_kind& kind() const { return kind_; }
   /// The largest number of elements that any worker receives from others; 0 if nothing moves.
   std::size_t most_taken() const { return most_taken_; }
-  /// What this worker receives from others in one execution.
+  /// What this worker receives from others in one execution: a message from each worker whose elements arrive.
   movement_counts counts() const { return {1, plan_.elements_received() * kind_.bytes, plan_.messages_received()}; }
 
   /// The same movement, not opened yet.
@@ -28,7 +37,8 @@ class planned_exchange {
 
   /// Whether this worker has a part in the movement.
   bool has_part() const { return plan_.gives || plan_.takes; }
-  /// Opens the exchange, if this worker has a part in the movement. Returns whether it has.
+  /// Opens the exchange, if this worker has a part in the movement. Returns whether it has. Collective over the world
+  /// where boxes may be passed on.
   PARTITA_DECL bool open(transport& ways);
   /// Executes the movement. Requires that it is open.
   PARTITA_DECL void operator()(const void* x, void* y) const;
@@ -43,10 +53,17 @@ class planned_exchange {
   box_exchange* opened() const { return exchange_.get(); }
 
  private:
-  planned_exchange(const exchange_plan<dynamic>& plan, const element_kind& kind, std::size_t most_taken)
-      : plan_(plan), kind_(kind), most_taken_(most_taken) {}
+  /// The same movement, not opened.
+  planned_exchange(const planned_exchange& other)
+      : plan_(other.plan_),
+        steps_(other.steps_),
+        boxes_(other.boxes_),
+        kind_(other.kind_),
+        most_taken_(other.most_taken_) {}
 
   exchange_plan<dynamic> plan_;
+  std::vector<exchange_plan<dynamic>> steps_{};
+  std::shared_ptr<box_overlaps> boxes_;  // until it is opened
   element_kind kind_;
   std::size_t most_taken_;
   movement_counts counts_{};

@@ -16,6 +16,22 @@
 
 namespace partita::detail {
 
+/// A channel between the workers of this node: shared memory, or messages where there is no memory for flags.
+struct near_way {
+  near_way(MPI_Comm everyone, const own_node& members, own_node& tags, arena& memory)
+      : near(members.worker(members.place())),
+        channel(members, memory, tags.next_tag()),
+        shared(members, channel),
+        messages(everyone, tags.next_tag(), {}, members.oversubscribed()) {}
+  way& of(const element_kind& kind) {
+    return shared.carries(kind) && shared.reaches(near) ? static_cast<way&>(shared) : messages;
+  }
+  std::size_t near;
+  node_channel channel;
+  memory_way shared;
+  message_way messages;
+};
+
 /// The channels for the joint messages of a world, shared by all its kernels. Calls with joint messages do not overlap:
 /// each finishes before the next starts. Collective to construct.
 class joint_ways {
@@ -34,22 +50,6 @@ class joint_ways {
   way& between() { return between_; }
 
  private:
-  /// A channel between the workers of this node: shared memory, or messages where there is no memory for flags.
-  struct near_way {
-    near_way(MPI_Comm everyone, const own_node& members, own_node& tags, arena& memory)
-        : near(members.worker(members.place())),
-          channel(members, memory, tags.next_tag()),
-          shared(members, channel),
-          messages(everyone, tags.next_tag(), {}, members.oversubscribed()) {}
-    way& of(const element_kind& kind) {
-      return shared.carries(kind) && shared.reaches(near) ? static_cast<way&>(shared) : messages;
-    }
-    std::size_t near;
-    node_channel channel;
-    memory_way shared;
-    message_way messages;
-  };
-
   arena* memory_;
   const own_node* members_;
   near_way collecting_, handing_out_;

@@ -21,6 +21,7 @@ struct lowered_plan {
   std::vector<std::ptrdiff_t> there;  ///< for each send: offset and strides in the receiver's dense block
   box_list kept, kept_to;   ///< boxes that stay on this worker: their positions in the source and in the destination
   bool accumulate = false;  ///< received boxes are staged and then added
+  bool is_polled = false;   ///< give() does not wait for receivers: advance() sends to each when it is ready
   bool agreed_between = false;  ///< all workers agree on a call between any two exchanges of this plan
   /// source and destination are several blocks each, at any addresses: the shapes above are not used
   bool several = false;

@@ -80,6 +80,8 @@ class memory_transport : public box_transport {
   /// Writes to the receivers one by one, as they announce their blocks. Boxes that stay are copied when no receiver is
   /// ready, while signals travel.
   PARTITA_DECL void push_as_they_come();
+  /// Writes to those that have announced their blocks. Returns whether there were any.
+  PARTITA_DECL bool push_to_ready();
 
   /// Copies the boxes that stay.
   void keep() { keep_boxes(plan_, kind_, x_, y_, streaming_ ? stores::streaming : stores::cached); }
@@ -96,6 +98,7 @@ class memory_transport : public box_transport {
   std::vector<target> targets_;
   std::vector<origin> origins_;
   bool streaming_ = false;
+  std::size_t unserved_ = 0;  // receivers to which nothing has been written
   bool some_staged_ = false, found_ = false, packed_ = false, is_ahead_ = false;
   std::uint64_t exchange_ = 0;  // the number of exchanges with packed boxes so far
   block_memory x_, y_;

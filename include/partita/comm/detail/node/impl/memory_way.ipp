@@ -107,16 +107,20 @@ void memory_transport::give(const block_memory& x) {
     if (!packed_) pack(x);
     packed_ = false;
   }
-  if (streaming_) push_together();
-  else push_as_they_come();
+  unserved_ = 0;
+  for (target& t : targets_) t.served = t.staged, unserved_ += t.staged ? 0 : 1;
+  if (streaming_ && !plan_.is_polled) push_together();
+  else if (!plan_.is_polled) push_as_they_come();
   for (origin& o : origins_)
     if (o.staged) unpack(o);
   advance();
 }
 
 bool memory_transport::advance() {
-  bool done = true;
-  for (target& t : targets_) done = t.ring.send(*channel_, x_, streaming_ || t.ring.bytes() > ring_in_cache) && done;
+  if (unserved_ > 0) push_to_ready();
+  bool done = unserved_ == 0;
+  for (target& t : targets_)
+    if (t.served) done = t.ring.send(*channel_, x_, streaming_ || t.ring.bytes() > ring_in_cache) && done;
   for (origin& o : origins_) done = o.ring.receive(*channel_, y_, streaming_) && done;
   return done;
 }
@@ -192,6 +196,8 @@ PARTITA_DEF void memory_transport::push(const push_list& boxes, std::size_t firs
 PARTITA_DEF void memory_transport::meet(target& t) {
   const destination at = channel_->await_destination(t.ring.place());
   t.ring.start(at);
+  t.served = true;
+  --unserved_;
   blocks_[t.ring.place()] = at.address;
 }
 
@@ -213,24 +219,25 @@ PARTITA_DEF void memory_transport::push_together() {
     if (!t.staged && t.ring.in_place()) channel_->arrive(t.ring.place());
 }
 
+PARTITA_DEF bool memory_transport::push_to_ready() {
+  const std::size_t before = unserved_;
+  for (target& t : targets_) {
+    if (t.served || !channel_->announced(t.ring.place())) continue;
+    meet(t);
+    if (!t.ring.in_place()) continue;
+    push(boxes_, t.ring.first(), t.ring.last());
+    channel_->arrive(t.ring.place());
+  }
+  return unserved_ < before;
+}
+
 PARTITA_DEF void memory_transport::push_as_they_come() {
   bool kept = false;
-  std::size_t left = 0;
-  for (target& t : targets_) t.served = t.staged, left += t.staged ? 0 : 1;
-  for (backoff p(oversubscribed_); left > 0;) {
-    const std::size_t before = left;
-    for (target& t : targets_) {
-      if (t.served || !channel_->announced(t.ring.place())) continue;
-      meet(t);
-      t.served = true;
-      --left;
-      if (!t.ring.in_place()) continue;
-      push(boxes_, t.ring.first(), t.ring.last());
-      channel_->arrive(t.ring.place());
-    }
-    if (left == before && kept) p.pause();
-    if (left == before && !kept) keep();
-    kept = kept || left == before;
+  for (backoff p(oversubscribed_); unserved_ > 0;) {
+    const bool pushed = push_to_ready();
+    if (!pushed && kept) p.pause();
+    if (!pushed && !kept) keep();
+    kept = kept || !pushed;
   }
   if (!kept) keep();
 }
