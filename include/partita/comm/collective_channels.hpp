@@ -11,6 +11,7 @@
 #include <partita/comm/detail/collective/collective_channel.hpp>
 #include <partita/comm/detail/collective/node_pages.hpp>
 #include <partita/comm/detail/diagnostics/trace.hpp>
+#include <partita/comm/detail/node/group_page.hpp>
 #include <partita/comm/transport.hpp>
 #include <partita/core/config.hpp>
 #include <partita/plan/group_plan.hpp>
@@ -25,6 +26,9 @@ namespace partita::detail {
 /// to construct.
 class collective_channels {
  public:
+  /// The most bytes of a block that workers of a node copy for each other through shared memory.
+  static constexpr std::size_t most_copied = group_page::small;
+
   PARTITA_DECL collective_channels(MPI_Comm everyone, group_plan plan,
                                    const transport_policy& policy = transport_policy::from_environment());
   collective_channels(const collective_channels&) = delete;

@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <partita/comm/collective_channels.hpp>
-#include <partita/comm/detail/node/group_page.hpp>
 #include <partita/core/config.hpp>
 #include <partita/kernel/detail/untyped_block.hpp>
 #include <utility>

@@ -91,10 +91,10 @@ PARTITA_DEF speculative_send* collective_movement::sends_speculatively::if_worth
   const bool alone = movement_->ways_->all_on_one_node();  // then other workers read the block themselves
   if (alone && (call_->where != group_direction::spread || movement_->job_of(*call_).packs())) return nullptr;
   const measured_link& link = movement_->ways_->link();
-  const std::size_t most = alone                                     ? group_page::small
-                           : call_->where == group_direction::spread ? link.most_at_once()
-                           : link.at_once < group_page::small        ? link.at_once
-                                                                     : group_page::small;
+  const std::size_t most = alone                                             ? collective_channels::most_copied
+                           : call_->where == group_direction::spread         ? link.most_at_once()
+                           : link.at_once < collective_channels::most_copied ? link.at_once
+                                                                             : collective_channels::most_copied;
   const std::size_t bytes = call_->x.size() * call_->of->bytes;
   return bytes != 0 && bytes <= most ? this : nullptr;
 }
