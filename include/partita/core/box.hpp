@@ -63,17 +63,6 @@ constexpr box<Rank> intersection(const box<Rank>& a, const box<Rank>& b) {
   return common;
 }
 
-/// The box relative to `origin`: converts global indices to the local indices of a block that starts there.
-template <std::size_t Rank>
-constexpr box<Rank> relative_to(const box<Rank>& b, const index<Rank>& origin) {
-  box<Rank> local = b;
-  for (std::size_t d = 0; d < Rank; ++d) {
-    local.start[d] -= origin[d];
-    local.stop[d] -= origin[d];
-  }
-  return local;
-}
-
 /// Writes a box as its ranges: [0, 4) x [2, 6); the box of rank 0 as "scalar".
 template <class Text, std::size_t Rank>
   requires requires(Text& out) { out << "" << std::size_t{}; }

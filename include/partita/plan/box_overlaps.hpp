@@ -61,16 +61,12 @@ class box_overlaps {
   struct range {
     std::size_t first = 0, end = 0;
   };
-  /// The intersection of two boxes; `there` is false if it is empty.
-  struct common_box {
-    short_list<interval> where{};
-    bool there = false;
-  };
-  PARTITA_DECL static std::size_t volume(const short_list<interval>& box);
-  PARTITA_DECL static common_box common(const worker_box& a, const worker_box& b);
+  /// Whether two boxes have elements in common, and which.
+  PARTITA_DECL static bool meet(const worker_box& a, const worker_box& b, short_list<interval>& where);
   /// What the receiver gets of the box of `holder`. The sender is chosen among the workers with the same box: the
   /// receiver itself if it is one of them, else in turn so that all copies send, unless another receiver passes it on.
-  PARTITA_DECL box_overlap transfer_of(std::size_t holder, std::size_t receiver, short_list<interval> where) const;
+  PARTITA_DECL box_overlap transfer_of(std::size_t holder, std::size_t receiver,
+                                       const short_list<interval>& where) const;
 
   std::vector<worker_box> had_, wanted_;
   members_by_node nodes_{{}};

@@ -21,6 +21,10 @@ class members_by_node {
   /// The member that represents a member on a node (itself on its own node): local rank k of c members is paired with
   /// local rank ⌊k·d/c⌋ of a node with d members, so that the work is balanced.
   PARTITA_DECL std::size_t lane(std::size_t member, std::size_t node) const;
+  /// With which of n workers of another node a member is paired in this way.
+  std::size_t turn(std::size_t member, std::size_t n) const {
+    return rank_[member] * n / members_[node_[member]].size();
+  }
 
  private:
   std::vector<std::size_t> node_, rank_;  // by member

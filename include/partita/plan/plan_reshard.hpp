@@ -42,13 +42,11 @@ constexpr void for_each_exchange(const reshard_step& step, const sharding& befor
                                  std::size_t block, Use use) {
   if (step.rounds == 1) use(reshard_exchange{before, step.after, step.reduced}, shape);
   if (step.rounds != 2) return;
-  sharding whole(before.on, 1);
-  for (std::size_t a = 0; a < before.on.rank(); ++a)  // workers with different blocks exchange nothing, as summands
-    if (((before.cutting() | partial_axes(before)) & ~step.reduced) >> a & 1U)
-      whole.pending[a] = pending_reduction::sum;
-  sharding partial = whole, cut = whole;
+  sharding whole(before.on, 1), partial = whole, cut = whole;
   for (std::size_t a = 0; a < before.on.rank(); ++a)
     if ((step.reduced >> a & 1U) != 0) partial.pending[a] = before.pending[a], cut.cuts[0].push_back(a);
+    else if (((before.cutting() | partial_axes(before)) >> a & 1U) != 0)  // other blocks, which are no copies of this
+      whole.pending[a] = partial.pending[a] = cut.pending[a] = pending_reduction::sum;
   use(reshard_exchange{partial, cut, step.reduced}, shape_list{block});
   use(reshard_exchange{cut, whole, 0}, shape_list{block});
 }

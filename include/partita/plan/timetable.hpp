@@ -28,16 +28,30 @@ struct timetable {
   bool is_measured = false;
 
   /// From the first to the last time.
-  PARTITA_DECL double seconds() const;
+  double seconds() const { return largest(&entry::until); }
   PARTITA_DECL double computing() const;
   /// The time in which at least one movement is pending.
   PARTITA_DECL double moving() const;
   /// The time in which this worker waits for movements.
-  PARTITA_DECL double waiting() const;
-  PARTITA_DECL std::size_t received() const;
-  PARTITA_DECL std::size_t peak() const;
+  double waiting() const { return sum(&entry::waited); }
+  std::size_t received() const { return sum(&entry::received); }
+  std::size_t peak() const { return largest(&entry::held); }
   /// No step takes less than the larger of computing and moving.
-  PARTITA_DECL double least() const;
+  double least() const { return computing() < moving() ? moving() : computing(); }
+
+ private:
+  template <class Number>
+  Number sum(Number entry::*part) const {
+    Number all = 0;
+    for (const entry& one : entries) all += one.*part;
+    return all;
+  }
+  template <class Number>
+  Number largest(Number entry::*part) const {
+    Number most = 0;
+    for (const entry& one : entries) most = one.*part > most ? one.*part : most;
+    return most;
+  }
 };
 
 /// The timetable of an order. `measured` are the times of its entries, in seconds, or empty: then those of the

@@ -37,10 +37,6 @@ static_assert(intersection_is_and(b, {{6, 0}, {8, 8}}));  // they are apart
 static_assert(intersection_is_and(b, {{2, 2}, {2, 2}}));  // one is empty
 static_assert(intersection(b, {{6, 0}, {8, 8}}).empty());
 
-// seen from where it starts, a box starts at 0
-static_assert(relative_to(b, b.start) == box<2>{{0, 0}, {3, 4}});
-static_assert(relative_to(box<2>{{2, 3}, {3, 4}}, b.start) == box<2>{{1, 1}, {2, 2}});
-
 // written as its ranges
 static_assert((text() << b) == "[1, 4) x [2, 6)");
 static_assert((text() << box<1>{{0}, {5}}) == "[0, 5)");

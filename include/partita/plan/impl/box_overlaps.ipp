@@ -30,27 +30,25 @@ PARTITA_DEF box_overlaps::box_overlaps(std::vector<worker_box> had, std::vector<
 
 PARTITA_DEF std::vector<box_overlap> box_overlaps::taken(std::size_t worker) const {
   std::vector<box_overlap> all;
-  for (std::size_t k = 0; k < order_.size(); k = copies_[order_[k]].end) {
-    const worker_box& one = had_[order_[k]];
-    if (const auto both = common(one, wanted_[worker]); both.there)
-      all.push_back(transfer_of(order_[k], worker, both.where));
-  }
+  short_list<interval> where;
+  for (std::size_t k = 0; k < order_.size(); k = copies_[order_[k]].end)
+    if (meet(had_[order_[k]], wanted_[worker], where)) all.push_back(transfer_of(order_[k], worker, where));
   detail::stable_sort(all, [](const box_overlap& o) { return o.worker; });
   return all;
 }
 
 PARTITA_DEF std::vector<box_overlap> box_overlaps::given(std::size_t worker) const {
   std::vector<box_overlap> all;
+  short_list<interval> where;
   const auto give = [&](std::size_t holder, std::size_t other, bool passed_on) {
-    const auto both = common(had_[holder], wanted_[other]);
-    if (!both.there) return;
-    const box_overlap one = transfer_of(holder, other, both.where);
-    if (one.worker == worker && one.passed_on == passed_on) all.push_back({other, both.where, passed_on});
+    if (!meet(had_[holder], wanted_[other], where)) return;
+    const box_overlap one = transfer_of(holder, other, where);
+    if (one.worker == worker && one.passed_on == passed_on) all.push_back({other, where, passed_on});
   };
   for (std::size_t other = 0; other < wanted_.size() && had_[worker].there; ++other) give(worker, other, false);
   // What this worker receives from other nodes and passes on.
   for (std::size_t k = 0; k < order_.size() && nodes_.nodes() > 0; k = copies_[order_[k]].end)
-    if (common(had_[order_[k]], wanted_[worker]).there)
+    if (meet(had_[order_[k]], wanted_[worker], where))
       for (const std::size_t mate : nodes_.members(nodes_.node_of(worker)))
         if (mate != worker) give(order_[k], mate, true);
   detail::stable_sort(all, [](const box_overlap& o) { return o.worker; });
@@ -58,55 +56,47 @@ PARTITA_DEF std::vector<box_overlap> box_overlaps::given(std::size_t worker) con
 }
 
 PARTITA_DEF std::size_t box_overlaps::most_taken() const {
+  const auto volume = [](const short_list<interval>& box) {
+    std::size_t n = 1;
+    for (const interval& one : box) n *= one.size();
+    return n;
+  };
   std::size_t most = 0;
   for (std::size_t worker = 0; worker < wanted_.size(); ++worker) {
     if (!wanted_[worker].there) continue;
-    const auto own = common(had_[worker], wanted_[worker]);
-    const std::size_t elements = volume(wanted_[worker].box) - (own.there ? volume(own.where) : 0);
-    most = elements > most ? elements : most;
+    short_list<interval> own;
+    const std::size_t kept = meet(had_[worker], wanted_[worker], own) ? volume(own) : 0;
+    if (const std::size_t taken = volume(wanted_[worker].box) - kept; taken > most) most = taken;
   }
   return most;
 }
 
-PARTITA_DEF std::size_t box_overlaps::volume(const short_list<interval>& box) {
-  std::size_t n = 1;
-  for (const interval& one : box) n *= one.size();
-  return n;
-}
-
-PARTITA_DEF box_overlaps::common_box box_overlaps::common(const worker_box& a, const worker_box& b) {
-  common_box both;
-  if (!a.there || !b.there || a.summand != b.summand) return both;
-  both.there = true;
-  for (std::size_t d = 0; d < a.box.size(); ++d) {
-    const interval one{a.box[d].start > b.box[d].start ? a.box[d].start : b.box[d].start,
-                       a.box[d].stop < b.box[d].stop ? a.box[d].stop : b.box[d].stop};
-    both.there = both.there && one.stop > one.start;
-    both.where.push_back(one);
+PARTITA_DEF bool box_overlaps::meet(const worker_box& a, const worker_box& b, short_list<interval>& where) {
+  where = {};
+  bool all = a.there && b.there && a.summand == b.summand;
+  for (std::size_t d = 0; all && d < a.box.size(); ++d) {
+    where.push_back({a.box[d].start > b.box[d].start ? a.box[d].start : b.box[d].start,
+                     a.box[d].stop < b.box[d].stop ? a.box[d].stop : b.box[d].stop});
+    all = where[d].stop > where[d].start;
   }
-  return both;
+  return all;
 }
 
 PARTITA_DEF box_overlap box_overlaps::transfer_of(std::size_t holder, std::size_t receiver,
-                                                  short_list<interval> where) const {
+                                                  const short_list<interval>& where) const {
   if (had_[receiver] == had_[holder]) return {receiver, where};
   const range all = copies_[holder];
-  const std::size_t first = order_[all.first],
-                    number = wanted_[receiver].replica == worker_box::by_worker ? receiver : wanted_[receiver].replica;
+  const std::size_t number = wanted_[receiver].replica == worker_box::by_worker ? receiver : wanted_[receiver].replica;
   if (nodes_.nodes() > 0) {
-    const std::size_t here = nodes_.node_of(receiver), lane = nodes_.lane(first, here);
-    std::vector<std::size_t> near;
-    for (const std::size_t mate : nodes_.members(here))
-      if (copies_[mate].first == all.first) near.push_back(mate);
-    if (!near.empty()) return {near[number % near.size()], where};
-    // The worker that is paired with the first holder receives the box for its node; if it wants something else, the
-    // next one that wants the same as this receiver does.
-    std::size_t chosen = receiver;
-    bool found = false;
-    for (const std::size_t mate : nodes_.members(here)) {
-      const auto both = common(had_[first], wanted_[mate]);
-      if (both.there && both.where == where && (!found || (chosen < lane && mate >= lane))) chosen = mate, found = true;
+    std::vector<std::size_t> copies, same;  // on the receiver's node: the holders, and those that want the same of them
+    short_list<interval> wanted;
+    for (const std::size_t mate : nodes_.members(nodes_.node_of(receiver))) {
+      if (copies_[mate].first == all.first) copies.push_back(mate);
+      if (meet(had_[holder], wanted_[mate], wanted) && wanted == where) same.push_back(mate);
     }
+    if (!copies.empty()) return {copies[number % copies.size()], where};
+    // The one that is paired with the first holder receives the box from another node, and passes it on to the others.
+    const std::size_t chosen = same[nodes_.turn(order_[all.first], same.size())];
     if (chosen != receiver) return {chosen, where, true};
   }
   return {order_[all.first + number % (all.end - all.first)], where};

@@ -15,14 +15,12 @@ PARTITA_DEF node_messages::posted node_messages::posted_by(std::size_t worker) c
 PARTITA_DEF std::vector<std::size_t> node_messages::workers_of(std::size_t first, std::size_t last,
                                                                std::size_t crossing_box::*side) const {
   std::vector<std::size_t> workers;
-  for (std::size_t k = first; k < last; ++k) {
-    std::size_t worker = boxes[k].*side, low = workers.size();
-    while (low > 0 && workers[low - 1] > worker) --low;
-    if (low > 0 && workers[low - 1] == worker) continue;
-    workers.push_back(worker);
-    for (std::size_t at = workers.size() - 1; at > low; --at) workers[at] = workers[at - 1];
-    workers[low] = worker;
-  }
+  for (std::size_t k = first; k < last; ++k) workers.push_back(boxes[k].*side);
+  detail::stable_sort(workers, [](std::size_t worker) { return worker; });
+  std::size_t n = 0;
+  for (const std::size_t worker : workers)
+    if (n == 0 || workers[n - 1] != worker) workers[n++] = worker;
+  workers.resize(n);
   return workers;
 }
 

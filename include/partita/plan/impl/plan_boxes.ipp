@@ -36,22 +36,19 @@ PARTITA_DEF exchange_plan<dynamic> plan_boxes(const box_overlaps& all, std::size
   const shape_list nothing = shape_list::filled(plan.extents.size(), 0);
   plan.source_shape = held.there ? source.shape() : nothing;
   plan.destination_shape = wanted.there ? destination.shape() : nothing;
-  for (const box_overlap& o : all.given(worker)) {
-    if (o.worker == worker || o.passed_on != passed_on) continue;
-    const box<dynamic> where = as_box(o.where), there = as_box(all.wanted()[o.worker].box);
-    plan.sends.push_back(
-        {o.worker, where, corner(where, source), place_in_block<dynamic>::of(corner(where, there), there.shape())});
-  }
-  for (const box_overlap& o : all.taken(worker)) {
-    if (o.passed_on != passed_on) continue;
+  const auto between = [&](const box_overlap& o, const box<dynamic>& here, const box<dynamic>& there) {
     const box<dynamic> where = as_box(o.where);
-    if (o.worker == worker) {
-      plan.kept.push_back({where, corner(where, source), corner(where, destination)});
-      continue;
-    }
-    const box<dynamic> there = as_box(sources[o.worker].box);
-    plan.receives.push_back({o.worker, where, corner(where, destination),
-                             place_in_block<dynamic>::of(corner(where, there), there.shape())});
+    return transfer<dynamic>{o.worker, where, corner(where, here),
+                             place_in_block<dynamic>::of(corner(where, there), there.shape())};
+  };
+  for (const box_overlap& o : all.given(worker))
+    if (o.worker != worker && o.passed_on == passed_on)
+      plan.sends.push_back(between(o, source, as_box(all.wanted()[o.worker].box)));
+  for (const box_overlap& o : all.taken(worker)) {
+    const box<dynamic> where = as_box(o.where);
+    if (o.passed_on != passed_on) continue;
+    if (o.worker != worker) plan.receives.push_back(between(o, destination, as_box(sources[o.worker].box)));
+    else plan.kept.push_back({where, corner(where, source), corner(where, destination)});
   }
   return plan;
 }

@@ -5,12 +5,6 @@
 
 namespace partita {
 
-PARTITA_DEF double timetable::seconds() const {
-  double last = 0;
-  for (const entry& one : entries) last = one.until > last ? one.until : last;
-  return last;
-}
-
 PARTITA_DEF double timetable::computing() const {
   double all = 0;
   for (const entry& one : entries) all += one.moves ? 0 : one.until - one.from;
@@ -25,26 +19,6 @@ PARTITA_DEF double timetable::moving() const {  // entries are in the order of t
     until = one.until;
   }
   return all;
-}
-
-PARTITA_DEF double timetable::waiting() const {
-  double all = 0;
-  for (const entry& one : entries) all += one.waited;
-  return all;
-}
-
-PARTITA_DEF double timetable::least() const { return computing() < moving() ? moving() : computing(); }
-
-PARTITA_DEF std::size_t timetable::received() const {
-  std::size_t all = 0;
-  for (const entry& one : entries) all += one.received;
-  return all;
-}
-
-PARTITA_DEF std::size_t timetable::peak() const {
-  std::size_t most = 0;
-  for (const entry& one : entries) most = one.held > most ? one.held : most;
-  return most;
 }
 
 PARTITA_DEF timetable timetable_of(const std::vector<step_use>& steps, const std::vector<ordered_step>& order,
