@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <partita/sharded/reshard.hpp>
+#include <pretended.hpp>
 #include <random_cases.hpp>
 
 using namespace partita;
@@ -130,6 +131,26 @@ BOOST_AUTO_TEST_CASE(every_worker_receives_what_the_plan_states) {
         BOOST_TEST(holds_numbers(y), name);
       }
     }
+}
+
+BOOST_AUTO_TEST_CASE(what_several_workers_of_a_node_need_is_sent_there_once, *test::at_least(3)) {
+  for (const char* const number : {"2", "3"}) {
+    const test::pretended nodes("PARTITA_NODES", number);
+    world everyone(test::workers());
+    const std::size_t p = everyone.size(), others = static_cast<std::size_t>(number[0] - '1');
+    const mesh m{axis{"a", p}};
+    const shape_list e{3 * p - 2, 5};  // the last block is smaller
+    const sharding from = m.layout("a", ""), to = m.layout("", "");
+    const auto x = shard<double>(everyone, from, e, [](const auto& i) { return test::numbered(i); });
+    const sharded_tensor<double> again = reshard(reshard(x, to), from);
+    BOOST_TEST(holds_numbers(reshard(x, to)));
+    BOOST_TEST(holds_numbers(again));
+    if (!x.state()->on->ways().passes_on()) continue;
+    const auto gather = x.state()->on->movement<double>(reshard_exchange{from, to, 0}, e);
+    const detail::carried sent = gather->opened()->counts();
+    BOOST_TEST(sent.messages == others);
+    BOOST_TEST(sent.bytes_by_message == others * 5 * x.box()[0].size() * sizeof(double));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_sum_and_a_mean_are_reduced_in_one_step, *test::at_least(4)) {

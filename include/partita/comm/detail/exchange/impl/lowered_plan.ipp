@@ -33,7 +33,7 @@ PARTITA_DEF lowered_plan lowered_plan::without_boxes() const {
 
 PARTITA_DEF void lowered_plan::copy_without_boxes(const lowered_plan& other) {
   clear_boxes();
-  worker = other.worker, accumulate = other.accumulate, several = other.several;
+  worker = other.worker, accumulate = other.accumulate, several = other.several, is_polled = other.is_polled;
   agreed_between = other.agreed_between;
   source_shape = other.source_shape, received_shape = other.received_shape, received_strides = other.received_strides;
 }
