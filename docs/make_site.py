@@ -52,8 +52,8 @@ transposed_convolution of_shardy as_shardy plan_step complete registry gradient 
 
 # the modules of the reference: one for each folder of headers
 MODULES = {
-    "core": "Extents, indices, boxes and errors", "rule": "Rules of broadcasts, kernels and sharding", "plan": "Plans and costs",
-    "explain": "Texts and pictures", "array": "Arrays", "comm": "Workers, partitions and sums over workers", "kernel": "Kernels",
+    "core": "Extents, boxes, errors", "rule": "Rules of shapes, sharding", "plan": "Plans and costs",
+    "explain": "Texts and pictures", "array": "Arrays", "comm": "Workers and partitions", "kernel": "Kernels",
     "nn": "Layers, losses and optimisers", "sharded": "Sharded tensors", "io": "Files",
 }
 # what the namespaces hold, on the page that lists their functions and classes
