@@ -222,18 +222,27 @@ class planned_movement : public box_movement {
   template <class From, class To, class Agree>
   std::uint64_t start_in_place(const box_call<rank>& call, exchanges_by_kind structure::*announced, From from,
                                const To& to, Agree agree) {
-    speculative_start begun;
-    decltype(from(std::declval<structure&>())) x{};
+    struct roll_back {  // if the workers do not agree
+      void operator()(box_exchange* begun) const { begun->roll_back(); }
+    };
+    std::unique_ptr<box_exchange, roll_back> begun;
+    decltype(from(std::declval<structure&>())) x;
     if (announced != nullptr)
       if (structure* const known =
               structures_.only(structures_.matching([&](const structure& s) { return s.fits(call); })))
-        if (box_exchange* const made = (known->*announced).made(call.kind)) {
+        if (box_exchange* const made = (known->*announced).made(call.kind);
+            made != nullptr && made->sends_speculatively()) {
           x = from(*known);
-          begun.begin(*made, x.data, x.strides.data(), to.data, to.strides.data());
+          made->begin_ahead(x.data, x.strides.data(), to.data, to.strides.data());
+          begun.reset(made);
         }
     const auto [s, exchange] = agree();
     if (exchange == nullptr) return 0;
-    if (begun.is_agreed(**exchange)) return go_on(*exchange, x.data, x.strides.data());
+    if (begun.get() == exchange->get()) {
+      begun.release();
+      return go_on(*exchange, x.data, x.strides.data());
+    }
+    begun.reset();
     x = from(*s);
     return begin(*exchange, x.data, x.strides.data(), to.data, to.strides.data(), nothing_to_fill());
   }

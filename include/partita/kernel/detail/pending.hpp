@@ -68,7 +68,7 @@ class exchange_operation : public pending_operation {
     exchange->give(x, x_strides);
     return number;
   }
-  /// Continues an exchange that speculative_start has begun.
+  /// Continues an exchange that was begun before the agreement.
   PARTITA_DECL std::uint64_t go_on(const std::shared_ptr<box_exchange>& exchange, const void* x,
                                    const std::ptrdiff_t* x_strides);
   /// Runs f() while an exchange is pending; if f throws, the exchange is completed first.
@@ -120,25 +120,6 @@ class speculative_exchange final : public speculative_send {
   exchanges_by_kind Structure::*exchanges_;
   const element_kind& kind_;
   box_exchange* given_ = nullptr;
-};
-
-/// An exchange that was begun before the agreement is complete; it is rolled back if the workers do not agree.
-class speculative_start {
- public:
-  speculative_start() = default;
-  speculative_start(const speculative_start&) = delete;
-  speculative_start& operator=(const speculative_start&) = delete;
-  ~speculative_start() {
-    if (exchange_ != nullptr) exchange_->roll_back();
-  }
-  PARTITA_DECL void begin(box_exchange& exchange, const void* x, const std::ptrdiff_t* x_strides, void* y,
-                          const std::ptrdiff_t* y_strides);
-  /// All workers have agreed on this exchange. Returns whether it is the one that was begun; a different one is rolled
-  /// back.
-  PARTITA_DECL bool is_agreed(const box_exchange& exchange);
-
- private:
-  box_exchange* exchange_ = nullptr;
 };
 
 PARTITA_DECL void expect_not_moved_from(bool whole, const char* kernel);

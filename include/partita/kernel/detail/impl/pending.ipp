@@ -26,18 +26,6 @@ PARTITA_DEF std::uint64_t exchange_operation::go_on(const std::shared_ptr<box_ex
   return number;
 }
 
-PARTITA_DEF void speculative_start::begin(box_exchange& exchange, const void* x, const std::ptrdiff_t* x_strides,
-                                          void* y, const std::ptrdiff_t* y_strides) {
-  if (!exchange.sends_speculatively()) return;
-  exchange.begin_ahead(x, x_strides, y, y_strides);
-  exchange_ = &exchange;
-}
-
-PARTITA_DEF bool speculative_start::is_agreed(const box_exchange& exchange) {
-  if (exchange_ != nullptr && exchange_ != &exchange) exchange_->roll_back();
-  return std::exchange(exchange_, nullptr) == &exchange;
-}
-
 PARTITA_DEF void expect_not_moved_from(bool whole, const char* kernel) {
   if (!whole)
     throw error(text(kernel) << ": requires a kernel that was not moved from; use the one that it was moved to");
