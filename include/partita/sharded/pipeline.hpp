@@ -272,10 +272,9 @@ class pipeline {
       for (std::uint32_t s = 0; s < stages; ++s) {
         const traced_function& program = stages_[s].program(rows);
         if (s > 0) steps_.begin_task(number.of(numbers::to_next, s - 1, m));
-        sharded_tensor<T> input =
-            s == 0 ? sharded_tensor<T>()
-                   : reshard(detail::detached(made.back()), stages_[s].on->where(),
-                             traced_function::laid(program.complete()[program.inputs_[0]]).finished());
+        sharded_tensor<T> input = s == 0 ? sharded_tensor<T>()
+                                         : reshard(detail::detached(made.back()), stages_[s].on->where(),
+                                                   traced_function::laid(program.complete()[program.inputs_[0]]));
         steps_.begin_task(number.of(numbers::forward, s, m));
         if (s == 0) input = part_of(x);
         arguments[s].push_back(s == 0 ? input : detail::parameter_of(input));
@@ -296,7 +295,7 @@ class pipeline {
           dy = detail::tensor_of(stages_[s].on, made[s].layout(), made[s].extents(), std::move(seed));
         } else {
           steps_.begin_task(number.of(numbers::to_last, s + 1, m));
-          dy = reshard(dy, stages_[s].on->where(), detail::place_of_cotangent(made[s].layout()).finished());
+          dy = reshard(dy, stages_[s].on->where(), detail::place_of_cotangent(made[s].layout()));
         }
         steps_.begin_task(number.of(numbers::backward, s, m));
         detail::run_backward(made[s], dy);

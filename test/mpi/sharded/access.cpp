@@ -26,16 +26,21 @@ BOOST_AUTO_TEST_CASE(elements_are_read_and_set_by_global_index) {
       const std::size_t row = everyone.id() % e[0];
       std::vector<shape_list> set;
       for (std::size_t j = 0; j < e[1]; ++j) set.push_back({row, j});
-      x.put(set, std::vector<long long>(e[1], 100 + static_cast<long long>(everyone.id())));
+      std::vector<long long> values;
+      for (std::size_t j = 0; j < e[1]; ++j) values.push_back(static_cast<long long>(100 + everyone.id() + 10 * j));
+      x.put(set, values);
       const auto all = x.whole<2>();
       for (std::size_t i = 0; i < e[0] && everyone.id() < m.size(); ++i) {
         std::size_t last = everyone.size();
         for (std::size_t w = 0; w < everyone.size(); ++w) last = w % e[0] == i ? w : last;
         for (std::size_t j = 0; j < e[1]; ++j)
-          BOOST_TEST(all(i, j) == (last == everyone.size() ? expected({i, j}) : 100 + static_cast<long long>(last)));
+          BOOST_TEST(all(i, j) ==
+                     (last == everyone.size() ? expected({i, j}) : static_cast<long long>(100 + last + 10 * j)));
       }
       BOOST_CHECK_THROW(x.get({shape_list{e[0], std::size_t{0}}}), shape_error);
-      BOOST_CHECK_THROW(x.put({shape_list{std::size_t{0}, std::size_t{0}}}, {}), shape_error);
+      BOOST_CHECK_THROW(x.get({shape_list{0U, 0U, 0U}}), shape_error);
+      for (const std::size_t n : {0U, 2U})
+        BOOST_CHECK_THROW(x.put({shape_list{0U, 0U}}, std::vector<long long>(n)), shape_error);
     }
 }
 

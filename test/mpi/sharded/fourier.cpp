@@ -158,6 +158,28 @@ BOOST_AUTO_TEST_CASE(tensors_of_all_layouts_have_the_transforms_of_the_whole) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(tensors_without_elements_have_transforms) {
+  world everyone(test::workers());
+  std::mt19937 random(5);
+  for (const mesh& m : test::meshes(everyone.size()))
+    for (const sharding& s : test::layouts(m, 2)) {
+      if (random() % 4 != 0) continue;
+      const auto x = shard<double>(everyone, s, {0, 4}, [](const auto&) { return 1.0; });
+      const auto spectrum = rfft(x, dimensions<1>);
+      BOOST_TEST((spectrum.extents() == shape_list{0, 3}));
+      BOOST_TEST((irfft(spectrum, dimensions<1>, 5).extents() == shape_list{0, 5}));
+      BOOST_TEST((fft(spectrum, dimensions<1>).extents() == shape_list{0, 3}));
+      BOOST_TEST((dct(x, dimensions<1>).extents() == shape_list{0, 4}));
+      const auto along = [](const auto& one) { return sum(square(irfft(rfft(one, dimensions<1>), dimensions<1>, 4))); };
+      BOOST_TEST((std::get<0>(value_and_gradient(along, x).gradients).extents() == shape_list{0, 4}));
+      // no points have one frequency, of nothing
+      const auto y = shard<double>(everyone, s, {4, 0}, [](const auto&) { return 1.0; });
+      const auto of_nothing = reshard(rfft(y, dimensions<1>), sharding(m, 2));
+      BOOST_TEST((of_nothing.extents() == shape_list{4, 1}));
+      of_nothing.for_each_local([](const auto&, const auto& v) { BOOST_TEST((v == std::complex<double>())); });
+    }
+}
+
 BOOST_AUTO_TEST_CASE(forward_product_and_inverse_move_twice, *test::at_least(2)) {
   world everyone(test::workers());
   const mesh m{axis{"a", everyone.size()}};
@@ -210,6 +232,7 @@ BOOST_AUTO_TEST_CASE(types_and_programs_have_the_same_transforms, *test::at_leas
   const auto [known, gradients] = value_and_gradient(loss(whole), x);
   const auto [value, of_types] = value_and_gradient(loss(f), X);
   const auto program = trace(f, spec(m.layout("data", "model"), {6, 5}));
+  BOOST_TEST((program.operations()[program.result()].shape == shape_list{6, 5}));
   const auto [of_program, program_gradients] = value_and_gradient(loss(program), X2);
   // cosines and sines, in a program of real elements
   const auto g = [](const auto& one) {

@@ -221,6 +221,12 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
         take_along_axis(x, at(m, {{1, 0, 1}}), dimensions<0>);
       },
       "along D = 0 alone, got [1, 3] and [4, 2]");
+  BOOST_CHECK_THROW(trace([](const auto& u, const auto& i) { return take_along_axis(u, i, dimensions<1>); },
+                          spec(m.layout("", ""), {4, 2}), spec(m.layout("", ""), {3, 2})),
+                    shape_error);
+  BOOST_CHECK_THROW(trace([](const auto& u, const auto& i) { return gather_nd<3>(u, i); },
+                          spec(m.layout("", ""), {4, 2}), spec(m.layout("", ""), {1, 3})),
+                    shape_error);
   test::expect_refused<shape_error>([&] { take_along_axis(x, at(m, {{1}}), dimensions<0>); },
                                     "along D = 0 alone, got [1, 1] and [4, 2]");
   test::expect_refused<shape_error>(
