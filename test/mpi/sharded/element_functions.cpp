@@ -284,8 +284,9 @@ struct real_function_row {
   double (*value)(double);
   double (*derivative)(double);
 };
-#define ROW(f, value, derivative) \
-  {#f, [](double a) -> double { return value; }, [](double a) -> double { return derivative; }},
+#define ROW(f, value, derivative)                                 \
+  {#f, []([[maybe_unused]] double a) -> double { return value; }, \
+   []([[maybe_unused]] double a) -> double { return derivative; }},
 constexpr real_function_row real_functions[] = {REAL_FUNCTIONS(ROW)};
 #undef ROW
 
