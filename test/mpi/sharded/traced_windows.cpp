@@ -121,7 +121,115 @@ const auto u_net = [](const auto& x, const auto& v, const auto& w) {
   return add(top, upsample<2>(low, {.scale = 2}));
 };
 
+/// Two levels whose upper one is joined with the lower one, as channels, before the last convolution.
+const auto joined_u_net = [](const auto& x, const auto& v, const auto& w, const auto& u) {
+  const auto top = relu(convolve<2>(x, v, {.padding = {1, 1}}));
+  const auto low = relu(convolve<2>(max_pool<2>(top, {.kernel = {2, 2}}), w, {.padding = {1, 1}}));
+  return convolve<2>(concatenate(dimensions<1>, top, upsample<2>(low, {.scale = 2})), u, {.padding = {1, 1}});
+};
+/// A step of the wave equation on a plane with resting borders: 2 now - before, and the neighbours less 4 now.
+const auto plane_wave = [](const auto& now, const auto& before) {
+  return subtract(subtract(add(add(pad(slice(now, dimensions<0>, {1, 12}), dimensions<0>, {0, 1}),
+                                   pad(slice(now, dimensions<0>, {0, 11}), dimensions<0>, {1, 0})),
+                               add(pad(slice(now, dimensions<1>, {1, 8}), dimensions<1>, {0, 1}),
+                                   pad(slice(now, dimensions<1>, {0, 7}), dimensions<1>, {1, 0}))),
+                           multiply(now, 2)),
+                  before);
+};
+
+/// The bytes that the busiest worker receives in windows.
+template <class F>
+std::size_t window_bytes(const F& program, const auto&... x) {
+  std::vector<movement> made = movements_while([&] { program(x...); });
+  std::size_t bytes = 0;
+  for (const movement& one : made)
+    if (one.from.same_layout(one.to)) bytes += one.most_bytes;
+  return bytes;
+}
+/// Checks a traced program against the typed program of the same text, bit by bit, and against the arrays of one
+/// process, exactly, with the gradients of the sum of the squares.
+template <sharding Images, sharding... Others, class F, class X, class... W>
+auto check_typed(const world& everyone, const F& f, const X& x, const W&... w) {
+  const auto typed = std::tuple{shard<Images>(everyone, x), shard<Others>(everyone, w)...};
+  const auto loss = [](const auto& of) { return [&](const auto&... a) { return sum(square(of(a...))); }; };
+  return std::apply(
+      [&](const auto&... t) {
+        const auto program = trace(f, spec(t.layout(), t.extents())...);
+        const auto of_arrays = value_and_gradient(loss(f), x, w...);
+        const auto of_types = value_and_gradient(loss(f), t...);
+        const auto traced = value_and_gradient(loss(program), t.at_run_time()...);
+        BOOST_TEST((of_types.value == of_arrays.value && traced.value == of_arrays.value));
+        const auto y = f(t...).at_run_time();
+        BOOST_TEST(same_values(program(t.at_run_time()...), y));
+        constexpr std::size_t rank = rank_of<std::remove_cvref_t<decltype(f(x, w...))>>;
+        const xt::xtensor<double, rank> expected = f(x, w...);
+        const auto whole = reshard(y, sharding(y.layout().on, rank)).template whole<rank>();
+        const bool active = everyone.id() < Images.on.size();
+        BOOST_TEST((whole == expected) == active);
+        [&]<std::size_t... I>(std::index_sequence<I...>) {
+          const auto equal = [&]<class G>(const G& exact, const auto& one, const auto& other) {
+            constexpr std::size_t n = rank_of<G>;
+            const auto a = [&](const auto& d) { return reshard(d, sharding(d.layout().on, n)).template whole<n>(); };
+            const auto p = a(one.at_run_time()), q = a(other);
+            BOOST_TEST(((p == exact) == active && (q == exact) == active));
+          };
+          (equal(std::get<I>(of_arrays.gradients), std::get<I>(of_types.gradients), std::get<I>(traced.gradients)),
+           ...);
+        }(std::make_index_sequence<1 + sizeof...(W)>());
+        return window_bytes(program, t.at_run_time()...);
+      },
+      typed);
+}
+/// Whole numbers from -3 to 3.
+template <std::size_t N>
+xt::xtensor<double, N> small(const std::array<std::size_t, N>& shape, std::size_t salt) {
+  xt::xtensor<double, N> x(shape);
+  for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<double>((5 * k + k / 7 + salt) % 7) - 3;
+  return x;
+}
+/// LeNet, a U-Net and a wave, with rows over P workers.
+template <std::size_t P>
+void check_typed_on(const world& everyone) {
+  static constexpr mesh m{axis{"rows", P}};
+  constexpr sharding rows = m.layout("", "", "rows", ""), four = m.layout("", "", "", "");
+  const xt::xtensor<double, 4> v = small<4>({2, 1, 3, 3}, 2), w = small<4>({2, 2, 3, 3}, 3);
+  const auto le_net = [](const auto& x, const auto& a, const auto& b, const auto& dense) {
+    const auto layer = [](const auto& images, const auto& filters) {
+      return max_pool<2>(relu(convolve<2>(images, filters, {.padding = {1, 1}})), {.kernel = {2, 2}});
+    };
+    return matmul(reshape<m.layout("", "")>(layer(layer(x, a), b), {1, 48}), dense);
+  };
+  // Each worker has 48 / P rows of 8 columns, of batch 1; a worker with two neighbours receives a row from each.
+  const std::size_t sides = P == 1 ? 0 : P == 2 ? 1 : 2, cell = sizeof(double);
+  const auto images = small<4>({1, 1, 48, 8}, 1);
+  BOOST_TEST((check_typed<rows, four, four, m.layout("", "")>(everyone, le_net, images, v, w, small<2>({48, 4}, 6))) ==
+             sides * cell * (8 * 1 + 4 * 2));  // a row of the image, and one of 2 channels of half the columns
+  BOOST_TEST((check_typed<rows, four, four, four>(everyone, joined_u_net, images, v, w, small<4>({1, 4, 3, 3}, 4))) ==
+             sides * cell * (8 * 1 + 4 * 2 + 8 * 4));
+  // The rows above and below are windows of their own, of one row each.
+  BOOST_TEST((check_typed<m.layout("rows", ""), m.layout("rows", "")>(
+                 everyone, plane_wave, small<2>({12, 8}, 1), small<2>({12, 8}, 5))) == (P == 1 ? 0 : 2) * cell * 8);
+}
+
 }  // namespace
+
+BOOST_AUTO_TEST_CASE(traced_networks_have_the_bits_of_typed_ones_and_move_their_halos) {
+  const world everyone(test::workers());
+  switch (everyone.size()) {
+    case 1:
+      return check_typed_on<1>(everyone);
+    case 2:
+      return check_typed_on<2>(everyone);
+    case 3:
+      return check_typed_on<3>(everyone);
+    case 4:
+      return check_typed_on<4>(everyone);
+    case 6:
+      return check_typed_on<6>(everyone);
+    default:
+      BOOST_TEST_MESSAGE("one of the numbers of workers whose types are compiled");
+  }
+}
 
 BOOST_AUTO_TEST_CASE(traced_programs_work_along_sharded_dimensions) {
   const world everyone(test::workers());
@@ -144,6 +252,9 @@ BOOST_AUTO_TEST_CASE(traced_programs_work_along_sharded_dimensions) {
     const spec other(all[random() % all.size()], {6, 5});
     windows += check_windows(everyone, concatenated, {x[0], other}, two);
     windows += check_windows(everyone, concatenated_and_cut, {x[0], other}, two);
+    windows +=
+        check_windows(everyone, plane_wave,
+                      {spec(all[random() % all.size()], {12, 8}), spec(all[random() % all.size()], {12, 8})}, two);
     windows += check_windows(everyone, wave, {x[0], spec(all[random() % all.size()], {8, 5})}, two);
   }
   BOOST_TEST((P == 1 || windows > 0U), windows);
@@ -165,6 +276,10 @@ BOOST_AUTO_TEST_CASE(traced_networks_keep_their_features_sharded) {
     windows += check_windows(everyone, convolved, {x, v}, std::make_index_sequence<2>());
     windows += check_windows(everyone, network, {x, v, w}, std::make_index_sequence<3>());
     windows += check_windows(everyone, u_net, {x, v, w}, std::make_index_sequence<3>());
+    windows += check_windows(
+        everyone, joined_u_net,
+        {spec(images, {2, 1, 16, 12}), spec(whole, {2, 1, 3, 3}), spec(whole, {2, 2, 3, 3}), spec(whole, {1, 4, 3, 3})},
+        std::make_index_sequence<4>());
     windows += check_windows(everyone, lenet,
                              {spec(images, {2, 1, 12, 12}), spec(whole, {2, 1, 3, 3}), spec(whole, {2, 2, 3, 3}),
                               spec(sharding(m, 2), {18, 4})},
