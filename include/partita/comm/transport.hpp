@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <partita/comm/box_exchange.hpp>
 #include <partita/comm/detail/exchange/joint_messages.hpp>
@@ -19,7 +18,7 @@
 namespace partita::detail {
 
 /// Makes a channel of a kernel, which has a number among those of the world. Collective.
-using make_channel = std::function<std::unique_ptr<way>(MPI_Comm everyone, std::uint64_t number)>;
+using make_channel = std::unique_ptr<way> (*)(MPI_Comm everyone, std::uint64_t number);
 /// The channels that a program adds, in the order in which they are tried: after the memory of a node, before messages.
 /// Requires: the same on all workers, before the first kernel.
 PARTITA_DECL std::vector<make_channel>& added_channels();
@@ -54,7 +53,7 @@ class transport {
         memory_way_(members_, channel_),
         message_way_(everyone, tag_, policy.message, members_.oversubscribed(), &own_node::of(everyone)),
         ways_{&memory_way_} {
-    for (const make_channel& make : policy.more) ways_.push_back(more_.emplace_back(make(everyone, number())).get());
+    for (const make_channel make : policy.more) ways_.push_back(more_.emplace_back(make(everyone, number())).get());
     ways_.push_back(&message_way_);
     if (policy.refuse_messages) expect_one_memory();
   }

@@ -22,9 +22,7 @@ class members_by_node {
   /// local rank ⌊k·d/c⌋ of a node with d members, so that the work is balanced.
   PARTITA_DECL std::size_t lane(std::size_t member, std::size_t node) const;
   /// With which of n workers of another node a member is paired in this way.
-  std::size_t turn(std::size_t member, std::size_t n) const {
-    return rank_[member] * n / members_[node_[member]].size();
-  }
+  std::size_t turn(std::size_t k, std::size_t n) const { return rank_[k] * n / members_[node_[k]].size(); }
 
  private:
   std::vector<std::size_t> node_, rank_;  // by member

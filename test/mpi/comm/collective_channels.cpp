@@ -372,7 +372,9 @@ BOOST_AUTO_TEST_CASE(a_steady_loop_takes_no_fresh_block) {
 BOOST_AUTO_TEST_CASE(a_third_transport_carries_boxes_and_blocks_of_groups) {
   // [added]
   partita::detail::added_channels() = {
-      [](MPI_Comm everyone, std::uint64_t number) { return std::make_unique<test::folder_channel>(everyone, number); }};
+      [](MPI_Comm everyone, std::uint64_t number) -> std::unique_ptr<partita::detail::way> {
+        return std::make_unique<test::folder_channel>(everyone, number);
+      }};
   // [/added]
   {
     const test::pretended messages_only("PARTITA_SHARED", "0");

@@ -12,7 +12,7 @@ PARTITA_DEF collective_channels::collective_channels(MPI_Comm everyone, group_pl
       ahead_(static_cast<tag>(own_node::of(everyone).next_tag())),
       memory_(arena::of(members_, policy.shared ? policy.arena_bytes : 0)),
       pages_(members_, memory_, plan_) {
-  for (const make_channel& make : policy.more) more_.push_back(make(everyone, number()));
+  for (const make_channel make : policy.more) more_.push_back(make(everyone, number()));
   for (const worker_group& g : plan_.groups) ways_.push_back(way_of(g));
 }
 
