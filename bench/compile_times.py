@@ -12,6 +12,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "test" / "structure"))
 from compile_cost import WAYS, flags
@@ -95,9 +96,9 @@ def lines(compiler, programs, found, unit, options):
     version = subprocess.run([compiler, "-dumpfullversion" if "clang" not in compiler else "-dumpversion"],
                              capture_output=True, text=True).stdout.strip()
     runs = "one run" if options.rounds == 1 else f"medians of {options.rounds} runs"
-    yield (f"{compiler} {version}, {runs} of each in turn, `-O2` unless said: user seconds, in parentheses as multiples of "
-           f"{unit:.2f} s, which including xtensor and Boost.MPI alone takes; peak memory; size of the object. Before: "
-           f"{options.before}.")
+    yield from textwrap.wrap(f"{compiler} {version}, {runs} of each in turn, `-O2` unless said: user seconds, in parentheses "
+                             f"as multiples of {unit:.2f} s, which including xtensor and Boost.MPI alone takes; peak memory; "
+                             f"size of the object. Before: {options.before}.", 120)
     yield ""
     what = [f"{head}, {side}" for head in ("s", "MB", "kB") for side in SIDES]
     yield f"| a whole program | {' | '.join(what)} |"
