@@ -65,7 +65,7 @@ class collective_channels {
  private:
   PARTITA_DECL collective_channel way_of(const worker_group& g);
   /// The first channel that reaches all members of a group; null if there is none.
-  PARTITA_DECL group_channel* channel_of(const worker_group& g) const;
+  PARTITA_DECL group_channel* channel_of(const worker_group& g);
 
   group_plan plan_;
   const own_node& members_;

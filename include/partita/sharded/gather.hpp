@@ -12,20 +12,6 @@ namespace detail {
 
 template <class X, class Indices>
 concept both_traced = tensor_kind<X> == 3 && tensor_kind<Indices> == 3;
-/// Only arrays, or only tensors.
-template <class... X>
-concept arrays_or_tensors = (ranked_array<X> && ...) || (tensor_value<X> && ...);
-
-/// with_sums, also of arrays, whose indices are integers or elements of the type of x.
-template <bool Replaces, class Op, class X, class Indices, class Updates>
-auto with_sums_at(const Op& op, const char* call, const X& x, const Indices& indices, const Updates& updates) {
-  if constexpr (tensor_kind<X> == 0) {
-    const xt::xtensor<element_of<X>, rank_of<Indices>> said = xt::cast<element_of<X>>(indices);
-    return as_array<rank_of<X>>(with_sums<Replaces>(op, call, as_run_time(x), as_run_time(said), as_run_time(updates)));
-  } else {
-    return with_sums<Replaces>(op, call, x, indices, updates);
-  }
-}
 /// The extents of the first K dimensions of x.
 template <std::size_t K, class X>
 shape_list counted_extents(const X& x, const char* call) {
@@ -209,7 +195,7 @@ auto add_along_axis(const X& x, const Indices& indices, const Updates& updates, 
   static_assert(detail::has_dimensions<X, D>,
                 PARTITA_REQUIRES_DIMENSION("partita::add_along_axis(x, indices, updates, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>)
-    return detail::with_sums_at<false>(detail::add_along_operation<D>{detail::extent_of(x, D, "add_along_axis")},
+    return detail::with_sums<false>(detail::add_along_operation<D>{detail::extent_of(x, D, "add_along_axis")},
                                        "add_along_axis", x, indices, updates);
 }
 template <class X, class Indices, class Updates, std::size_t D>
@@ -218,7 +204,7 @@ auto put_along_axis(const X& x, const Indices& indices, const Updates& updates, 
   static_assert(detail::has_dimensions<X, D>,
                 PARTITA_REQUIRES_DIMENSION("partita::put_along_axis(x, indices, updates, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>)
-    return detail::with_sums_at<true>(detail::add_along_operation<D>{detail::extent_of(x, D, "put_along_axis")},
+    return detail::with_sums<true>(detail::add_along_operation<D>{detail::extent_of(x, D, "put_along_axis")},
                                       "put_along_axis", x, indices, updates);
 }
 
@@ -231,14 +217,14 @@ template <std::size_t K, class X, class Indices, class Updates>
   requires detail::arrays_or_tensors<X, Indices, Updates>
 auto scatter_add_nd(const X& x, const Indices& indices, const Updates& updates) {
   static_assert(K > 0, "partita::scatter_add_nd<K>(x, indices, updates): requires K of 1 or more");
-  return detail::with_sums_at<false>(detail::add_nd_operation<K>{detail::counted_extents<K>(x, "scatter_add_nd")},
+  return detail::with_sums<false>(detail::add_nd_operation<K>{detail::counted_extents<K>(x, "scatter_add_nd")},
                                      "scatter_add_nd", x, indices, updates);
 }
 template <std::size_t K, class X, class Indices, class Updates>
   requires detail::arrays_or_tensors<X, Indices, Updates>
 auto scatter_nd(const X& x, const Indices& indices, const Updates& updates) {
   static_assert(K > 0, "partita::scatter_nd<K>(x, indices, updates): requires K of 1 or more");
-  return detail::with_sums_at<true>(detail::add_nd_operation<K>{detail::counted_extents<K>(x, "scatter_nd")},
+  return detail::with_sums<true>(detail::add_nd_operation<K>{detail::counted_extents<K>(x, "scatter_nd")},
                                     "scatter_nd", x, indices, updates);
 }
 

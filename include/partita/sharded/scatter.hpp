@@ -123,16 +123,26 @@ std::size_t extent_of(const X& x, std::size_t d, const char* call) {
   return all[dimension_of(static_cast<std::ptrdiff_t>(d), all.size(), call)];
 }
 
-/// x and the sums of the updates that `op` makes at the indices, or these sums in place of the elements of x.
+/// Only arrays, or only tensors.
+template <class... X>
+concept arrays_or_tensors = (ranked_array<X> && ...) || (tensor_value<X> && ...);
+
+/// x and the sums of the updates that `op` makes at the indices, or these sums in place of the elements of x. Indices
+/// of arrays are integers or elements of the type of x.
 template <bool Replaces, class Op, class X, class Indices, class Updates>
 auto with_sums(const Op& op, const char* call, const X& x, const Indices& indices, const Updates& updates) {
-  const auto sums = operate(op, updates, indices);
-  if (sums.extents() != x.extents())
-    throw shape_error(text("partita::") << call << ": requires updates that fit indices and x, got updates of "
-                                        << updates.extents() << " and indices of " << indices.extents() << " for x of "
-                                        << x.extents());
-  if constexpr (Replaces) return where(operate(op, ones_like(updates), indices), sums, x);
-  else return add(x, sums);
+  if constexpr (tensor_kind<X> == 0) {
+    const xt::xtensor<element_of<X>, rank_of<Indices>> said = xt::cast<element_of<X>>(indices);
+    return as_array<rank_of<X>>(with_sums<Replaces>(op, call, as_run_time(x), as_run_time(said), as_run_time(updates)));
+  } else {
+    const auto sums = operate(op, updates, indices);
+    if (sums.extents() != x.extents())
+      throw shape_error(text("partita::")
+                        << call << ": requires updates that fit indices and x, got updates of " << updates.extents()
+                        << " and indices of " << indices.extents() << " for x of " << x.extents());
+    if constexpr (Replaces) return where(operate(op, ones_like(updates), indices), sums, x);
+    else return add(x, sums);
+  }
 }
 
 }  // namespace detail
@@ -149,12 +159,13 @@ auto take(const X& x, const Indices& indices, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::take(x, indices, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>) return operate(detail::take_rows_operation<D>{}, x, indices);
 }
-/// Adds each update to x at its index along a dimension: `scatter_add(x, indices, updates, dimensions<0>)`.
+/// Adds each update to x at its index along a dimension: `scatter_add(x, indices, updates, dimensions<0>)`. Indices of
+/// tensors have the element type of x; those of plain arrays may be integers, too.
 /// Shapes:   the updates have the dimensions of the indices in place of that dimension of x [shape_error].
 /// Cost:     if the indices are sharded, the result is a partial sum, which is reduced when it is read.
 /// Adjoint:  dy for x; `take` of dy at the indices for the updates; none for the indices.
 template <class X, class Indices, class Updates, std::size_t D>
-  requires(detail::tensor_value<X> && detail::tensor_value<Indices> && detail::tensor_value<Updates>)
+  requires detail::arrays_or_tensors<X, Indices, Updates>
 auto scatter_add(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>,
                 PARTITA_REQUIRES_DIMENSION("partita::scatter_add(x, indices, updates, dimensions<d>)"));
@@ -162,38 +173,17 @@ auto scatter_add(const X& x, const Indices& indices, const Updates& updates, dim
     return detail::with_sums<false>(detail::add_rows_operation<D>{detail::extent_of(x, D, "scatter_add")},
                                     "scatter_add", x, indices, updates);
 }
-/// The same for plain arrays, whose indices are integers or elements of the type of x.
-template <ranked_array X, ranked_array Indices, ranked_array Updates, std::size_t D>
-auto scatter_add(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D> along) {
-  using T = element_of<X>;
-  static_assert(detail::has_dimensions<X, D>,
-                PARTITA_REQUIRES_DIMENSION("partita::scatter_add(x, indices, updates, dimensions<d>)"));
-  const xt::xtensor<T, rank_of<Indices>> said = xt::cast<T>(indices);
-  if constexpr (detail::has_dimensions<X, D>)
-    return detail::as_array<rank_of<X>>(
-        scatter_add(detail::as_run_time(x), detail::as_run_time(said), detail::as_run_time(updates), along));
-}
 /// x with the elements at the indices replaced by the updates; updates with equal indices are summed.
 /// Shapes:   as scatter_add.
 /// Adjoint:  for x, dy where nothing was replaced; for the updates, dy where they replaced an element.
 template <class X, class Indices, class Updates, std::size_t D>
-  requires(detail::tensor_value<X> && detail::tensor_value<Indices> && detail::tensor_value<Updates>)
+  requires detail::arrays_or_tensors<X, Indices, Updates>
 auto scatter(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>,
                 PARTITA_REQUIRES_DIMENSION("partita::scatter(x, indices, updates, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>)
     return detail::with_sums<true>(detail::add_rows_operation<D>{detail::extent_of(x, D, "scatter")}, "scatter", x,
                                    indices, updates);
-}
-/// The same for plain arrays, as for scatter_add.
-template <ranked_array X, ranked_array Indices, ranked_array Updates, std::size_t D>
-auto scatter(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D> along) {
-  static_assert(detail::has_dimensions<X, D>,
-                "partita::scatter(x, indices, updates, dimensions<d>): requires a dimension that x has; count from 0");
-  const xt::xtensor<element_of<X>, rank_of<Indices>> said = xt::cast<element_of<X>>(indices);
-  if constexpr (detail::has_dimensions<X, D>)
-    return detail::as_array<rank_of<X>>(
-        scatter(detail::as_run_time(x), detail::as_run_time(said), detail::as_run_time(updates), along));
 }
 
 }  // namespace partita

@@ -153,7 +153,7 @@ PARTITA_DEF void box_exchange::finish_boxes() {
   if (!advance()) {
     const bool is_traced = trace::on() && trace::begin_wait();
     const auto from = is_traced ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
-    for (backoff p(oversubscribed_); !advance();) p.pause();
+    wait([] {});
     if (is_traced) trace::end_wait(std::chrono::steady_clock::now() - from);
   }
   for (const auto& c : carriers_) c->finish();

@@ -27,13 +27,13 @@ PARTITA_DEF void collective_channels::has_moved(bool later) {
   trace::end_call(call, moved_.messages, moved_.bytes_by_message, moved_.bytes_shared);
 }
 
-PARTITA_DEF group_channel* collective_channels::channel_of(const worker_group& g) const {
+PARTITA_DEF group_channel* collective_channels::channel_of(const worker_group& g) {
   const auto reaches_all = [&](const group_channel& one) {
     bool all = true;
     for (std::size_t k = 0; k < g.members.size(); ++k) all = all && (k == g.position || one.reaches(g.members[k]));
     return all;
   };
-  if (reaches_all(pages_)) return const_cast<node_pages*>(&pages_);
+  if (reaches_all(pages_)) return &pages_;
   for (const auto& one : more_)
     if (reaches_all(*one)) return one.get();
   return nullptr;

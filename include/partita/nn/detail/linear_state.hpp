@@ -120,11 +120,12 @@ struct linear_state {
     if constexpr (Algorithm != weight_stationary) {
       world_state& everyone = *p_x.world().state();
       if (x_shape.size() <= 2 || everyone.level() != checks::agree) return;
-      std::vector<std::size_t> batch(x_shape.begin(), x_shape.end() - 1);
+      const bool known = std::equal(x_shape.begin(), x_shape.end() - 1, last_batch.begin(), last_batch.end());
       const std::uint64_t all_know = agree_if_checked(
           everyone, mixed(0x6261746368ULL, x_shape.size()), local_error(error_message),
-          [&] { return text("partita::linear(x)"); }, !p_x.active() || batch == last_batch ? 1 : 0);
+          [&] { return text("partita::linear(x)"); }, !p_x.active() || known ? 1 : 0);
       if (all_know != 0) return;
+      std::vector<std::size_t> batch(x_shape.begin(), x_shape.end() - 1);
       if (const text difference = difference_of_batches(p_x, batch); !difference.empty())
         throw shape_error(one_batch(difference));
       last_batch = std::move(batch);

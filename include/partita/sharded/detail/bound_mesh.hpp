@@ -163,8 +163,8 @@ class bound_mesh {
   }
   std::size_t world_size() const { return world_.active() ? world_.size() : where_.workers().bound(); }
   template <class T>
-  planned_exchange prepared(const box_overlaps& boxes) const {
-    return {boxes, worker(), element_kind::moved<T>()};
+  planned_exchange prepared(box_overlaps boxes) const {
+    return {std::move(boxes), worker(), element_kind::moved<T>()};
   }
   /// The plan with this number for elements T; `make()` returns a new one.
   template <class T, class Plan, class Make>

@@ -7,6 +7,7 @@
 #include <partita/core/config.hpp>
 #include <partita/plan/plan_boxes.hpp>
 #include <partita/sharded/detail/execution.hpp>
+#include <utility>
 #include <vector>
 
 namespace partita::detail {
@@ -14,11 +15,11 @@ namespace partita::detail {
 /// This worker's part of a movement between dense blocks.
 class planned_exchange {
  public:
-  planned_exchange(const box_overlaps& boxes, std::size_t worker, const element_kind& kind)
+  planned_exchange(box_overlaps boxes, std::size_t worker, const element_kind& kind)
       : plan_(plan_boxes(boxes, worker)),
-        boxes_(std::make_shared<box_overlaps>(boxes)),
+        boxes_(std::make_shared<box_overlaps>(std::move(boxes))),
         kind_(kind),
-        most_taken_(boxes.most_taken()) {}
+        most_taken_(boxes_->most_taken()) {}
   planned_exchange(planned_exchange&&) = default;
 
   /// Every box comes directly from a worker that holds it.

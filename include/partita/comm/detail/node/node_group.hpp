@@ -11,37 +11,24 @@
 
 namespace partita::detail {
 
-/// One worker's part in a group of its node. All members make the same calls with the same number of bytes.
-class node_group : private node_sum {
+/// One worker's part in a group of its node. Blocks are read where they are if all members can reach them.
+/// Cost:     a broadcast is one copy for each member that gets the bytes, all at the same time. No staging if x, or the
+///           block of the first member that gets it, is in shared memory.
+class node_group final : public group_transport, private node_sum {
  public:
   /// `pages` are those of all members, the root's first; this worker has index `me`.
   using node_sum::node_sum;
-
-  using group_meeting::far;
   using group_meeting::size;
-  using node_sum::finish;
-  using node_sum::start;
 
-  /// Broadcasts the root's bytes x to all members. `y` is the destination; at the root it is nullptr or x if no copy is
-  /// needed. Returns false, on all members, with nothing moved, if there was no block that all members can reach.
-  /// Cost:     one copy for each member that gets the bytes, all at the same time. No staging if x, or the block of the
-  ///           first member that gets it, is in shared memory.
-  PARTITA_DECL bool spread(const char* x, char* y, std::size_t bytes);
-
-  /// The root's part of a broadcast, left pending. It does not wait; x must not change before finish_spread. The other
-  /// members call spread.
-  PARTITA_DECL void start_spread(const char* x, char* y, std::size_t bytes);
-  /// The same before any worker has agreed to the call: no member reads it before all have agreed. False if it would
-  /// have to wait.
-  PARTITA_DECL bool show_ahead(const char* x, std::size_t bytes);
-  /// The agreement failed: undoes show_ahead.
-  PARTITA_DECL void roll_back();
-  /// Waits until all members have taken the bytes that start_spread shows. Returns false in the same case as spread.
-  PARTITA_DECL bool finish_spread(std::size_t bytes);
-
-  /// Shows a block of the root to all members. Returns its address on each of them; nullptr on all if they cannot reach
-  /// it.
-  PARTITA_DECL char* show(void* block);
+  PARTITA_INLINE bool spread(const char* x, char* y, std::size_t bytes) override;
+  PARTITA_INLINE void start_spread(const char* x, char* y, std::size_t bytes) override;
+  PARTITA_INLINE bool finish_spread(std::size_t bytes) override;
+  PARTITA_INLINE bool show_ahead(const char* x, std::size_t bytes) override;
+  PARTITA_INLINE void roll_back() override;
+  void start(const block_sum& s) override { node_sum::start(s); }
+  bool finish(const block_sum& s) override { return node_sum::finish(s); }
+  PARTITA_INLINE char* show(void* block) override;
+  bool far() const override { return group_meeting::far(); }
 
  private:
   static constexpr std::uint64_t whole = 0xffffffffULL;

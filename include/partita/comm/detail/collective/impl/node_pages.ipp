@@ -9,27 +9,6 @@
 
 namespace partita::detail {
 
-/// The members of a group of one node.
-class memory_group final : public group_transport {
- public:
-  memory_group(arena& memory, std::vector<std::size_t> places, std::vector<group_page*> pages, std::size_t me,
-               bool oversubscribed)
-      : group_(memory, std::move(places), std::move(pages), me, oversubscribed) {}
-
-  bool spread(const char* x, char* y, std::size_t bytes) override { return group_.spread(x, y, bytes); }
-  void start_spread(const char* x, char* y, std::size_t bytes) override { group_.start_spread(x, y, bytes); }
-  bool finish_spread(std::size_t bytes) override { return group_.finish_spread(bytes); }
-  bool show_ahead(const char* x, std::size_t bytes) override { return group_.show_ahead(x, bytes); }
-  void roll_back() override { group_.roll_back(); }
-  void start(const block_sum& s) override { group_.start(s); }
-  bool finish(const block_sum& s) override { return group_.finish(s); }
-  char* show(void* block) override { return group_.show(block); }
-  bool far() const override { return group_.far(); }
-
- private:
-  node_group group_;
-};
-
 PARTITA_DEF node_pages::node_pages(const own_node& members, arena& memory, const group_plan& plan)
     : members_(members), memory_(memory), shown_(members.size()) {
   for (std::size_t k = 0; k < plan.groups.size(); ++k) pages_[k] = memory_.allocate_signals(sizeof(group_page));
@@ -67,8 +46,8 @@ std::unique_ptr<group_transport> node_pages::prepare_group(const worker_group& g
     const std::size_t which = shown.group[0] == group.number ? 0 : 1;
     pages.push_back(reinterpret_cast<group_page*>(memory_.at(places.back(), shown.page[which])));
   }
-  return std::make_unique<memory_group>(memory_, std::move(places), std::move(pages), group.position,
-                                        members_.oversubscribed());
+  return std::make_unique<node_group>(memory_, std::move(places), std::move(pages), group.position,
+                                      members_.oversubscribed());
 }
 
 }  // namespace partita::detail

@@ -6,7 +6,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF bool node_group::spread(const char* x, char* y, std::size_t bytes) {
+bool node_group::spread(const char* x, char* y, std::size_t bytes) {
   const std::uint64_t e = ++call_;
   if (bytes == 0) return end(true);
   return bytes <= group_page::small ? spread_small(x, y, bytes, e)
@@ -14,7 +14,7 @@ PARTITA_DEF bool node_group::spread(const char* x, char* y, std::size_t bytes) {
                                     : take(y, bytes, e);
 }
 
-PARTITA_DEF void node_group::start_spread(const char* x, char* y, std::size_t bytes) {
+void node_group::start_spread(const char* x, char* y, std::size_t bytes) {
   const std::uint64_t e = ++call_;
   if (bytes == 0) return;
   if (bytes <= group_page::small) {
@@ -34,18 +34,18 @@ PARTITA_DEF void node_group::start_spread(const char* x, char* y, std::size_t by
   if (y != nullptr && y != through) std::memcpy(y, x, bytes);
 }
 
-PARTITA_DEF bool node_group::show_ahead(const char* x, std::size_t bytes) {
+bool node_group::show_ahead(const char* x, std::size_t bytes) {
   if (bytes == 0 || bytes > group_page::small || !has_room(call_ + 1)) return false;
   fill_slot(x, bytes, ++call_);
   return true;
 }
 
-PARTITA_DEF void node_group::roll_back() {
+void node_group::roll_back() {
   ready(me_, call_).post(call_ - 1);
   --call_;
 }
 
-PARTITA_DEF bool node_group::finish_spread(std::size_t bytes) {
+bool node_group::finish_spread(std::size_t bytes) {
   const std::uint64_t e = call_;
   if (bytes <= group_page::small) return end(true);
   if (ready(0, e).block == by_message) return end(false);
@@ -54,7 +54,7 @@ PARTITA_DEF bool node_group::finish_spread(std::size_t bytes) {
   return end(true);
 }
 
-PARTITA_DEF char* node_group::show(void* block) {
+char* node_group::show(void* block) {
   const std::uint64_t e = ++call_;
   if (me_ == 0) {
     make_room(e);
