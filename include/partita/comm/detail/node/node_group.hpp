@@ -17,8 +17,8 @@ namespace partita::detail {
 class node_group final : public group_transport, private node_sum {
  public:
   /// `pages` are those of all members, the root's first; this worker has index `me`.
-  using node_sum::node_sum;
   using group_meeting::size;
+  using node_sum::node_sum;
 
   PARTITA_INLINE bool spread(const char* x, char* y, std::size_t bytes) override;
   PARTITA_INLINE void start_spread(const char* x, char* y, std::size_t bytes) override;
