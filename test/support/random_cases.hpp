@@ -1,15 +1,17 @@
 // How many cases a test tries (random cases, rounds of a loop, elements), and counters of them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 
 namespace test {
 
-/// `all`, or all / PARTITA_TEST_SHARE inside a sanitizer or valgrind, which look for a different kind of mistake.
+/// `all`, or all / PARTITA_TEST_SHARE and at least one, in the quick run, and inside a sanitizer or valgrind, which
+/// look for a different kind of mistake.
 inline std::size_t random_cases(std::size_t all) {
   const char* const share = std::getenv("PARTITA_TEST_SHARE");
-  return share == nullptr ? all : all / std::strtoul(share, nullptr, 10);
+  return share == nullptr || all == 0 ? all : std::max(all / std::strtoul(share, nullptr, 10), std::size_t{1});
 }
 
 /// How many random calls of kernels and layers this program has compared with an oracle so far. The main function
