@@ -53,17 +53,24 @@ struct element_row {
   }
 
  private:
+  static constexpr std::size_t at_once = 32;
+
   template <class Element, class Number, std::size_t... I, std::size_t... P>
   static void loop([[maybe_unused]] const double* parameters, std::size_t n, T* y, std::ptrdiff_t sy, const T* const* x,
                    const std::ptrdiff_t* sx, std::index_sequence<I...>, std::index_sequence<P...>) {
     const Value f{};
     [[maybe_unused]] const Number number[] = {saturated<Number>(parameters[P])..., Number()};
     const T* const from[] = {x[I]...};
-    if (sy == 1 && ((sx[I] == 1) && ...)) {  // a loop that compilers vectorise
-      for (std::size_t k = 0; k < n; ++k) y[k] = static_cast<T>(f(static_cast<Element>(from[I][k])..., number[P]...));
-      return;
-    }
-    for (std::size_t k = 0; k < n; ++k) {
+    std::size_t k = 0;
+    if (sy == 1 && ((sx[I] == 1) && ...))  // -O2 vectorises loops of known length whose elements depend on no other
+      for (; k + at_once <= n; k += at_once) {
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC ivdep
+#endif
+        for (std::size_t j = 0; j < at_once; ++j)
+          y[k + j] = static_cast<T>(f(static_cast<Element>(from[I][k + j])..., number[P]...));
+      }
+    for (; k < n; ++k) {
       const auto i = static_cast<std::ptrdiff_t>(k);
       y[i * sy] = static_cast<T>(f(static_cast<Element>(from[I][i * sx[I]])..., number[P]...));
     }
