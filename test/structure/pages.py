@@ -7,7 +7,7 @@
   MPI functions that pages name exist in the code.
 - docs/cheat-sheet.md has every header of the front door that programs call, by its name or one of its functions.
 - Every column of a table has a head. docs/cheat-sheet.md lists the headers that partita.hpp leaves out.
-- A qualified name is one of the code.
+- A qualified name is one of the code; so is what a page calls.
 - A limit that a page gives is the one of the code. No page gives MPI windows to a library that makes none."""
 import pathlib
 import re
@@ -27,6 +27,7 @@ CALLED = {
     "sharded/printed": "std::cout << x", "io/npy": "save_npy", "io/sharded_npy": 'save_npy("w.npy", x)', "io/optimiser_state": "save_optimiser",
 }
 NOT_CALLED = {"nn/layer": "a concept", "sharded/fallback_overloads": "the errors of wrong calls"}
+BUILD_CALLS = {"dependency", "find_package", "target_link_libraries"}      # of Meson and CMake
 NOT_LISTED = {"partita/comm/mpi_info_null.hpp", "partita/kernel/index_list.hpp", "partita/rule/broadcast_factors.hpp"}
 OTHERS = {"scale::symmetric", "repartition::adjoint"}      # of other libraries, or of a base class
 PAPERS = {"MPI_Reduce"}      # decisions say why these are not called
@@ -191,6 +192,21 @@ def unknown_members(root, pages):
                 yield page, f"names {name}, which the code does not have"
 
 
+def unknown_calls(root, pages):
+    """What a page calls, as `cumsum(x)`, is in the code; so is every name in the tables of docs/layers.md, as `layer_norm`."""
+    words = {word for folder in ("include", "examples", "test") for f in (root / folder).rglob("*") if f.suffix in (".hpp", ".ipp", ".cpp")
+             for word in re.findall(r"\w+", re.sub(r"//.*", "", f.read_text(errors="replace")))}
+    for page, text in pages.items():
+        text = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.M | re.S)
+        if "coming-from" in page:      # the first column is another library's
+            text = re.sub(r"^\|(?:`[^`]*`|[^|`])*", "", text, flags=re.M)
+        names = {name for piece in re.findall(r"`([^`]+)`", text) for name in re.findall(r"(?<![\w.:])([a-z_]\w{2,})(?:<[^<>`]*>)?\(", piece)}
+        if page == "docs/layers.md":
+            names |= {name for row in re.findall(r"^\|.*", text, flags=re.M) for name in re.findall(r"`([a-z_]\w+)(?:<\w*>)?`", row)}
+        for name in sorted(names - words - BUILD_CALLS):
+            yield page, f"calls {name}, which the code does not have"
+
+
 def self_test():
     planted = {"Text\n\n    a table of\n    two lines\n": 1, "Text\n\n```\nx\n```\n": 1, "Words ```cpp int x; ``` words\n": 1,
                "```text\nnever closed\n": 1, "```text\na\n```text\nb\n": 1, "- item\n\n    more of it\n\n```sh\nls\n```\n": 0,
@@ -210,7 +226,7 @@ def main():
              if f.name != "CHANGELOG.md"}
     errors = [f"{page}:{line}: {what}" for page, text in pages.items() for line, what in broken_blocks(text)]
     errors += [f"{page}: {what}" for check in (missing_names, unnamed, unmentioned, unmapped, wrong_limits, wrong_headlines,
-                   wrong_lengths, nameless_columns, unlisted_headers, unknown_members)
+                   wrong_lengths, nameless_columns, unlisted_headers, unknown_members, unknown_calls)
                    for page, what in (check(root, pages))]
     for error in errors:
         print(error)
