@@ -74,7 +74,11 @@ BOOST_AUTO_TEST_CASE(all_kinds_of_sparse_matrices_are_read) {
 BOOST_AUTO_TEST_CASE(a_matrix_is_read_back_as_the_same_bits) {
   const world everyone(test::workers());
   const test::folder folder(test::workers());
-  for (const std::size_t n : {std::size_t{0}, std::size_t{2}, std::size_t{31}}) {
+  for (const auto& [n, is_on_one] :
+       {std::pair<std::size_t, bool>{0, true}, {2, true}, {31, true}, {0, false}, {3, false}, {31, false}}) {
+    // on one worker, or cut as the reader cuts them
+    const interval balanced = balanced_part(n, everyone.size(), everyone.id());
+    const interval rows = !is_on_one ? balanced : everyone.id() == 0 ? interval{0, n} : interval{n, n};
     std::mt19937 random(7);
     places all;
     std::vector<triplet<double>> given;
@@ -82,9 +86,9 @@ BOOST_AUTO_TEST_CASE(a_matrix_is_read_back_as_the_same_bits) {
       const std::size_t row = random() % n, column = random() % (n + 3);
       const int exponent = static_cast<int>(random() % 90) - 45;
       const double value = std::ldexp(static_cast<double>(random()) - 2e9, exponent);
-      if (all.insert({{row, column}, value}).second && everyone.id() == 0) given.push_back({row, column, value});
+      if (all.insert({{row, column}, value}).second && row >= rows.start && row < rows.stop)
+        given.push_back({row, column, value});
     }
-    const interval rows = everyone.id() == 0 ? interval{0, n} : interval{n, n};  // other cuts than those of the reader
     const csr_matrix<double> a(everyone, rows, balanced_part(n + 3, everyone.size(), everyone.id()), given);
     save_matrix_market(folder / "b.mtx", everyone, a);
     check_equal(everyone, load_matrix_market<double>(folder / "b.mtx", everyone), n, n + 3, all);
@@ -112,6 +116,8 @@ BOOST_AUTO_TEST_CASE(wrong_files_are_one_error_on_all_workers) {
       {good + "2 2 1\n1 1 1 1\n", "not a row, a column and a value"},
       {good + "2 2 1\n0 1 1\n", "counted from 1"},
       {good + "2 2 1\n3 1 1\n", "counted from 1"},
+      {good + "2 2 1\n1 0 1\n", "counted from 1"},
+      {good + "2 2 1\n1 3 1\n", "counted from 1"},
       {"%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1\n", "above the diagonal"},
       {"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n1 1 1\n", "not below the diagonal"}};
   for (const auto& [bytes, part] : table) {
