@@ -258,3 +258,15 @@ BOOST_AUTO_TEST_CASE(windows_of_what_is_cut_are_the_sequential_ones) {
   }
   BOOST_TEST(wrong == 0U);
 }
+
+// Rows of other workers come before and behind the block: what lies there in memory is not touched.
+BOOST_AUTO_TEST_CASE(a_gradient_of_a_lookup_stays_within_its_block) {
+  const auto rows = std::make_shared<const std::vector<std::size_t>>(std::vector<std::size_t>{4, 0, 2, 3, 2});
+  const std::vector<number> dy{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  std::vector<number> memory(12, 77);  // rows -2 to 3 of the block, whose own are 0 and 1
+  const shape_list given{5, 2}, block{2, 2};
+  const tensor_part<const number> from{dy.data(), given, {interval{0, 5}, interval{0, 2}}, given};
+  const tensor_part<number> to{memory.data() + 4, block, {interval{1, 3}, interval{0, 2}}, given};
+  detail::untake_operation<0, 1, true>{{rows, {5}}, 5}.local(from, to);
+  BOOST_TEST((memory == std::vector<number>{77, 77, 77, 77, 0, 0, 14, 16, 77, 77, 77, 77}));
+}
