@@ -32,10 +32,11 @@ constexpr const char* usage =
   EXTENTS   of a tensor, or for broadcast of one block: 12x12
   RULE      letters are dimensions: "bmk,kn->bmn"
   LAYOUT    which mesh axes shard each dimension: data,,model
-  --element BYTES   of one number (4)         --svg FILE   also draws it
+  --svg FILE        also draws it
+  --element BYTES   of one number (4), in broadcast, sum_reduce, repartition and linear
 
 It says whether the movement is legal and why, what each worker does, and what it costs on 10 to 1 000 000 workers.
-The exit code is 0 if it is legal, 1 if it is not, 2 if the command line cannot be read.
+The exit code is 0 if it is legal, 1 if it is not, 2 if the command line or a file cannot be read.
 )";
 
 int explained(int argc, char** argv) {
@@ -72,14 +73,16 @@ int main(int argc, char** argv) {
   } catch (const partita::error& e) {
     std::cout << "not legal: " << e.what() << "\n";
     code = 1;
-  } catch (const std::exception& e) {
+  } catch (const tool::usage_error& e) {
     problem = e.what();
+    if (problem.find('\n') == std::string::npos) problem += "; partita-explain --help shows how it is written\n";
+    code = 2;
+  } catch (const std::exception& e) {
+    problem = e.what() + std::string("\n");
     code = 2;
   }
   std::cout.rdbuf(terminal);
   if (code != 2) std::cout << said.str();
-  else
-    std::cerr << "partita-explain: " << problem
-              << (problem.find('\n') == std::string::npos ? "; partita-explain --help shows how it is written\n" : "");
+  else std::cerr << "partita-explain: " << problem;
   return code;
 }

@@ -21,6 +21,11 @@ struct usage_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A file that cannot be read or written, or a request that is too large: the exit code is 2 as well.
+struct request_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// The parts of a text between separators; an empty text is one empty part.
 inline std::vector<std::string> split(std::string_view all, char separator) {
   std::vector<std::string> parts(1);
@@ -35,7 +40,7 @@ inline std::size_t number(std::string_view digits) {
   std::size_t value = 0;
   const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (problem != std::errc() || end != digits.data() + digits.size())
-    throw usage_error("'" + std::string(digits) + "' is not a number");
+    throw usage_error("'" + std::string(digits) + "' is not a whole number");
   return value;
 }
 
@@ -44,6 +49,18 @@ inline partita::shape_list extents(std::string_view written) {
   partita::shape_list all;
   for (const std::string& one : split(written, 'x')) all.push_back(number(one));
   return all;
+}
+
+/// Whether a tensor has so many elements that its bytes on all workers could not be counted in 64 bits.
+template <class Extents>
+bool is_too_large(const Extents& extents, double most = 1e15) {
+  double elements = 1;
+  for (const std::size_t extent : extents) elements *= static_cast<double>(extent);
+  return elements > most;
+}
+template <class Extents>
+void require_countable(const Extents& extents) {
+  if (is_too_large(extents)) throw request_error("tensors of up to 1e15 elements can be explained");
 }
 
 /// A partition on the command line: 1x3, or 1x3@4 if its first worker is 4.
@@ -138,7 +155,7 @@ class arguments {
     if (!has("--svg")) return;
     const std::string name = value("--svg", "");
     std::ofstream file(name);
-    if (!(file << svg << "\n").flush()) throw usage_error("cannot write " + name);
+    if (!(file << svg << "\n").flush()) throw request_error("cannot write '" + name + "'");
   }
 
  private:

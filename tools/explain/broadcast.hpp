@@ -43,7 +43,7 @@ void draw(const arguments& given, const P& p_x, const Q& p_y) {
   using partita::transpose_dest, partita::transpose_src;
   using picture = Picture<partita::detail::extents_in<P>, partita::detail::extents_in<Q>>;
   if (!given.has("--svg")) return;
-  if (p_x.size() > 100 || p_y.size() > 100) throw usage_error("--svg draws up to 100 workers");
+  if (p_x.size() > 100 || p_y.size() > 100) throw request_error("--svg draws up to 100 workers");
   const bool src = given.has("--transpose-src"), dest = given.has("--transpose-dest");
   given.save(src && dest ? to_svg(picture(p_x, p_y, transpose_src, transpose_dest))
              : src       ? to_svg(picture(p_x, p_y, transpose_src))
@@ -105,7 +105,9 @@ inline int explain_broadcast(int argc, char** argv, bool reduction) {
   return with_rank(small.shape.size(), [&](auto s) {
     return with_rank(large.shape.size(), [&](auto l) {
       constexpr std::size_t S = decltype(s)::value, L = decltype(l)::value;
-      small.grid<S>(), large.grid<L>();  // or throws their error message
+      small.grid<S>(), large.grid<L>();                       // or throws their error message
+      if (std::max(small.size(), large.size()) > 10'000'000)  // chosen: lists of that many workers fit in memory
+        throw request_error("partitions of up to 10 000 000 workers can be explained");
       const auto a = small.array<S>();
       const auto b = large.array<L>();
       const auto verdict = judge_worker_broadcast(a, b, small_turned, large_turned, reduction);

@@ -36,7 +36,7 @@ inline void print_weights(const partita::linear_problem& of, const place& p_x, c
     partita::text box;
     box << partita::box<2>{{r.start, c.start}, {r.stop, c.stop}};
     std::vector<std::string> row{std::to_string(p_w.first + k),
-                                 box.c_str() + std::string(k % columns == 0 ? " and the bias" : "")};
+                                 box.c_str() + std::string(of.bias && k % columns == 0 ? " and the bias" : "")};
     if (stationary) {
       row.push_back("worker " + std::to_string(p_x.first + k % columns));
       row.push_back("worker " + std::to_string(p_y.first + k / columns));
@@ -63,6 +63,14 @@ inline std::string routes(partita::linear_algorithm how, const partita::linear_p
          among(p_w.shape[1], of.out_features, p_w.shape[0]);
 }
 
+/// Whether x, y or the weights are too large, or the operations on them too many to be counted.
+inline bool are_too_large(const partita::linear_problem& of) {
+  using shape = std::initializer_list<std::size_t>;
+  return is_too_large(shape{of.batch, of.in_features}) || is_too_large(shape{of.batch, of.out_features}) ||
+         is_too_large(shape{of.in_features, of.out_features}) ||
+         is_too_large(shape{of.batch, of.in_features, of.out_features}, 1e18);
+}
+
 inline int explain_linear(int argc, char** argv) {
   using namespace partita;
   const arguments given(argc, argv, {"--batch", "--in", "--out", "--element", "--algorithm", "--svg"}, {"--no-bias"});
@@ -74,6 +82,7 @@ inline int explain_linear(int argc, char** argv) {
                                .out_features = given.count("--out", 1024),
                                .element_bytes = given.count("--element", 4),
                                .bias = !given.has("--no-bias")};
+  if (are_too_large(problem)) throw request_error("tensors of up to 1e15 elements can be explained");
   std::cout << "linear layer, " << problem.in_features << " to " << problem.out_features << " features, batch "
             << problem.batch << ": x on " << written(p_x.shape) << ", y on " << written(p_y.shape) << ", W on "
             << written(p_w.shape) << "\n";
@@ -102,11 +111,14 @@ inline int explain_linear(int argc, char** argv) {
   std::cout << "\ncost as partitions and features grow together\n";
   table cost({"workers", "W on", "features", "routes", "messages", "bytes sent", "bytes held", "seconds"});
   strategy_changes changes;
+  bool too_large = false;
   for_scales(p_w.shape, [&](std::size_t factor) {
     const place larger = p_w.times(factor);
     linear_problem grown = of;
     grown.in_features *= larger.shape[1] / p_w.shape[1];
     grown.out_features *= larger.shape[0] / p_w.shape[0];
+    too_large = too_large || are_too_large(grown);
+    if (too_large) return;
     const linear_cost one = predict(how, grown, larger.array<2>());
     const std::string workers = std::to_string(larger.size()), by = routes(how, grown, larger);
     changes.add(workers, by);
@@ -116,11 +128,12 @@ inline int explain_linear(int argc, char** argv) {
               bytes(static_cast<double>(one.memory)), seconds(network.seconds(one))});
   });
   cost.print();
+  if (too_large) std::cout << larger_ones;
   changes.print("the routes");
   print_model();
   if (!given.has("--svg")) return 0;
   if (how != weight_stationary || p_w.size() > 100)
-    throw usage_error("--svg draws weight_stationary on up to 100 workers");
+    throw request_error("--svg draws weight_stationary on up to 100 workers");
   const auto row = [](const place& p) {
     return grid(dynamic_extents<2>(std::size_t{1}, p.size()), workers(p.first, p.first + p.size()));
   };

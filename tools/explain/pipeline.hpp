@@ -30,8 +30,8 @@ inline int explain_pipeline(int argc, char** argv) {
   given.require_words(2, "give the number of stages and of micro-batches");
   const std::size_t stages = number(given.words()[0]), micro_batches = number(given.words()[1]);
   const std::size_t groups = given.count("--groups", stages);
-  if (stages == 0 || micro_batches == 0 || stages * micro_batches > 10000)
-    throw usage_error("give 1 to 10 000 passes: stages times micro-batches");
+  if (stages == 0 || micro_batches == 0 || stages > 10000 / micro_batches)
+    throw request_error("give 1 to 10 000 passes: stages times micro-batches");
   if (groups == 0 || groups > stages) throw usage_error("--groups takes 1 to " + std::to_string(stages));
   pipeline_shape shape{{}, static_cast<std::uint32_t>(micro_batches)};
   for (std::size_t s = 0; s < stages; ++s) shape.group_of.push_back(static_cast<std::uint32_t>(s % groups));
@@ -43,11 +43,13 @@ inline int explain_pipeline(int argc, char** argv) {
     const auto each = [&](double one) { return std::vector<double>(stages, one); };
     return pipeline_times{each(forward), each(apart ? backward - weights : backward), each(weights), ms("--moving", 0)};
   };
+  if (forward == 0 || backward == 0) throw usage_error("--forward and --backward take 1 millisecond or more");
   if (weights > backward) throw usage_error("--weights is a part of --backward");
   const std::string chosen = given.value("--order", "one_forward_one_backward");
   bool is_known = false;
-  std::cout << "a pipeline of " << stages << " stages on " << groups << " groups of workers, " << micro_batches
-            << " micro-batches\n\n";
+  std::cout << "a pipeline of " << stages << (stages == 1 ? " stage on " : " stages on ") << groups
+            << (groups == 1 ? " group of workers, " : " groups of workers, ") << micro_batches
+            << (micro_batches == 1 ? " micro-batch\n\n" : " micro-batches\n\n");
   table all({"order", "idle", "seconds", "micro-batches kept by a stage"});
   pipeline_run run;
   pipeline_tasks tasks;

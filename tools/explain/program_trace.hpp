@@ -100,7 +100,9 @@ class traced_programs {
     nanoseconds = 1000 * nanoseconds + thousandths;
     take(line, R"("waiting":)", waited), take(line, R"("program":)", program);
     take(line, R"("step":)", step), take(line, R"("call":)", call);
-    entries_of(worker, program).calls[call].push_back({step, nanoseconds, length * 1e-6, waited * 1e-6});
+    entries& of = entries_of(worker, program);
+    if (step >= of.passes.size()) return true;  // a file that was cut off or changed
+    of.calls[call].push_back({step, nanoseconds, length * 1e-6, waited * 1e-6});
     return true;
   }
 

@@ -20,6 +20,7 @@ template <class Picture>
 void print_nodes(const Picture& moved, std::size_t nodes, std::size_t element) {
   std::size_t bound = 0, stay = 0, own = 0, elements = 0, pairs = 0, messages = 0, joined = 0;
   for (const auto* side : {&moved.p_x.workers(), &moved.p_y.workers()}) bound = std::max(bound, side->bound());
+  if (bound > 10'000'000) throw request_error("--nodes takes partitions on workers below 10 000 000");
   if (nodes == 0 || nodes > bound) throw usage_error("--nodes takes 1 to " + std::to_string(bound));
   const auto node_of = [&](std::size_t worker) { return worker * nodes / bound; };
   std::vector<std::vector<std::size_t>> members(nodes);
@@ -87,11 +88,13 @@ int explain_moves(const arguments& given, const place& from, const place& to, co
   std::cout << "\ncost as partitions and tensor grow together\n";
   table cost(
       {"workers", "from", "to", "tensor", "messages in all", "of the busiest", "bytes by the busiest", "seconds"});
-  bool truncated = false;
+  bool truncated = false, too_large = false;
   for_scales(from.size() > to.size() ? from.shape : to.shape, [&](std::size_t factor) {
     truncated = truncated || overlaps(from.times(factor), to.times(factor)) > 4e6;
     if (truncated) return;
     const auto larger = picture_of(factor);
+    too_large = too_large || is_too_large(larger.from.extents());
+    if (too_large) return;
     const auto sum = cost_of(larger.p_x, larger.from, larger.p_y, larger.to);
     const std::size_t most = std::max(sum.most_sent, sum.most_received);
     cost.add({std::to_string(sum.workers), written(larger.p_x.shape()), written(larger.p_y.shape()),
@@ -100,10 +103,12 @@ int explain_moves(const arguments& given, const place& from, const place& to, co
               seconds(sum.seconds(element, network.seconds_per_message, network.bytes_per_second))});
   });
   cost.print();
-  if (truncated) std::cout << "  ... larger ones have more than 4 000 000 overlaps and take too long to count\n";
+  if (too_large) std::cout << larger_ones;
+  if (truncated && !too_large)
+    std::cout << "  ... larger ones have more than 4 000 000 overlaps and take too long to count\n";
   print_model();
   if (!given.has("--svg")) return 0;
-  if (all.size() > 100) throw usage_error("--svg draws up to 100 workers");
+  if (all.size() > 100) throw request_error("--svg draws up to 100 workers");
   given.save(to_svg(moved, given.count("--worker", all[0]), element));
   return 0;
 }
@@ -128,7 +133,8 @@ inline int explain_repartition(int argc, char** argv) {
     std::cout << "not legal: " << explain_verdict(verdict) << "\n";
     return 1;
   }
-  if (overlaps(from, to) > 4e6) throw usage_error("partitions with up to 4 000 000 overlaps can be explained");
+  require_countable(tensor);
+  if (overlaps(from, to) > 4e6) throw request_error("partitions with up to 4 000 000 overlaps can be explained");
   return with_rank(from.shape.size(),
                    [&](auto rank) { return explain_moves<decltype(rank)::value>(given, from, to, tensor); });
 }

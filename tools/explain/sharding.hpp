@@ -2,6 +2,7 @@
 // Without operands it prints what sharding each letter costs.
 #pragma once
 
+#include <optional>
 #include <partita/explain/propagation_picture.hpp>
 #include <partita/plan/plan_reshard.hpp>
 
@@ -27,7 +28,9 @@ inline partita::mesh mesh_from(const std::string& written, std::size_t factor) {
 inline partita::spec spec_from(const partita::mesh& m, const std::string& written, std::size_t factor) {
   const std::size_t at = written.find('@');
   partita::shape_list shape = extents(written.substr(0, at));
-  for (std::size_t d = 0; d < shape.size(); ++d) shape[d] *= factor;
+  require_countable(shape);
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] > 1) shape[d] *= factor;
   if (at == std::string::npos) return partita::spec(shape);
   const std::vector<std::string> entries = split(written.substr(at + 1), ',');
   partita::sharding layout(m, entries.size());
@@ -48,9 +51,13 @@ inline std::string said(const partita::sharding& s) {
 /// Prints what sharding each letter of a rule means: all operands with the letter are sharded over one mesh axis.
 inline void print_letters(const partita::rule& r, std::size_t size) {
   using namespace partita;
+  if (size == 0) throw usage_error("--size takes 1 or more");
   const auto cut_by = [&](std::size_t f, const mesh& m) {
     const std::size_t parts = m.size(), even = (size + parts - 1) / parts * parts;
     std::vector<spec> operands;
+    rule sized = r;  // the factors of a merged dimension such as (ab) need sizes
+    for (std::size_t k = 0; k < r.factor_count; ++k)
+      if (sized.factors[k].size == dynamic && !sized.factors[k].loose) sized.factors[k].size = k == f ? even : size;
     for (std::size_t t = 0; t < r.operand_count; ++t) {
       shape_list shape;
       sharding layout(m, r.rank(t));
@@ -64,9 +71,10 @@ inline void print_letters(const partita::rule& r, std::size_t size) {
         }
         shape.push_back(all);
       }
+      require_countable(shape);
       operands.emplace_back(layout, shape);
     }
-    return propagate(m, r, spec_list(operands));
+    return propagate(m, sized, spec_list(operands));
   };
   table letters({"sharded by 4", "layouts of operands", "layouts of results", ""});
   const mesh four{axis("4", 4)};
@@ -77,9 +85,10 @@ inline void print_letters(const partita::rule& r, std::size_t size) {
     for (const sharding& s : p.operands) operands += (operands.empty() ? "" : " and ") + said(s);
     for (const sharding& s : p.results) results += (results.empty() ? "" : " and ") + said(s);
     letters.add({std::string(1, r.factors[f].letter), operands, results,
-                 !p.reshards.empty()         ? "moves operands first"
-                 : p.results[0].is_partial() ? "each worker holds a summand"
-                                             : "nothing moves"});
+                 operands.find('4') == std::string::npos ? "cannot be sharded without the letter before it"
+                 : !p.reshards.empty()                   ? "moves operands first"
+                 : p.results[0].is_partial()             ? "each worker holds a summand"
+                                                         : "nothing moves"});
   }
   letters.print();
 
@@ -94,11 +103,25 @@ inline void print_letters(const partita::rule& r, std::size_t size) {
       const sharding& partial = p.results[0];
       shape_list shape;
       for (std::size_t d = 0; d < partial.rank(); ++d) shape.push_back(size);
+      require_countable(shape);
       const auto plan = plan_reshard(m, partial, partial.finished(), shape,
                                      {{network.seconds_per_message, 1 / network.bytes_per_second}});
       cost.add({std::to_string(n), bytes(static_cast<double>(plan.bytes())), seconds(plan.seconds())});
     }
     cost.print();
+    print_model(false);
+  }
+}
+
+/// Refuses operands whose results have too many elements. Extents that the shapes do not determine count as 1.
+inline void require_countable_results(const partita::rule& r, const std::vector<partita::spec>& operands,
+                                      const std::vector<partita::spec>& results) {
+  const partita::rule sized = partita::bound(r, partita::spec_list(operands), partita::spec_list(results));
+  for (std::size_t j = 0; j < sized.result_count; ++j) {
+    partita::shape_list shape = partita::result_shape(sized, j);
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      if (shape[d] == partita::dynamic) shape[d] = 1;
+    require_countable(shape);
   }
 }
 
@@ -112,6 +135,7 @@ inline partita::propagation_picture propagated(const arguments& given, const par
   if (operands.size() != r.operand_count)
     throw usage_error("the rule has " + std::to_string(r.operand_count) + " operands, give a shape for each");
   for (const std::string& one : given.values("--result")) results.push_back(spec_from(m, one, factor));
+  require_countable_results(r, operands, results);
   const direction towards = results.empty()           ? direction::forward
                             : given.has("--backward") ? direction::backward
                                                       : direction::mixed;
@@ -147,18 +171,29 @@ inline void print_growth(const arguments& given, const partita::rule& r, const s
   std::vector<std::string> heading{"workers", "mesh", "before", "what moves before", "after", "what moves after"};
   table cost(heading);
   strategy_changes changes;
+  bool too_large = false;
   for_scales(sizes, [&](std::size_t factor) {
+    if (too_large) return;
     const mesh larger = mesh_from(axes, factor);
     text name;
     name << larger;
-    const propagation_picture grown = propagated(given, r, larger, factor);
+    std::optional<propagation_picture> found;
+    try {
+      found.emplace(propagated(given, r, larger, factor));
+    } catch (const request_error&) {
+      too_large = true;
+      return;
+    }
+    const propagation_picture& grown = *found;
     const std::string before = strategy(grown, true), after = strategy(grown, false);
     const std::string workers = std::to_string(larger.size());
     changes.add(workers, before + " and " + after);
     cost.add({workers, name.c_str(), bytes(moved(grown, true)), before, bytes(moved(grown, false)), after});
   });
   cost.print();
+  if (too_large) std::cout << larger_ones;
   changes.print("the moves");
+  std::cout << "  (the mesh axes and extents above 1 are all multiplied by one number)\n";
 }
 
 inline int explain_sharding(int argc, char** argv) {
@@ -169,7 +204,11 @@ inline int explain_sharding(int argc, char** argv) {
   text title;
   title << r;
   std::cout << "rule " << title << ": a letter that is missing on the right is summed\n\n";
+  if (given.has("--backward") && !given.has("--result")) throw usage_error("--backward takes --result");
+  if (given.words().size() > 1 && given.has("--size")) throw usage_error("--size is for a rule without shapes");
   if (given.words().size() == 1) {
+    for (const char* option : {"--mesh", "--result", "--forbid-moves"})
+      if (given.has(option)) throw usage_error(std::string(option) + " takes the shapes of the operands, too");
     if (given.has("--svg")) throw usage_error("--svg takes the shapes of the operands, and a mesh");
     print_letters(r, given.count("--size", 1024));
     return 0;
@@ -179,6 +218,10 @@ inline int explain_sharding(int argc, char** argv) {
   std::cout << explain(p.decided, r);
   if (!p.moves.empty()) std::cout << "\n" << to_text(p);
   print_growth(given, r, axes);
+  for (std::size_t k = 0; k < p.decided.results.size(); ++k)
+    if (p.decided.results[k].is_partial() && !given.has("--result"))
+      std::cout << "  (the reduction of the partial sums of result " << k
+                << " is not counted: --result SHAPE@LAYOUT requests and counts it)\n";
   if (given.has("--svg")) given.save(to_svg(p));
   return 0;
 }

@@ -54,11 +54,15 @@ inline std::string bytes(double n) {
 }
 inline std::string seconds(double s) { return s == 0 ? "0" : with_unit(s, {{1e-6, "us"}, {1e-3, "ms"}, {1, "s"}}); }
 
+/// The note below a cost table that ends before tensors of more than 1e15 elements.
+inline constexpr const char* larger_ones = "  ... larger ones have more than 1e15 elements\n";
+
 /// The network for which seconds are estimated.
 inline constexpr partita::linear_machine network{};
-inline void print_model() {
+inline void print_model(bool grows = true) {
   std::cout << "  (seconds for " << seconds(network.seconds_per_message) << " a message and "
-            << bytes(network.bytes_per_second) << "/s; the extents above 1 are all multiplied by one number)\n";
+            << bytes(network.bytes_per_second) << "/s"
+            << (grows ? "; the extents above 1 are all multiplied by one number)\n" : ")\n");
 }
 
 /// The factor for all extents above 1 that results in about `wanted` workers; at least 1.

@@ -28,10 +28,12 @@ class traced_calls {
   explicit traced_calls(const std::string& file) {
     std::ifstream from(file);
     std::string line;
+    if (!from) throw request_error("cannot read '" + file + "'");
     bool is_trace = std::getline(from, line) && line.find(R"("traceEvents")") != std::string::npos;
     while (is_trace && std::getline(from, line)) add(line);
-    if (!is_trace || all_.empty())
-      throw usage_error("'" + file + "' is not a trace; a program writes one if PARTITA_TRACE names the file");
+    if (!is_trace)
+      throw request_error("'" + file + "' is not a trace; a program writes one if PARTITA_TRACE names the file");
+    if (all_.empty()) throw request_error("'" + file + "' is a trace without calls of partita");
   }
   const std::vector<call>& all() const { return all_; }
   const std::vector<std::string>& operations() const { return operations_; }
@@ -181,6 +183,8 @@ inline int explain_trace(int argc, char** argv) {
   rows.print();
   if (!calls.programs().empty()) std::cout << "  --steps shows the steps of bound programs, estimated and measured\n";
   if (calls.dropped() != 0) std::cout << "  " << calls.dropped() << " further calls are not in the file\n";
+  for (const auto& c : calls.all())
+    if (given.has("--svg") && c.worker >= 10'000) throw request_error("--svg draws the calls of up to 10 000 workers");
   given.save(trace_picture(calls));
   return 0;
 }
