@@ -71,7 +71,7 @@ DoxygenAwesomeInteractiveToc.init();
     list.id = "text-results";
     document.body.append(list);
     field.value = "";  // Doxygen's field contains the word Search
-    field.placeholder = "Search names and text";
+    field.placeholder = "Search the site";
     for (const handler of ["onfocus", "onblur", "onkeyup"]) field[handler] = null;
     field.addEventListener("focus", () => { load(); show(); });
     field.addEventListener("input", show);
