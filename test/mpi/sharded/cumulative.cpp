@@ -140,6 +140,22 @@ BOOST_AUTO_TEST_CASE(all_kinds_of_tensors_have_the_values_and_gradients_of_the_l
   }
 }
 
+BOOST_AUTO_TEST_CASE(sums_of_a_pending_maximum_are_those_of_the_maximum) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size(), rows = n % 2 == 0 ? 2 : n;
+  const mesh m{axis{"a", rows}, axis{"b", n / rows}};
+  std::mt19937 random(97);
+  for (std::size_t k = 0; k < test::random_cases(8); ++k) {
+    xt::xtensor<double, 2> x({1 + random() % 7, 1 + random() % 9});
+    for (double& one : x) one = static_cast<double>(random() % 5) - 2;
+    const auto most = maximum(shard(everyone, m.layout("a", "b"), x), dimensions<0>);
+    BOOST_TEST(most.layout().is_partial());
+    const auto sums = reshard(cumsum(most, dimensions<0>), m.layout(""));
+    const xt::xtensor<double, 1> expected = cumsum(maximum(x, dimensions<0>), dimensions<0>);
+    BOOST_TEST((sums.whole<1>() == expected));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(infinities_and_nan_are_kept) {
   const world everyone(test::workers());
   std::mt19937 random(89);

@@ -168,6 +168,34 @@ BOOST_AUTO_TEST_CASE(a_group_with_all_stages_finishes_what_it_has_begun) {
   BOOST_TEST(simulate({{0}, 2}, pipeline_tasks(1, apart), equal_times(1, 1, 1, 1)).most_kept == 2U);
 }
 
+BOOST_AUTO_TEST_CASE(weights_wait_until_a_stage_keeps_twice_as_many_micro_batches_as_stages_follow) {
+  // The last stage begins a second micro-batch before the weights of the first, and no third.
+  const auto tasks = tasks_of(pipeline_order::zero_bubble, {{0}, 4}, equal_times(1, 1, 1, 1));
+  const std::vector<pipeline_task> expected{{pass::forward, 0, 0},  {pass::backward, 0, 0}, {pass::forward, 0, 1},
+                                            {pass::backward, 0, 1}, {pass::weights, 0, 0},  {pass::forward, 0, 2},
+                                            {pass::backward, 0, 2}, {pass::weights, 0, 1},  {pass::forward, 0, 3},
+                                            {pass::backward, 0, 3}, {pass::weights, 0, 2},  {pass::weights, 0, 3}};
+  BOOST_TEST_REQUIRE(tasks.size() == 1U);
+  BOOST_TEST((tasks[0] == expected));
+}
+
+BOOST_AUTO_TEST_CASE(of_tasks_that_could_begin_at_the_same_time_the_order_is_that_of_stages_and_groups) {
+  // two stages of one group: weights that are left to the end begin with the first stage
+  const auto tasks = tasks_of(pipeline_order::zero_bubble, {{0, 0}, 1}, equal_times(2, 1, 1, 1));
+  const std::vector<pipeline_task> last(tasks[0].end() - 2, tasks[0].end());
+  BOOST_TEST((last == std::vector<pipeline_task>{{pass::weights, 0, 0}, {pass::weights, 1, 0}}));
+  // groups that begin a task at the same time
+  std::mt19937 random(59);
+  for (std::size_t k = 0; k < test::random_cases(50); ++k) {
+    const pipeline_shape shape = random_shape(random);
+    const pipeline_times times = equal_times(shape.stages(), 1, 2);
+    const auto run = simulate(shape, tasks_of(pipeline_order::one_forward_one_backward, shape, times), times);
+    BOOST_TEST(std::is_sorted(run.tasks.begin(), run.tasks.end(), [](const auto& a, const auto& b) {
+      return a.from != b.from ? a.from < b.from : a.group < b.group;
+    }));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(events_do_each_step_once_and_movements_that_are_pending_have_lanes_of_their_own) {
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {

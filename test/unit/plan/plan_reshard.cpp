@@ -403,6 +403,16 @@ BOOST_AUTO_TEST_CASE(of_plans_within_a_twentieth_of_the_fewest_bytes_the_fastest
   BOOST_TEST(plan.bytes() == 216 + 2112U);
 }
 
+BOOST_AUTO_TEST_CASE(an_axis_that_is_free_on_the_way_divides_the_dimension_that_it_fits_best) {
+  const mesh two{axis{"a", 2}, axis{"b", 3}}, three{axis{"a", 2}, axis{"b", 4}, axis{"c", 2}};
+  // a dimension that it divides, before one that another sharding cuts in the same way
+  BOOST_TEST(plan_reshard(two, two.layout("", "").partial("b"), two.layout("", "a"), {7, 4}).bytes() == 76U);
+  // of dimensions with parts of one length the first
+  BOOST_TEST(plan_reshard(three, three.layout("", "").partial("b"), three.layout("b+c", "a"), {4, 8}).bytes() == 32U);
+  // and only what was divided on the way remains so to the end
+  BOOST_TEST(plan_reshard(two, two.layout("", "b").partial("a"), two.layout("", ""), {24, 10}).bytes() == 1008U);
+}
+
 BOOST_AUTO_TEST_CASE(plans_on_six_or_seven_axes_are_executed_as_they_state) {
   std::mt19937_64 random(31);
   for (std::size_t k = 0; k < test::random_cases(40); ++k) {
