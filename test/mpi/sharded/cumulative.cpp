@@ -145,8 +145,8 @@ BOOST_AUTO_TEST_CASE(sums_of_a_pending_maximum_are_those_of_the_maximum) {
   const std::size_t n = everyone.size(), rows = n % 2 == 0 ? 2 : n;
   const mesh m{axis{"a", rows}, axis{"b", n / rows}};
   std::mt19937 random(97);
-  for (std::size_t k = 0; k < test::random_cases(8); ++k) {
-    xt::xtensor<double, 2> x({1 + random() % 7, 1 + random() % 9});
+  for (std::size_t k = 0; k < 4; ++k) {
+    xt::xtensor<double, 2> x({4 + random() % 4, 6 + random() % 4});
     for (double& one : x) one = static_cast<double>(random() % 5) - 2;
     const auto most = maximum(shard(everyone, m.layout("a", "b"), x), dimensions<0>);
     BOOST_TEST(most.layout().is_partial());
