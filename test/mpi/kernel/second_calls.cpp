@@ -148,6 +148,24 @@ BOOST_AUTO_TEST_CASE(with_blocks_of_other_sizes_gather_all_sizes_in_one_collecti
   }
 }
 
+BOOST_AUTO_TEST_CASE(with_blocks_of_sizes_that_never_come_again_move_them_there_and_back) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const auto line = everyone.partition(extents(P));
+  const repartition even(line, line);
+  for (std::size_t call = 0; call < 100; ++call) {  // more than plans are kept
+    const auto size_of = [&](std::size_t w) { return call + 5 * w * (w + call % 3); };
+    std::size_t before = 0, all = 0;
+    for (std::size_t w = 0; w < P; ++w) before += w < me ? size_of(w) : 0, all += size_of(w);
+    const xt::xtensor<double, 1> x =
+        xt::arange<double>(static_cast<double>(before), static_cast<double>(before + size_of(me)));
+    const interval mine = balanced_part(all, P, me);
+    const auto y = even(x);
+    BOOST_TEST((y == xt::arange<double>(static_cast<double>(mine.start), static_cast<double>(mine.stop))));
+    BOOST_TEST((even.adjoint(y) == x));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(with_balanced_blocks_after_others_need_no_plan_for_their_adjoint, *test::at_least(2)) {
   const world everyone(test::workers());
   const std::size_t P = everyone.size(), me = everyone.id();
