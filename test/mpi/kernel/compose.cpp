@@ -81,6 +81,18 @@ BOOST_AUTO_TEST_CASE(a_steady_call_takes_one_agreement) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(its_counts_are_those_of_all_its_operators) {
+  const chained k, apart;
+  const auto chain = k.chain();
+  const vector x = numbers(500, k.me);
+  for (int call = 0; call < 2; ++call) BOOST_TEST((chain(x) == apart.spread(apart.move(apart.collect(x)))));
+  const auto whole = chain.counts(), a = apart.collect.counts(), b = apart.move.counts(), c = apart.spread.counts();
+  BOOST_TEST(whole.plans_made == a.plans_made + b.plans_made + c.plans_made);
+  BOOST_TEST(whole.messages == a.messages + b.messages + c.messages);
+  BOOST_TEST(whole.bytes_by_message == a.bytes_by_message + b.bytes_by_message + c.bytes_by_message);
+  BOOST_TEST(whole.bytes_shared == a.bytes_shared + b.bytes_shared + c.bytes_shared);
+}
+
 BOOST_AUTO_TEST_CASE(a_halo_exchange_agrees_together_with_the_other_steps) {
   for (const char* const nodes : {"1", "64"}) {
     const test::pretended apart("PARTITA_NODES", nodes);

@@ -67,6 +67,15 @@ BOOST_AUTO_TEST_CASE(frames_of_several_fields_are_refreshed_together) {
   set_own_cells(wide.cells(), v);
   both.refresh(u, v);
   BOOST_TEST((u == wanted_u && v == wanted_v));
+  // fields of different tensors, and an error of the first of them alone
+  const auto parts = balanced_extents<2>(everyone.size());
+  const decomposition<2> other(cut::balanced(7, parts[0]), cut::balanced(10, parts[1])),
+      wrong(cut::balanced(7, parts[0] + 1), cut::balanced(10, parts[1]));
+  const auto [s, t] =
+      both.frames<double>(decomposition<2>(cut::balanced(11, parts[0]), cut::balanced(8, parts[1])), other);
+  BOOST_TEST((s == narrow.frame<double>(global) && t == wide.frame<double>(other)));
+  BOOST_TEST(refused<shape_error>([&] { (void)both.frames<double>(wrong, other); }).find("one part for each worker") !=
+             std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(workers_outside_the_partition_get_an_empty_frame, *test::at_least(2)) {

@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(products_of_indices) {
 BOOST_AUTO_TEST_CASE(norms_with_an_epsilon_that_is_seen) {
   for_types([](const auto& c, double tolerance) {
     const double epsilon = 4;
-    const shape_list e{extent(c.random), 2 * extent(c.random), extent(c.random)};
+    const shape_list e{extent(c.random), 3 * extent(c.random), extent(c.random)};
     const array x = c.whole(e), last_gamma = c.whole({e[2]}), last_beta = c.whole({e[2]}), gamma = c.whole({e[1]}),
                 beta = c.whole({e[1]});
     const auto X = c.placed(x);
@@ -324,13 +324,24 @@ BOOST_AUTO_TEST_CASE(norms_with_an_epsilon_that_is_seen) {
                     return (x(i) - s.mean) / std::sqrt(s.variance + epsilon) * gamma({i[1]}) + beta({i[1]});
                   }),
              tolerance);
-    c.expect("normalise_groups", normalise_groups<2>(X, G, B, epsilon),
+    c.expect("normalise_groups", normalise_groups<3>(X, G, B, epsilon),
              made(e,
                   [&](const shape_list& i) {
-                    const std::size_t of_group = e[1] / 2;
+                    const std::size_t of_group = e[1] / 3;
                     const auto s =
                         of([&](const shape_list& j) { return j[0] == i[0] && j[1] / of_group == i[1] / of_group; });
                     return (x(i) - s.mean) / std::sqrt(s.variance + epsilon) * gamma({i[1]}) + beta({i[1]});
+                  }),
+             tolerance);
+    const local_response_options local{.size = 1 + c.random() % 4, .alpha = 3, .beta = 0.5, .k = 2};
+    c.expect("normalise_locally", normalise_locally(X, local),
+             made(e,
+                  [&](const shape_list& i) {
+                    double squares = 0;  // of one channel more behind than before, if the size is even
+                    for (std::size_t k = 0; k < e[1]; ++k)
+                      if (k + (local.size - 1) / 2 >= i[1] && k <= i[1] + local.size / 2)
+                        squares += x(replaced(i, 1, k)) * x(replaced(i, 1, k));
+                    return x(i) / std::sqrt(local.k + local.alpha / static_cast<double>(local.size) * squares);
                   }),
              tolerance);
     const auto exponentials = [&](const shape_list& i) {

@@ -130,6 +130,11 @@ BOOST_AUTO_TEST_CASE(rows_in_a_random_order_depend_on_the_seed_only) {
     std::sort(rows.begin(), rows.end());
     for (std::size_t i = 0; i < 11; ++i) BOOST_TEST(rows[i] == x(i, 0));
   }
+  // as many workers as there are do not matter: one alone has the same order
+  const world alone(boost::mpi::communicator(MPI_COMM_SELF, boost::mpi::comm_attach));
+  const auto order = permutation(alone, std::size_t{11}, std::uint64_t{7});
+  const auto of_all = permuted(sharding(mesh{axis{"a", everyone.size()}}, 2), 7);
+  for (std::size_t i = 0; i < 11; ++i) BOOST_TEST(of_all(i, 0) == x(order(i), 0));
   const auto squares = value_and_gradient(
       [&](const auto& p) {
         const auto y = permutation(p, 7);
