@@ -86,6 +86,27 @@ BOOST_AUTO_TEST_CASE(no_more_is_received_than_the_completion_says, *test::at_lea
   BOOST_TEST((y.layout() == layout("data", "").partial("model") || done.bytes() > 0));
 }
 
+BOOST_AUTO_TEST_CASE(a_sum_is_reduced_where_its_only_reader_needs_it, *test::at_least(2)) {
+  world everyone(test::workers());
+  const std::size_t n = 4 * everyone.size();
+  const mesh m{axis{"model", everyone.size()}};
+  const auto f = [&](const auto& x, const auto& w) { return constrain(relu(matmul(x, w)), m.layout("model", "")); };
+  auto program = trace(f, spec(m.layout("", "model"), {n, n}), spec(m.layout("model", ""), {n, n}));
+  const auto make = [&](const sharding& s) {
+    return shard<int>(everyone, s, {n, n}, [](const auto& i) { return test::numbered(i) % 7 - 3; });
+  };
+  const auto x = make(m.layout("", "model")), w = make(m.layout("model", ""));
+  const std::size_t before = detail::executing.moved.bytes;
+  program(x, w);
+  BOOST_TEST(detail::executing.moved.bytes - before == (n - 4) * n * sizeof(int));  // of each other worker its summand
+  BOOST_TEST(program.complete().bytes() == (n - 4) * n * sizeof(int));
+  // gradients that are wanted from now on are those of a program that is traced anew
+  auto of_weights = trace(f, spec(m.layout("", "model"), {n, n}), spec(m.layout("model", ""), {n, n}));
+  of_weights.differentiate_by({1});
+  program.differentiate_by({1});
+  BOOST_TEST(program.complete().back.size() == of_weights.complete().back.size());
+}
+
 BOOST_AUTO_TEST_CASE(wrong_programs_are_refused) {
   world everyone(test::workers());
   const mesh m{axis{"a", everyone.size()}};
