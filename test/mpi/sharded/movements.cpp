@@ -96,6 +96,7 @@ BOOST_AUTO_TEST_CASE(a_completed_program_says_how_cotangents_lie_and_what_goes_b
     BOOST_TEST((told[k].from == made[k].from && told[k].to == made[k].to && told[k].shape == made[k].extents));
     const std::size_t bytes = plan_reshard(m, told[k].from, told[k].to, told[k].shape, {}, sizeof(double)).bytes();
     if (everyone.id() < 4) BOOST_TEST(made[k].bytes == bytes);
+    BOOST_TEST(told[k].bytes == made[k].most_bytes / 2);  // of numbers of 4 bytes
   }
   const std::string text_of_all = to_text(program.complete());
   BOOST_TEST(text_of_all.find("back, cotangent, [4, 6] (, model) partial sum over data") != std::string::npos,

@@ -296,6 +296,23 @@ bool needs_all(const step_plan& plan) {
   return right;
 }
 
+/// An operation reads a value that was moved for it where it was moved to, and not where it came from as well.
+bool reads_copies_alone(const step_plan& plan) {
+  using what = step_event::what;
+  const graph& g = *plan.done->program;
+  const std::vector<step_use> steps = steps_of(plan);
+  bool right = true;
+  for (std::size_t a = 0; a < steps.size(); ++a) {
+    const step_event& move = plan.events[a];
+    if (move.done != what::move || move.is_cotangent || move.operation == step_event::none) continue;
+    if (g[value{move.of}].producer == move.operation) continue;  // moves its result
+    for (std::size_t b = a + 1; b < steps.size(); ++b)
+      if (plan.events[b].done == what::compute && plan.events[b].operation == move.operation)
+        for (const std::uint32_t block : steps[b].reads) right = right && block != steps[a].reads[0];
+  }
+  return right;
+}
+
 BOOST_AUTO_TEST_CASE(a_schedule_takes_no_less_than_computing_or_moving_and_no_more_than_both) {
   std::mt19937_64 random(15);
   const std::vector<sharding> layouts = all_layouts(two_by_two, 64);
@@ -320,6 +337,7 @@ BOOST_AUTO_TEST_CASE(a_schedule_takes_no_less_than_computing_or_moving_and_no_mo
     BOOST_TEST(cost.peak >= plan.peak());
     BOOST_TEST(cost.peak + in_order.peak() >= plan.peak() + schedule_of(plan).peak());
     BOOST_TEST(needs_all(plan));
+    BOOST_TEST(reads_copies_alone(plan));
     hidden += cost.seconds() < most * (1 - 1e-9);
   }
   BOOST_TEST(hidden > 0u);
