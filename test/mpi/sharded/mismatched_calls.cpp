@@ -300,6 +300,14 @@ const std::vector<mismatch> table{
        if (!odd) (void)value_and_gradient([&](const auto& p) { return sum(multiply(p, p)); }, w);
        agree(w);
      }},
+    {"optimiser, parameter",
+     [](const calls& c, bool odd) {
+       auto w = c.rows(), v = c.rows();
+       const auto g = c.rows();
+       sharded_sgd<double> o({odd ? v : w}, {.learning_rate = 0.1});
+       o.step(std::tuple(g));
+       agree(c.rows());
+     }},
     {"optimiser, rate",
      [](const calls& c, bool odd) {
        auto w = c.rows();

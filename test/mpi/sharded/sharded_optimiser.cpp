@@ -2,6 +2,7 @@
 // gradients, parameters and state. The stages of ZeRO keep and move what their layouts say.
 #include "layouts.hpp"
 
+#include <complex>
 #include <limits>
 #include <partita/nn/optimiser.hpp>
 #include <partita/sharded/sharded_optimiser.hpp>
@@ -255,6 +256,34 @@ BOOST_AUTO_TEST_CASE(options_that_are_left_out_are_the_defaults) {
   const sgd<double> a(none);
   const adam<double> b(none);
   const adamw<double> c(none);
+}
+
+BOOST_AUTO_TEST_CASE(complex_parameters_move_as_pairs_of_real_ones) {
+  const world everyone(test::workers());
+  using complex = std::complex<double>;
+  const mesh m{axis{"a", everyone.size()}};
+  const matrix pairs = whole_integers<2>({7, 2}, 1);
+  auto numbers = xt::xtensor<complex, 1>::from_shape({7});
+  for (std::size_t k = 0; k < 7; ++k) numbers(k) = complex(pairs(k, 0), pairs(k, 1));
+  auto z = shard(everyone, m.layout("a"), numbers);
+  auto x = shard(everyone, m.layout("a", ""), pairs);
+  sharded_adam<complex> one({z}, {.learning_rate = 0.5});
+  sharded_adam<double> other({x}, {.learning_rate = 0.5});
+  for (int step = 0; step < 2; ++step) {
+    one.step(std::tuple(multiply(z, z)));
+    other.step(std::tuple(shard(everyone, m.layout("a", ""), [&] {
+      matrix squares({7, 2});
+      const matrix now = reshard(x, m.layout("", "")).whole<2>();
+      for (std::size_t k = 0; k < 7; ++k) {
+        const complex square = complex(now(k, 0), now(k, 1)) * complex(now(k, 0), now(k, 1));
+        squares(k, 0) = square.real(), squares(k, 1) = square.imag();
+      }
+      return squares;
+    }())));
+  }
+  const auto found = reshard(z, m.layout("")).whole<1>();
+  const auto expected = reshard(x, m.layout("", "")).whole<2>();
+  for (std::size_t k = 0; k < 7; ++k) BOOST_TEST(found(k) == complex(expected(k, 0), expected(k, 1)));
 }
 
 BOOST_AUTO_TEST_CASE(a_state_is_restored_in_its_own_layout_alone) {
