@@ -517,7 +517,9 @@ def left_over_markup(site):
 
 
 def finish(site):
-    """Last touches: no link from `p.index()` to a name that Doxygen guesses, and places where code in tables may break."""
+    """Last touches: no link from `p.index()` to a name that Doxygen guesses, places where code in tables may break, and the
+    colours of strings: Doxygen 1.9 takes the quotes of a template argument within brackets, f(einsum<"ij->ji">(x)), for
+    the ends of strings."""
     def one_piece(word):
         return word if len(html.unescape(word)) <= 14 else re.sub(r"(::|[_(/.,]|&lt;)(?=[^\s)])", r"\1<wbr/>", word)
 
@@ -530,9 +532,20 @@ def finish(site):
         table = re.sub(r"(?<=\d) x (?=\d)", "&#160;x&#160;", table[0])      # extents stay on one line
         return re.sub(r"<code>([^<]*)</code>", code, table)
 
+    def line(found):
+        if '<span class="stringliteral">' not in found[1]:
+            return found[0]
+        written = re.sub(r'<span class="stringliteral">(.*?)</span>', r"\1", found[1])
+        return '<div class="line">' + re.sub(r'<span class="comment">.*|<[^>]*>|&quot;(?:\\.|.)*?&quot;|(?<!:)//.*', string, written) + "</div>"
+
+    def string(found):
+        kind = {"&": "stringliteral", "/": "comment"}.get(found[0][0])
+        return f'<span class="{kind}">{found[0]}</span>' if kind else found[0]
+
     for file in site.glob("*.html"):
         text = file.read_text(errors="replace")
-        new = re.sub(r'<a class="el"[^>]*>([a-z_]\w*\.\w+\(\))</a>', r"\1", text)
+        new = re.sub(r'<div class="line">(.*?)</div>', line, text)
+        new = re.sub(r'<a class="el"[^>]*>([a-z_]\w*\.\w+\(\))</a>', r"\1", new)
         new = re.sub(r'<table class="markdownTable">.*?</table>', breakable, new, flags=re.S)
         if new != text:
             file.write_text(new)
