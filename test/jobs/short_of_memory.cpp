@@ -1,10 +1,11 @@
 // Jobs in which one allocation of one worker fails: for every kind of call, the n-th operator new of one worker throws
 // std::bad_alloc. short_of_memory.py runs it under mpirun as `short_of_memory FOLDER WORKER KIND PHASE FIRST STEP
 // MOST`. It tries n = FIRST, FIRST + STEP, ... until the call makes fewer allocations, at most MOST times. Each trial
-// makes its own world, which ends before the exception is caught. A trial passes if no value is wrong and either all
-// workers throw or none does, or if the job ends with an error message. Without arguments `short_of_memory` prints the
-// kinds.
+// makes its own world. If the call throws, it is made again in the same world. A trial passes if no value is wrong and
+// either all workers throw or none does, in the call and when it is made again, or if the job ends with an error
+// message. Without arguments `short_of_memory` prints the kinds.
 #include <unistd.h>
+#include <algorithm>
 #include <boost/mpi/environment.hpp>
 #include <cmath>
 #include <cstdio>
@@ -124,6 +125,16 @@ bool is(const Y& y, double value, std::size_t size) {
   for (const double element : y) right = right && element == value;
   return right;
 }
+template <class A, class B>
+bool are_equal(const A& a, const B& b) {
+  return a.size() == b.size() && std::equal(a.data(), a.data() + a.size(), b.data());
+}
+/// The numbers first, first + 1, ...
+xt::xtensor<double, 1> counted(std::size_t first, std::size_t size) {
+  xt::xtensor<double, 1> x = xt::zeros<double>({size});
+  for (std::size_t k = 0; k < size; ++k) x(k) = static_cast<double>(first + k);
+  return x;
+}
 /// Whether pairs of rows are those of worker 0, 1, ...
 template <class Y>
 bool is_by_rows(const Y& y, std::size_t n) {
@@ -132,6 +143,31 @@ bool is_by_rows(const Y& y, std::size_t n) {
   for (std::size_t k = 0; right && k < y.size(); ++k) right = y.data()[k] == static_cast<double>(k / width / 2 + 1);
   return right;
 }
+
+/// How many calls have been made again after a failure; zero before it. Equal on all workers, which the number of calls
+/// before the failure need not be.
+int made_again = 0;
+
+/// Blocks of other sizes in every call, some of them empty. `round` counts the calls; the first one moves more sizes
+/// than a kernel has plans for.
+class changing_sizes {
+ public:
+  template <class Move>
+  bool operator()(Move move) {
+    bool right = true;
+    const std::size_t first = made_again > 0 ? 1000 * static_cast<std::size_t>(made_again) : next_,
+                      last = first + (first == 0 ? 70 : 4);
+    next_ = last;
+    for (std::size_t round = first; round < last; ++round) right = move(round) && right;
+    return right;
+  }
+  static std::size_t of(std::size_t worker, std::size_t round) {
+    return (round + worker) % 4 == 0 ? 0 : (round * (worker + 2) + round / 5) % 13;
+  }
+
+ private:
+  std::size_t next_ = 0;
+};
 
 struct kind {
   const char* name;
@@ -221,6 +257,49 @@ const kind kinds[] = {
        return [=] {
          const auto x = s.mat(2, s.n * s.size);
          return is_by_rows(k->start(x).finish(), s.n);
+       };
+     }},
+    {"repartition of changing sizes",
+     [](const setting& s) -> call {
+       auto k = std::make_shared<repartition<line, line>>(s.p, s.p);
+       return [=, sizes = changing_sizes()]() mutable {
+         return sizes([&](std::size_t round) {
+           std::size_t before = 0, all = 0;
+           for (std::size_t w = 0; w < s.n; all += sizes.of(w++, round)) before += w < s.me ? sizes.of(w, round) : 0;
+           const xt::xtensor<double, 1> x = counted(before + round, sizes.of(s.me, round));
+           const interval own = cut::balanced(all, s.n).part(s.me);
+           xt::xtensor<double, 1> y = counted(0, own.size());
+           if (round % 4 == 0) k->into(x, y);
+           else if (round % 4 == 1) y = k->start(x).finish();
+           else y = (*k)(x);
+           if (round % 4 == 2) y = (*k)(x);  // the plan is used again
+           return are_equal(y, counted(own.start + round, own.size())) && are_equal(k->adjoint(y), x);
+         });
+       };
+     }},
+    {"repartition of staggered blocks",
+     [](const setting& s) -> call {
+       const std::size_t lines = s.n % 2 == 0 ? 2 : 1, along = s.n / lines;
+       auto k = std::make_shared<repartition<plane, plane>>(s.everyone.partition(extents(lines, along)), s.columns);
+       return [=, sizes = changing_sizes()]() mutable {
+         return sizes([&](std::size_t round) {
+           const std::size_t width = 3 + round % 40, own = s.me / along;
+           const auto end = [&](std::size_t line, std::size_t place) {
+             return place == along ? width : place * (round * (line + 1) % (width / along + 1));
+           };
+           const std::size_t from = end(own, s.me % along), to = end(own, s.me % along + 1),
+                             rows = 1 + (round + own) % 2, above = own == 0 ? 0 : 1 + round % 2;
+           xt::xtensor<double, 2> x = xt::zeros<double>({rows, to - from});
+           for (std::size_t i = 0; i < rows; ++i)
+             for (std::size_t j = 0; j < to - from; ++j) x(i, j) = static_cast<double>(1000 * (above + i) + from + j);
+           const auto y = (*k)(x);
+           const cut balanced = cut::balanced(width, s.n);
+           bool right = y.shape()[0] == (lines == 1 ? rows : 3) && y.shape()[1] == balanced.size(s.me);
+           for (std::size_t i = 0; right && i < y.shape()[0]; ++i)
+             for (std::size_t j = 0; right && j < y.shape()[1]; ++j)
+               right = y(i, j) == static_cast<double>(1000 * i + balanced.part(s.me).start + j);
+           return right && are_equal(k->adjoint(y), x);
+         });
        };
      }},
     {"all_gather",
@@ -513,15 +592,31 @@ const kind kinds[] = {
 enum class outcome : int { right, wrong, refused, out_of_memory, other };
 
 struct report {
-  outcome how = outcome::right;
-  std::string message;
+  outcome world = outcome::right, how = outcome::right, again = outcome::right;
+  std::string message{}, message_again{};
 };
 
-/// Runs a trial as an ordinary program would: it makes calls, and its world ends when one of them throws.
+/// Makes a call and notes how it ends.
+template <class F>
+void noted(F f, outcome& how, std::string& message) {
+  try {
+    how = f() ? outcome::right : outcome::wrong;
+  } catch (const error& e) {
+    how = outcome::refused, message = e.what();
+  } catch (const std::bad_alloc& e) {
+    how = outcome::out_of_memory, message = e.what();
+  } catch (const std::exception& e) {
+    how = outcome::other, message = e.what();
+  }
+  injection::disarm();
+}
+
+/// Runs a trial as an ordinary program would: it makes calls, makes one again if it throws, and its world ends.
 report trial(const kind& which, const std::string& phase, const std::string& folder, bool fails_here, long n) {
   report here;
-  try {
-    const setting s{.everyone = world(), .folder = folder};
+  made_again = 0;
+  call made;
+  const auto begin = [&](const setting& s) {
     all_sum_reduce meet(s.p, dimensions<0>);
     bool right = is(meet(s.vec()), s.total, s.size);
     const auto arm = [&] {
@@ -530,7 +625,7 @@ report trial(const kind& which, const std::string& phase, const std::string& fol
     // without a world, the other workers cannot learn of the failure
     const bool makes_a_world = which.make == kinds[0].make;
     if (phase == "first" && !makes_a_world) arm();
-    const call made = which.make(s);
+    made = which.make(s);
     if (phase == "first" && makes_a_world) arm();
     if (phase == "steady") {
       right = made() && made() && right;
@@ -538,16 +633,20 @@ report trial(const kind& which, const std::string& phase, const std::string& fol
     }
     right = made() && right;
     injection::disarm();
-    right = is(meet(s.vec()), s.total, s.size) && made() && right;
-    if (!right) here.how = outcome::wrong;
-  } catch (const error& e) {
-    here = {outcome::refused, e.what()};
-  } catch (const std::bad_alloc& e) {
-    here = {outcome::out_of_memory, e.what()};
-  } catch (const std::exception& e) {
-    here = {outcome::other, e.what()};
-  }
-  injection::disarm();
+    return is(meet(s.vec()), s.total, s.size) && made() && right;
+  };
+  noted(
+      [&] {
+        const setting s{.everyone = world(), .folder = folder};
+        noted([&] { return begin(s); }, here.how, here.message);
+        if (here.how == outcome::right) return true;
+        if (made == nullptr) here.again = outcome::refused;  // this worker leaves, which the others are told
+        for (made_again = 1; made_again <= 3 && here.again == outcome::right; ++made_again)
+          noted(made, here.again, here.message_again);
+        return true;
+      },
+      here.world, here.message);
+  if (here.world != outcome::right) here.how = here.world;
   return here;
 }
 
@@ -572,12 +671,20 @@ int main(int argc, char** argv) {
   for (long n = first, tried = 0; tried < most; n += step, ++tried) {
     if (me == fails) std::printf("TRY %ld\n", n), std::fflush(stdout);
     const report here = trial(*which, phase, folder, me == fails, n);
-    int mine[3] = {static_cast<int>(here.how), -static_cast<int>(here.how), here.how == outcome::wrong ? 1 : 0}, all[3];
-    MPI_Allreduce(mine, all, 3, MPI_INT, MPI_MAX, judge);
-    if (all[2] != 0 || (all[0] != 0 && all[1] == 0) || all[0] == static_cast<int>(outcome::other))
-      std::printf("WRONG worker %d: outcome %d: %s\n", me, mine[0], here.message.c_str()), std::fflush(stdout);
+    const auto is_alike = [&](outcome how) {
+      int mine[3] = {static_cast<int>(how), -static_cast<int>(how), how == outcome::wrong ? 1 : 0}, all[3];
+      MPI_Allreduce(mine, all, 3, MPI_INT, MPI_MAX, judge);
+      return all[2] == 0 && (all[0] == 0 || all[1] != 0) && all[0] != static_cast<int>(outcome::other);
+    };
+    if (!is_alike(here.how))
+      std::printf("WRONG worker %d: outcome %d: %s\n", me, static_cast<int>(here.how), here.message.c_str());
+    if (!is_alike(here.again))
+      std::printf("WRONG worker %d, made again: outcome %d: %s\n", me, static_cast<int>(here.again),
+                  here.message_again.c_str());
+    std::fflush(stdout);
     if (me == fails)
-      std::printf("ENDED %ld %s\n", n, all[0] == 0 ? "right" : here.message.c_str()), std::fflush(stdout);
+      std::printf("ENDED %ld %s\n", n, here.how == outcome::right ? "right" : here.message.c_str()),
+          std::fflush(stdout);
     int fired = injection::fired ? 1 : 0;
     MPI_Bcast(&fired, 1, MPI_INT, fails, judge);
     if (fired == 0) {
