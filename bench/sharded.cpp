@@ -60,6 +60,20 @@ void dispatch(const world& everyone, bench::rows& out, bool quick) {
           quick ? 2 : 31, quick ? 100 : 20000);
 }
 
+/// A product whose first operand is resharded at each call: a small one, so that planning and agreement show.
+void resharded_product(const world& everyone, bench::rows& out, bool quick) {
+  const mesh m{axis{"data", everyone.size()}};
+  const auto element = [](const auto& i) { return static_cast<float>(i[0] + 2 * i[1]); };
+  const auto x = shard<float>(everyone, m.layout("", "data"), {64, 64}, element);
+  const auto rows = shard<float>(everyone, m.layout("data", ""), {64, 64}, element);
+  const auto w = shard<float>(everyone, m.layout("", ""), {64, 64}, element);
+  compare(out, "matmul of 64 x 64",
+          {{"reshard", [&] { reshard(x, m.layout("data", "")); }},
+           {"nothing moves", [&] { matmul(rows, w); }},
+           {"resharded and multiplied", [&] { matmul(reshard(x, m.layout("data", "")), w); }}},
+          quick ? 2 : 31, quick ? 10 : 1000);
+}
+
 void products(const world& everyone, bench::rows& out, int rounds, std::size_t batch, std::size_t features) {
   constexpr mesh m{axis{"data", 1}};
   const auto one = everyone.partition<1, 1>();
@@ -138,6 +152,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
         if (!line.quick() || features * rows == 256 * 64)
           products(everyone, out, line.quick() ? 2 : 21, rows, features);
   }
+  if (everyone.size() > 1) resharded_product(everyone, out, line.quick());
   return training(everyone, out, d, t, batch, line.rounds("steps"));
 }
 
