@@ -277,6 +277,20 @@ const kind kinds[] = {
          });
        };
      }},
+    {"repartition of blocks that stay",
+     [](const setting& s) -> call {
+       auto k = std::make_shared<repartition<line, line>>(s.p, s.p);
+       return [=, sizes = changing_sizes()]() mutable {
+         return sizes([&](std::size_t round) {  // in every fourth call no worker waits for another
+           const std::size_t last = round % 4 == 0 ? 20 + round : 3,
+                             others = round % 4 == 0 ? last : 4 * (round / 4) + (round % 4 == 2 ? 11 : 9);
+           const xt::xtensor<double, 1> x = counted(s.me * others + round, s.me + 1 == s.n ? last : others);
+           const interval own = cut::balanced((s.n - 1) * others + last, s.n).part(s.me);
+           const bool right = are_equal((*k)(x), counted(own.start + round, own.size()));
+           return right && (round % 4 == 0 || are_equal(k->adjoint(counted(own.start + round, own.size())), x));
+         });
+       };
+     }},
     {"repartition of staggered blocks",
      [](const setting& s) -> call {
        const std::size_t lines = s.n % 2 == 0 ? 2 : 1, along = s.n / lines;

@@ -254,6 +254,7 @@ class planned_movement : public box_movement {
 
   Planner planner_;
   plan_cache<structure> structures_;
+  std::uint64_t failures_ = 0;  ///< of the world, when the plans were made
 };
 
 template <class Planner>
@@ -305,6 +306,8 @@ typename Planner::structure& agree_on_plan(planned_movement<Planner>& movement, 
   constexpr std::size_t rank = Planner::rank;
   speculative_exchange ahead(call.data, call.strides.data(), movement.structures_,
                              call.forward ? &structure::going : &structure::coming, call.kind);
+  if constexpr (requires(structure s) { s.is_common; })
+    forget_after_failures(movement.state(), movement.structures_, movement.failures_);
   const bool sends_ahead = may_send_ahead && movement.may_send_ahead();
   if constexpr (requires { movement.planner_.before_agreement(call); }) movement.planner_.before_agreement(call);
   structure& s = agreed_structure(

@@ -59,6 +59,17 @@ bool is_common(const Structure& s) {
   else return false;
 }
 
+/// Forgets all plans if workers have thrown an error for missing memory since `known` of them: the worker without
+/// memory may lack a plan that others added because they all knew it to be free of errors.
+template <class Structure>
+void forget_after_failures(const world_state& world, plan_cache<Structure>& cache, std::uint64_t& known) {
+  if (known == world.failures()) return;
+  for (std::uint64_t all = cache.matching([](const Structure&) { return true; }); all != 0; all &= all - 1)
+    cache.only(all & ~(all - 1))->forget();
+  cache = {};
+  known = world.failures();
+}
+
 /// All workers agree on the call and find a plan that fits on all of them, or make one together: `learn(local_error&)`
 /// returns it and may set an error. If a worker sets an error, or had one before (call.before), all workers throw the
 /// same error and nothing has moved.

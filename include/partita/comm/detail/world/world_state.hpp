@@ -76,6 +76,9 @@ class world_state {
   bool pass_numbers(const std::uint64_t* numbers, std::size_t count) { return common_.pass_numbers(numbers, count); }
   /// The numbers that a worker passed with the last agreement. Valid until the next one.
   const std::uint64_t* numbers_of(std::size_t worker) const { return common_.numbers_of(worker); }
+  /// How many errors for missing memory all workers have thrown so far: the same on all workers. The calls before such
+  /// an error may have succeeded on some workers only.
+  std::uint64_t failures() const { return failures_; }
   /// Notes an operation that needs no messages and that all workers make. The next agreement compares what the workers
   /// noted. `fingerprint` covers everything that must be equal on all workers. Returns a number for the result. Cost:
   /// no message.
@@ -182,6 +185,7 @@ class world_state {
   bool lost_ = false;  // a worker did not answer or has left: no further agreement is possible
   bool leaves_messages_ = false;
   bool began_before_ = false;  // the last agreement started a speculative send, and the call needs another agreement
+  std::uint64_t failures_ = 0;
   own_node* tags_ = nullptr;
   bool sought_flags_ = false, ends_plainly_ = false;  // ends_plainly_: there is nothing to do after an agreement
   and_allreduce common_;

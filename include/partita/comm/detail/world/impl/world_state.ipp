@@ -270,6 +270,7 @@ PARTITA_DEF void world_state::report(std::uint64_t fingerprint, bool same, failu
   for (const letter& l : letters)
     if (l.kind == static_cast<std::uint64_t>(failure::memory)) {
       local_.forget();  // that worker may have noted fewer operations than the others
+      ++failures_;
       raise(failure::memory, l.sentence);
     }
   // All workers make the same call, so one of them has an error.
