@@ -8,6 +8,7 @@
 
 #include <partita/kernel/repartition.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -254,6 +255,69 @@ void measure(const std::string& title, const std::vector<bench::problem>& proble
   }
 }
 
+/// Blocks that become balanced, of 500 to 1499 numbers and of other sizes in every call, as particles have; by hand:
+/// MPI_Allgather of the sizes and MPI_Alltoallv.
+void measure_changing_sizes(bench::regime_meter& meter) {
+  const std::string title = "changing sizes";
+  if (!chosen.only.empty() && title != chosen.only) return;
+  const world everyone;
+  const std::size_t n = everyone.size(), me = everyone.id();
+  const auto line = everyone.partition(extents(n));
+  const repartition even(line, line);
+  std::vector<double> memory(1500), copied(1500), by_hand(1500);
+  for (std::size_t k = 0; k < memory.size(); ++k) memory[k] = static_cast<double>(1500 * me + k);
+  std::vector<int> sizes(n), sent(n), sent_from(n), received(n), received_to(n);
+  const auto moved_by_hand = [&](int mine) {
+    MPI_Allgather(&mine, 1, MPI_INT, sizes.data(), 1, MPI_INT, MPI_COMM_WORLD);
+    std::size_t total = 0, first = 0;
+    for (std::size_t w = 0; w < n; total += static_cast<std::size_t>(sizes[w++]))
+      if (w == me) first = total;
+    const cut balanced = cut::balanced(total, n);
+    const interval given{first, first + static_cast<std::size_t>(mine)}, taken = balanced.part(me);
+    const auto common = [](const interval& a, const interval& b) {
+      return static_cast<int>(interval{std::max(a.start, b.start), std::min(a.stop, b.stop)}.size());
+    };
+    const auto after = [](std::size_t a, std::size_t b) { return static_cast<int>(a > b ? a - b : 0); };
+    for (std::size_t w = 0, at = 0; w < n; at += static_cast<std::size_t>(sizes[w++])) {
+      const interval to = balanced.part(w), from{at, at + static_cast<std::size_t>(sizes[w])};
+      sent[w] = common(given, to), sent_from[w] = after(to.start, first);
+      received[w] = common(from, taken), received_to[w] = after(at, taken.start);
+    }
+    by_hand.resize(taken.size());
+    MPI_Alltoallv(memory.data(), sent.data(), sent_from.data(), MPI_DOUBLE, by_hand.data(), received.data(),
+                  received_to.data(), MPI_DOUBLE, MPI_COMM_WORLD);
+  };
+  const auto moved_by_us = [&](int mine) {
+    return even(xt::adapt(memory.data(), static_cast<std::size_t>(mine), xt::no_ownership(),
+                          std::array<std::size_t, 1>{static_cast<std::size_t>(mine)}));
+  };
+  std::size_t state = me + 1;
+  const auto next_size = [&state] { return static_cast<int>(500 + (state = state * 48271 % 2147483647) % 1000); };
+  const int check = next_size();
+  moved_by_hand(check);
+  if (const auto y = moved_by_us(check); !std::equal(y.begin(), y.end(), by_hand.begin(), by_hand.end())) {
+    std::fprintf(stderr, "%s: worker %d holds something else\n", title.c_str(), bench::worker());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  constexpr const char* names[] = {"memcpy", "partita", "MPI_Allgather and MPI_Alltoallv"};
+  std::vector<double> times[3];
+  const std::size_t samples = chosen.samples != 0 ? chosen.samples : chosen.quick ? 5 : 41, calls = 100;
+  for (std::size_t s = 0; s <= samples; ++s)
+    for (std::size_t way = 0; way < 3; ++way) {
+      const auto [seconds, apart] = bench::sampled([&] {
+        for (std::size_t k = 0; k < calls; ++k) {
+          const int size = next_size();
+          if (way == 0) std::memcpy(copied.data(), memory.data(), static_cast<std::size_t>(size) * sizeof(double));
+          else if (way == 1) moved_by_us(size);
+          else moved_by_hand(size);
+        }
+      });
+      if (s > 0) times[way].push_back(seconds / static_cast<double>(calls));
+    }
+  for (std::size_t way = 0; way < 3; ++way)
+    report(title, n * 1000 * sizeof(double), names[way], meter.now(), times[way], bench::median(times[0]));
+}
+
 void all_cases() {
   bench::regime_meter meter;
   const auto n = static_cast<std::size_t>(bench::workers());
@@ -272,6 +336,7 @@ void all_cases() {
   measure<2>("batch 64 then 96", {{{64, 4096}, {n, 1}, {1, n}}, {{96, 4096}, {n, 1}, {1, n}}}, meter, 21);
   measure<2>("transpose 4096^2", {{{4096, 4096}, {n, 1}, {n, 1}, true}}, meter, 15);
   measure<3>("256^3", {{{256, 256, 256}, {n, 1, 1}, {1, 1, n}}}, meter, 15);
+  measure_changing_sizes(meter);
   if (n == 2) {
     measure<4>("64^4", {{{64, 64, 64, 64}, {n, 1, 1, 1}, {1, 1, 1, n}}}, meter, 15);
     measure<2>("8192^2", rows_to_columns(8192, 8192), meter, 9);
