@@ -654,7 +654,7 @@ report trial(const kind& which, const std::string& phase, const std::string& fol
         const setting s{.everyone = world(), .folder = folder};
         noted([&] { return begin(s); }, here.how, here.message);
         if (here.how == outcome::right) return true;
-        if (made == nullptr) here.again = outcome::refused;  // this worker leaves, which the others are told
+        if (made == nullptr) here.again = outcome::refused;  // this worker leaves, and the others get an error
         for (made_again = 1; made_again <= 3 && here.again == outcome::right; ++made_again)
           noted(made, here.again, here.message_again);
         return true;
