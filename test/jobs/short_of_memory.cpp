@@ -1,9 +1,9 @@
 // Jobs in which one allocation of one worker fails: for every kind of call, the n-th operator new of one worker throws
 // std::bad_alloc. short_of_memory.py runs it under mpirun as `short_of_memory FOLDER WORKER KIND PHASE FIRST STEP
 // MOST`. It tries n = FIRST, FIRST + STEP, ... until the call makes fewer allocations, at most MOST times. Each trial
-// makes its own world. If the call throws, it is made again in the same world. A trial passes if no value is wrong and
-// either all workers throw or none does, in the call and when it is made again, or if the job ends with an error
-// message. Without arguments `short_of_memory` prints the kinds.
+// makes its own world, which ends before the exception is caught. A trial passes if no value is wrong and either all
+// workers throw or none does, or if the job ends with an error message. Without arguments `short_of_memory` prints the
+// kinds.
 #include <unistd.h>
 #include <algorithm>
 #include <boost/mpi/environment.hpp>
@@ -144,10 +144,6 @@ bool is_by_rows(const Y& y, std::size_t n) {
   return right;
 }
 
-/// How many calls have been made again after a failure; zero before it. Equal on all workers, which the number of calls
-/// before the failure need not be.
-int made_again = 0;
-
 /// Blocks of other sizes in every call, some of them empty. `round` counts the calls; the first one moves more sizes
 /// than a kernel has plans for.
 class changing_sizes {
@@ -155,8 +151,7 @@ class changing_sizes {
   template <class Move>
   bool operator()(Move move) {
     bool right = true;
-    const std::size_t first = made_again > 0 ? 1000 * static_cast<std::size_t>(made_again) : next_,
-                      last = first + (first == 0 ? 70 : 4);
+    const std::size_t first = next_, last = first + (first == 0 ? 70 : 4);
     next_ = last;
     for (std::size_t round = first; round < last; ++round) right = move(round) && right;
     return right;
@@ -606,31 +601,15 @@ const kind kinds[] = {
 enum class outcome : int { right, wrong, refused, out_of_memory, other };
 
 struct report {
-  outcome world = outcome::right, how = outcome::right, again = outcome::right;
-  std::string message{}, message_again{};
+  outcome how = outcome::right;
+  std::string message;
 };
 
-/// Makes a call and notes how it ends.
-template <class F>
-void noted(F f, outcome& how, std::string& message) {
-  try {
-    how = f() ? outcome::right : outcome::wrong;
-  } catch (const error& e) {
-    how = outcome::refused, message = e.what();
-  } catch (const std::bad_alloc& e) {
-    how = outcome::out_of_memory, message = e.what();
-  } catch (const std::exception& e) {
-    how = outcome::other, message = e.what();
-  }
-  injection::disarm();
-}
-
-/// Runs a trial as an ordinary program would: it makes calls, makes one again if it throws, and its world ends.
+/// Runs a trial as an ordinary program would: it makes calls, and its world ends when one of them throws.
 report trial(const kind& which, const std::string& phase, const std::string& folder, bool fails_here, long n) {
   report here;
-  made_again = 0;
-  call made;
-  const auto begin = [&](const setting& s) {
+  try {
+    const setting s{.everyone = world(), .folder = folder};
     all_sum_reduce meet(s.p, dimensions<0>);
     bool right = is(meet(s.vec()), s.total, s.size);
     const auto arm = [&] {
@@ -639,7 +618,7 @@ report trial(const kind& which, const std::string& phase, const std::string& fol
     // without a world, the other workers cannot learn of the failure
     const bool makes_a_world = which.make == kinds[0].make;
     if (phase == "first" && !makes_a_world) arm();
-    made = which.make(s);
+    const call made = which.make(s);
     if (phase == "first" && makes_a_world) arm();
     if (phase == "steady") {
       right = made() && made() && right;
@@ -647,20 +626,16 @@ report trial(const kind& which, const std::string& phase, const std::string& fol
     }
     right = made() && right;
     injection::disarm();
-    return is(meet(s.vec()), s.total, s.size) && made() && right;
-  };
-  noted(
-      [&] {
-        const setting s{.everyone = world(), .folder = folder};
-        noted([&] { return begin(s); }, here.how, here.message);
-        if (here.how == outcome::right) return true;
-        if (made == nullptr) here.again = outcome::refused;  // this worker leaves, and the others get an error
-        for (made_again = 1; made_again <= 3 && here.again == outcome::right; ++made_again)
-          noted(made, here.again, here.message_again);
-        return true;
-      },
-      here.world, here.message);
-  if (here.world != outcome::right) here.how = here.world;
+    right = is(meet(s.vec()), s.total, s.size) && made() && right;
+    if (!right) here.how = outcome::wrong;
+  } catch (const error& e) {
+    here = {outcome::refused, e.what()};
+  } catch (const std::bad_alloc& e) {
+    here = {outcome::out_of_memory, e.what()};
+  } catch (const std::exception& e) {
+    here = {outcome::other, e.what()};
+  }
+  injection::disarm();
   return here;
 }
 
@@ -685,20 +660,12 @@ int main(int argc, char** argv) {
   for (long n = first, tried = 0; tried < most; n += step, ++tried) {
     if (me == fails) std::printf("TRY %ld\n", n), std::fflush(stdout);
     const report here = trial(*which, phase, folder, me == fails, n);
-    const auto is_alike = [&](outcome how) {
-      int mine[3] = {static_cast<int>(how), -static_cast<int>(how), how == outcome::wrong ? 1 : 0}, all[3];
-      MPI_Allreduce(mine, all, 3, MPI_INT, MPI_MAX, judge);
-      return all[2] == 0 && (all[0] == 0 || all[1] != 0) && all[0] != static_cast<int>(outcome::other);
-    };
-    if (!is_alike(here.how))
-      std::printf("WRONG worker %d: outcome %d: %s\n", me, static_cast<int>(here.how), here.message.c_str());
-    if (!is_alike(here.again))
-      std::printf("WRONG worker %d, made again: outcome %d: %s\n", me, static_cast<int>(here.again),
-                  here.message_again.c_str());
-    std::fflush(stdout);
+    int mine[3] = {static_cast<int>(here.how), -static_cast<int>(here.how), here.how == outcome::wrong ? 1 : 0}, all[3];
+    MPI_Allreduce(mine, all, 3, MPI_INT, MPI_MAX, judge);
+    if (all[2] != 0 || (all[0] != 0 && all[1] == 0) || all[0] == static_cast<int>(outcome::other))
+      std::printf("WRONG worker %d: outcome %d: %s\n", me, mine[0], here.message.c_str()), std::fflush(stdout);
     if (me == fails)
-      std::printf("ENDED %ld %s\n", n, here.how == outcome::right ? "right" : here.message.c_str()),
-          std::fflush(stdout);
+      std::printf("ENDED %ld %s\n", n, all[0] == 0 ? "right" : here.message.c_str()), std::fflush(stdout);
     int fired = injection::fired ? 1 : 0;
     MPI_Bcast(&fired, 1, MPI_INT, fails, judge);
     if (fired == 0) {
