@@ -29,9 +29,8 @@ PARTITA_DEF std::uint64_t file_call::common(std::uint64_t choices) const {
 
 PARTITA_DEF void file_call::settle(const file_trouble& mine) const {
   if (all(mine.empty())) return;
-  const auto have_none = gathered<1>(*world_.state(), {mine.empty() ? 1U : 0U});
-  std::size_t who = 0;
-  while (have_none[who][0] != 0) ++who;
+  // found without a list of all errors: a worker without memory for it would leave the others waiting
+  const std::size_t n = world_.size(), who = n - largest<1>(*world_.state(), {mine.empty() ? 0 : n - world_.id()})[0];
   const std::string told =
       bytes_of(who, static_cast<char>(mine.what) + std::string(mine.sentence.begin(), mine.sentence.end()));
   file_trouble first;
