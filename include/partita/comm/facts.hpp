@@ -32,6 +32,14 @@ std::vector<facts<N>> gathered(const world_state& world, const facts<N>& mine) {
   return all;
 }
 
+/// The numbers of one worker. Collective; allocates nothing. Cost: one MPI_Bcast.
+template <std::size_t N>
+facts<N> facts_from(const world_state& world, std::size_t worker, facts<N> mine) {
+  check(MPI_Bcast(mine.data(), static_cast<int>(N), MPI_UINT64_T, static_cast<int>(worker), world.communicator()),
+        "MPI_Bcast");
+  return mine;
+}
+
 /// The sum over all workers, number by number. Collective. Cost: one MPI_Allreduce.
 template <std::size_t N>
 facts<N> summed(const world_state& world, const facts<N>& mine) {

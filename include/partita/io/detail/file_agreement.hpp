@@ -56,18 +56,15 @@ class file_call {
   PARTITA_DECL std::uint64_t common(std::uint64_t choices) const;
   bool all(bool mine) const { return common(mine ? 1 : 0) == 1; }
   /// Broadcasts a few numbers of the leader to all workers. Cost: one agreement, in which a worker without memory says
-  /// so, and one small MPI_Bcast.
+  /// so, and one small broadcast.
   template <class... Number>
   facts<sizeof...(Number)> numbers_of_leader(Number... mine) const {
     return numbers_of_leader(facts<sizeof...(Number)>{static_cast<std::uint64_t>(mine)...});
   }
   template <std::size_t N>
-  facts<N> numbers_of_leader(facts<N> numbers) const {
+  facts<N> numbers_of_leader(const facts<N>& mine) const {
     common(0);
-    check(MPI_Bcast(numbers.data(), static_cast<int>(N), MPI_UINT64_T, static_cast<int>(leader_),
-                    world_.state()->communicator()),
-          "MPI_Bcast");
-    return numbers;
+    return facts_from(*world_.state(), leader_, mine);
   }
   /// Broadcasts the bytes of one worker to all.
   template <class Byte = std::uint8_t>  // a template parameter: the broadcast is compiled only if used
