@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(annotated_dimensions_stay_as_said_unless_they_are_open) {
 BOOST_AUTO_TEST_CASE(an_open_dimension_that_is_cut_already_takes_the_axes_behind_its_own) {
   block b;
   b.g.constrain(b.x, m.layout("data+model", "", ""));
-  b.g.constrain(b.up, m.layout("data?", "?", "?"), 1);
+  b.g.constrain(b.up, m.layout("data+?", "?", "?"), 1);
   BOOST_TEST((complete(b.g)[b.up] == m.layout("data+model", "", "")));
 }
 
