@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <random>
-#include <random_cases.hpp>
 #include <vector>
 
 namespace {
@@ -64,7 +63,7 @@ BOOST_AUTO_TEST_SUITE(exact_terms_on_their_way)
 BOOST_AUTO_TEST_CASE_TEMPLATE(sums_that_pass_nodes_are_those_of_all_numbers_rounded_once, T, numbers) {
   std::mt19937_64 random(11);
   const std::size_t n = 700;
-  for (std::size_t turn = 0; turn < 14 + test::random_cases(46); ++turn) {  // each kind twice, and random ones
+  for (unsigned turn = 0; turn < 60; ++turn) {
     const std::size_t each = 1 + random() % 5, nodes = 1 + random() % 4;
     std::vector<std::vector<T>> blocks(each * nodes, std::vector<T>(n));
     for (std::size_t i = 0; i < n; ++i) {

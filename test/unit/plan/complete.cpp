@@ -4,7 +4,6 @@
 
 #include <boost/test/unit_test.hpp>
 #include <random>
-#include <random_cases.hpp>
 #include <string>
 
 namespace {
@@ -166,7 +165,7 @@ BOOST_AUTO_TEST_CASE(a_partial_value_that_several_read_is_finished_once) {
 BOOST_AUTO_TEST_CASE(completion_of_random_programs_is_deterministic_ends_and_only_adds) {
   std::mt19937_64 random(5);
   std::size_t added = 0, taken_away = 0, different = 0, foreign = 0, broken = 0, late = 0;
-  for (std::size_t k = 0; k < test::random_cases(300); ++k) {
+  for (std::size_t k = 0; k < 300; ++k) {
     const graph g = random_program(random, 40, 5);
     const completion done = complete(g), again = complete(g);
     different += !(done.layouts == again.layouts && done.reshards == again.reshards && done.visits == again.visits);
@@ -202,7 +201,7 @@ BOOST_AUTO_TEST_CASE(completion_of_random_programs_is_deterministic_ends_and_onl
   BOOST_TEST(foreign == 0U);
   BOOST_TEST(broken == 0U);
   BOOST_TEST(late == 0U);
-  BOOST_TEST(added > test::random_cases(300) / 3);
+  BOOST_TEST(added > 100U);
 }
 
 BOOST_AUTO_TEST_CASE(every_axis_of_every_value_is_explained_back_to_an_annotation) {
