@@ -130,7 +130,7 @@ bool measure_all(const std::string& compiler, std::size_t operations) {
   std::mt19937_64 random(29);  // the pairs of test/unit/plan/plan_reshard.cpp
   std::vector<random_pair> pairs;
   while (pairs.size() < (quick ? 20U : 2000U)) pairs.emplace_back(random);
-  measure("plan_reshard, 2 000 random pairs on one to three axes, each", pairs.size(), 1e-4,
+  measure("plan_reshard, random pairs on one to three axes, each", pairs.size(), 1e-4,
           [&](std::size_t n) { kept += plan_reshard(pairs[n].on, pairs[n].from, pairs[n].to, pairs[n].shape).size(); });
 
   const graph program = layers(operations);

@@ -172,6 +172,12 @@ def unlisted_headers(root, pages):
             yield "docs/cheat-sheet.md", f"does not list {header}, which partita.hpp does not include"
 
 
+def own_names(page, text):
+    """A page without its blocks of code, and without the columns that name what other libraries have."""
+    text = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.M | re.S)
+    return re.sub(r"^\|(?:`[^`]*`|[^|`])*", "", text, flags=re.M) if "coming-from" in page else text
+
+
 def unknown_members(root, pages):
     """A qualified name on a page, as pending_reduction::max, is one of the code, or a member of a class of this name."""
     files = [re.sub(r'//.*|"(\\.|[^"\\\n])*"', "", f.read_text(errors="replace")) for folder in ("include", "examples", "test", "bench", "tools", "cmake")
@@ -182,9 +188,7 @@ def unknown_members(root, pages):
         return any(re.search(rf"\b(class|struct) {scope}\b[^;]*\{{", f) and re.search(rf"\b{name}\b", f) for f in files if scope in f)
 
     for page, text in pages.items():
-        text = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.M | re.S)
-        if "coming-from" in page:      # the first column is another library's
-            text = re.sub(r"^\|(?:`[^`]*`|[^|`])*", "", text, flags=re.M)
+        text = own_names(page, text)
         for name in sorted({"::".join(found.split("::")[-2:]) for piece in re.findall(r"`([^`]+)`", text)
                             for found in re.findall(r"\b[a-z_]\w*(?:::\w+)+", piece)} - OTHERS):
             scope, member = name.split("::")
@@ -197,9 +201,7 @@ def unknown_calls(root, pages):
     words = {word for folder in ("include", "examples", "test") for f in (root / folder).rglob("*") if f.suffix in (".hpp", ".ipp", ".cpp")
              for word in re.findall(r"\w+", re.sub(r"//.*", "", f.read_text(errors="replace")))}
     for page, text in pages.items():
-        text = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.M | re.S)
-        if "coming-from" in page:      # the first column is another library's
-            text = re.sub(r"^\|(?:`[^`]*`|[^|`])*", "", text, flags=re.M)
+        text = own_names(page, text)
         names = {name for piece in re.findall(r"`([^`]+)`", text) for name in re.findall(r"(?<![\w.:])([a-z_]\w{2,})(?:<[^<>`]*>)?\(", piece)}
         if page == "docs/layers.md":
             names |= {name for row in re.findall(r"^\|.*", text, flags=re.M) for name in re.findall(r"`([a-z_]\w+)(?:<\w*>)?`", row)}

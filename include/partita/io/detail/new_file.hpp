@@ -18,7 +18,6 @@ template <class Write>
 void replace_file(const file_call& call, const std::string& path, std::size_t bytes, bool sync, Write write) {
   // 1. Find the file to replace, and agree on the name of a temporary file beside it.
   const replaced_file old = call.leads() ? replaced_file::of(path) : replaced_file{};
-  call.settle({});
   const auto [word, linked] = call.numbers_of_leader(random_word(), old.linked);
   const std::string target = linked != 0 ? call.bytes_of(call.leader(), old.path) : path;
   const std::string temporary = temporary_name(target, word);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/array/copy.hpp>
+#include <partita/comm/detail/collective/group_channel.hpp>
 #include <partita/comm/detail/node/arena.hpp>
 #include <partita/comm/detail/node/node_sum.hpp>
 #include <partita/core/config.hpp>
@@ -17,7 +18,6 @@ namespace partita::detail {
 class node_group final : public group_transport, private node_sum {
  public:
   /// `pages` are those of all members, the root's first; this worker has index `me`.
-  using group_meeting::size;
   using node_sum::node_sum;
 
   PARTITA_INLINE bool spread(const char* x, char* y, std::size_t bytes) override;
