@@ -55,23 +55,6 @@ graph layers(std::size_t operations) {
   return g;
 }
 
-/// A random pair of shardings of a tensor that all axes divide; every second source is partial.
-struct random_pair {
-  mesh on;
-  shape_list shape;
-  sharding from, to;
-
-  explicit random_pair(std::mt19937_64& random) {
-    const char* names[] = {"a", "b", "c"};
-    for (std::size_t a = 0, rank = 1 + random() % 3; a < rank; ++a) on.push_back(axis(names[a], 2 + random() % 3));
-    for (std::size_t rank = 1 + random() % 3; rank > 0; --rank) shape.push_back(on.size() * (1 + random() % 2));
-    const bool is_partial = random() % 2 != 0;
-    from = is_partial ? simulated::random_sharding(on, shape.size(), random, {pending_reduction::sum})
-                      : simulated::random_sharding(on, shape.size(), random);
-    to = simulated::random_sharding(on, shape.size(), random);
-  }
-};
-
 /// Seconds to compile one file with `asserts` static_asserts over different shapes and shardings.
 double compiled(const std::string& command, std::size_t asserts) {
   const bench::temporary_folder folder(std::filesystem::temp_directory_path(), "partita_bench_sharding");
@@ -128,8 +111,8 @@ bool measure_all(const std::string& compiler, std::size_t operations) {
   });
 
   std::mt19937_64 random(29);  // the pairs of test/unit/plan/plan_reshard.cpp
-  std::vector<random_pair> pairs;
-  while (pairs.size() < (quick ? 20U : 2000U)) pairs.emplace_back(random);
+  std::vector<simulated::random_pair> pairs;
+  while (pairs.size() < (quick ? 20U : 2000U)) pairs.emplace_back(random, 1, 3, 4);
   measure("plan_reshard, random pairs on one to three axes, each", pairs.size(), 1e-4,
           [&](std::size_t n) { kept += plan_reshard(pairs[n].on, pairs[n].from, pairs[n].to, pairs[n].shape).size(); });
 

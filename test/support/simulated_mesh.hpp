@@ -349,4 +349,22 @@ sharding random_sharding(const mesh& m, std::size_t rank, Random& random,
   return s;
 }
 
+/// A random pair of shardings of a tensor that all axes divide; every second source is partial.
+struct random_pair {
+  mesh on;
+  shape_list shape;
+  sharding from, to;
+
+  template <class Random>
+  random_pair(Random& random, std::size_t least_axes, std::size_t most_axes, std::size_t largest_axis) {
+    const char* names[] = {"a", "b", "c", "d", "e", "f", "g"};
+    for (std::size_t a = 0, rank = least_axes + random() % (most_axes - least_axes + 1); a < rank; ++a)
+      on.push_back(axis(names[a], 2 + random() % (largest_axis - 1)));
+    for (std::size_t rank = 1 + random() % 3; rank > 0; --rank) shape.push_back(on.size() * (1 + random() % 2));
+    from = random() % 2 == 0 ? random_sharding(on, shape.size(), random)
+                             : random_sharding(on, shape.size(), random, {pending_reduction::sum});
+    to = random_sharding(on, shape.size(), random);
+  }
+};
+
 }  // namespace simulated

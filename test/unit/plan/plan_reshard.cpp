@@ -268,22 +268,9 @@ BOOST_AUTO_TEST_CASE(every_plan_over_random_shardings_gives_the_target_and_moves
   }
 }
 
-/// A random pair of shardings of a tensor that all axes divide; every second source is partial.
-struct random_pair {
-  mesh on;
-  shape_list shape;
-  sharding from, to;
+struct random_pair : simulated::random_pair {
+  using simulated::random_pair::random_pair;
 
-  random_pair(std::mt19937_64& random, std::size_t least_axes, std::size_t most_axes_of_mesh,
-              std::size_t largest_axis) {
-    const char* names[] = {"a", "b", "c", "d", "e", "f", "g"};
-    for (std::size_t a = 0, rank = least_axes + random() % (most_axes_of_mesh - least_axes + 1); a < rank; ++a)
-      on.push_back(axis(names[a], 2 + random() % (largest_axis - 1)));
-    for (std::size_t rank = 1 + random() % 3; rank > 0; --rank) shape.push_back(on.size() * (1 + random() % 2));
-    from = random() % 2 == 0 ? simulated::random_sharding(on, shape.size(), random)
-                             : simulated::random_sharding(on, shape.size(), random, {pending_reduction::sum});
-    to = simulated::random_sharding(on, shape.size(), random);
-  }
   /// The ratio of the plan's bytes to those of the sequence of collectives with the fewest bytes. Of a sequence that
   /// moves nothing the plan must move nothing.
   double against_collectives() const {
