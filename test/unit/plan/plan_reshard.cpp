@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(every_plan_over_random_shardings_gives_the_target_and_moves
   }
 }
 
-struct random_pair : simulated::random_pair {
+struct planned_pair : simulated::random_pair {
   using simulated::random_pair::random_pair;
 
   /// The ratio of the plan's bytes to those of the sequence of collectives with the fewest bytes. Of a sequence that
@@ -289,7 +289,7 @@ BOOST_AUTO_TEST_CASE(a_plan_moves_no_more_than_any_sequence_of_collectives) {
   double sum = 0;
   const std::size_t pairs = test::random_cases(2000);
   for (std::size_t k = 0; k < pairs; ++k) {
-    const random_pair one(random, 1, 3, 4);
+    const planned_pair one(random, 1, 3, 4);
     const double ratio = one.against_collectives();
     BOOST_TEST(ratio <= 1.05, (text() << "" << one.on << ' ' << one.shape << ' ' << one.from << " -> " << one.to));
     sum += ratio;
@@ -403,7 +403,7 @@ BOOST_AUTO_TEST_CASE(an_axis_that_is_free_on_the_way_divides_the_dimension_that_
 BOOST_AUTO_TEST_CASE(plans_on_six_or_seven_axes_are_executed_as_they_state) {
   std::mt19937_64 random(31);
   for (std::size_t k = 0; k < test::random_cases(40); ++k) {
-    random_pair one(random, 6, 7, 2);
+    planned_pair one(random, 6, 7, 2);
     const double ratio = one.against_collectives();
     BOOST_TEST(ratio <= 1.05, (text() << "" << one.on << ' ' << one.shape << ' ' << one.from << " -> " << one.to));
     one.shape = shape_list::filled(one.shape.size(), one.shape.size() == 1 ? 131 : 11);  // few elements, uneven parts
