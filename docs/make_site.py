@@ -528,8 +528,12 @@ def finish(site):
         short = ' class="short"' if len(html.unescape(text)) <= 22 else ""
         return f'<code{short}>{" ".join(map(one_piece, text.split(" ")))}</code>'
 
+    def name(found):        # of an operator, such as DynamicQuantizeLinear
+        return found[0] if len(found[0]) <= 14 else re.sub(r"(?<=[a-z])(?=[A-Z])", "<wbr/>", found[0])
+
     def breakable(table):
         table = re.sub(r"(?<=\d) x (?=\d)", "&#160;x&#160;", table[0])      # extents stay on one line
+        table = re.sub(r"(?<=[>\s])(?:[A-Z][a-z]+){2,}(?=[<,\s])", name, table)
         return re.sub(r"<code>([^<]*)</code>", code, table)
 
     def line(found):
