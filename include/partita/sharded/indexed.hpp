@@ -26,6 +26,29 @@ template <ranked_array X, ranked_array Indices>
 inline constexpr bool are_arrays_of_one_type<X, Indices> =
     std::is_same_v<element_of<X>, element_of<Indices>> && !std::is_integral_v<element_of<X>>;
 
+/// The index that an element represents, or `extent` if it is not a valid index (for example 1.5).
+template <class T>
+std::size_t index_said(const T& element, std::size_t extent) {
+  if constexpr (is_complex<T>) {
+    return element.imag() == 0 ? index_said(element.real(), extent) : extent;
+  } else {
+    // T may be too small for the extent, so the index is what is compared with it.
+    if (!(element >= T(0)) || !(static_cast<double>(element) < 0x1p63)) return extent;
+    const auto index = static_cast<std::size_t>(element);
+    return index < extent && static_cast<T>(index) == element ? index : extent;
+  }
+}
+/// Rejects a dimension with more indices than elements of T represent.
+template <std::size_t D, class T>
+void require_representable_indices(const shape_list& extents, const char* call) {
+  constexpr int digits = std::numeric_limits<T>::digits;
+  if constexpr (constexpr std::size_t most = std::size_t{1} << (digits < 63 ? digits : 63); digits > 0)
+    if (D < extents.size() && extents[D] > most)
+      throw shape_error(text("partita::")
+                        << call << ": requires indices that the elements of x represent, up to " << most - 1
+                        << ", got extents " << extents << " and dimension " << D << "; cast x to double");
+}
+
 struct one_hot_operation {
   static constexpr bool on_integers = true, on_complex = false;
   static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
@@ -41,8 +64,10 @@ struct one_hot_operation {
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
     const interval own = y.box[y.box.size() - 1];
-    for (std::size_t k = 0; k < x.size(); ++k)
-      for (std::size_t c = 0; c < own.size(); ++c) y[k * own.size() + c] = T(x[k] == static_cast<T>(own.start + c));
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const std::size_t label = index_said(x[k], classes);
+      for (std::size_t c = 0; c < own.size(); ++c) y[k * own.size() + c] = T(label == own.start + c);
+    }
   }
   template <class X>
   X adjoint(std::size_t, const X&, const X&, const X&) const {
@@ -118,18 +143,24 @@ auto one_hot(const X& labels, std::size_t classes) {
 }
 /// The index of the largest element along a dimension: the first of equal elements, and the first NaN if there is one.
 /// The index is an element of the tensor's type, which must represent it exactly (float: up to 2^24).
-/// Requires: at least one element along the dimension [shape_error].
+/// Requires: at least one element along the dimension, and indices that the type represents [shape_error].
 /// Adjoint:  none; x gets no gradient.
 template <detail::any_tensor X, std::size_t D>
 auto argmax(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::argmax(x, dimensions<d>)"));
-  if constexpr (detail::has_dimensions<X, D>) return operate(detail::argmax_operation<D>{}, x);
+  if constexpr (detail::has_dimensions<X, D>) {
+    detail::require_representable_indices<D, detail::element_of_tensor<X>>(detail::extents_of_any(x), "argmax");
+    return operate(detail::argmax_operation<D>{}, x);
+  }
 }
 /// The index of the smallest element, in the same way.
 template <detail::any_tensor X, std::size_t D>
 auto argmin(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::argmin(x, dimensions<d>)"));
-  if constexpr (detail::has_dimensions<X, D>) return operate(detail::argmax_operation<D, true>{}, x);
+  if constexpr (detail::has_dimensions<X, D>) {
+    detail::require_representable_indices<D, detail::element_of_tensor<X>>(detail::extents_of_any(x), "argmin");
+    return operate(detail::argmax_operation<D, true>{}, x);
+  }
 }
 
 }  // namespace partita

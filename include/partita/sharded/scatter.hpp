@@ -12,17 +12,6 @@
 namespace partita {
 namespace detail {
 
-/// The index that an element represents, or `extent` if it is not a valid index (for example 1.5).
-template <class T>
-std::size_t index_said(const T& element, std::size_t extent) {
-  if constexpr (is_complex<T>) {
-    return element.imag() == 0 ? index_said(element.real(), extent) : extent;
-  } else {
-    if (!(element >= T(0)) || !(element < static_cast<T>(extent))) return extent;
-    const auto index = static_cast<std::size_t>(element);
-    return static_cast<T>(index) == element ? index : extent;
-  }
-}
 /// Calls f(index, offset in the tensor whose dimension is whole, offset in the tensor with the indices' dimensions) for
 /// each pair of elements.
 template <class T, class F>

@@ -11,6 +11,7 @@
 #include <partita/rule/sharding/rules/shape.hpp>
 #include <partita/sharded/detail/between_elements.hpp>
 #include <partita/sharded/detail/whole_dimension.hpp>
+#include <partita/sharded/indexed.hpp>
 #include <partita/sharded/operate.hpp>
 #include <partita/sharded/parts.hpp>
 #include <partita/sharded/rearrange.hpp>
@@ -241,6 +242,7 @@ template <detail::any_tensor X, std::size_t D>
 auto argsort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
   if constexpr (detail::takes_lines<X, D>())
     return detail::with_lines<D>(x, [&](const auto& z) {
+      detail::require_representable_indices<D, detail::element_of_tensor<X>>(detail::extents_of_any(z), "argsort");
       return operate(detail::sort_operation<D, true>{{dynamic, direction.descending}}, z);
     });
   else return detail::rejected_call{};
@@ -255,6 +257,7 @@ template <detail::any_tensor X, std::size_t D>
 auto top_k(const X& x, std::size_t k, dimensions_t<D>) {
   if constexpr (detail::takes_lines<X, D>())
     return detail::with_lines<D>(x, [&](const auto& z) {
+      detail::require_representable_indices<D, detail::element_of_tensor<X>>(detail::extents_of_any(z), "top_k");
       auto values = operate(detail::sort_operation<D>{{k, true}}, z);
       auto indices = operate(detail::sort_operation<D, true>{{k, true}}, z);
       return top_elements<decltype(values), decltype(indices)>{std::move(values), std::move(indices)};

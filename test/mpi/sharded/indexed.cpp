@@ -5,6 +5,8 @@
 #include <partita/sharded/attention.hpp>
 #include <partita/sharded/indexed.hpp>
 #include <partita/sharded/parts.hpp>
+#include <partita/sharded/scatter.hpp>
+#include <partita/sharded/sort_along.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 
@@ -83,6 +85,35 @@ BOOST_AUTO_TEST_CASE(classes_may_be_cut_and_numbers_that_are_no_class_have_a_row
   const xt::xtensor<double, 2> none(std::array<std::size_t, 2>{2, 0});
   BOOST_CHECK_THROW(argmax(none, dimensions<1>), shape_error);
   BOOST_CHECK_THROW(argmin(none, dimensions<1>), shape_error);
+}
+
+BOOST_AUTO_TEST_CASE(indices_that_elements_do_not_represent_are_refused_and_never_another_index) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  using small = signed char;  // to 127
+  const auto f = [](const auto& index) { return static_cast<small>(index[0] % 100); };
+  const auto fits = shard<small>(everyone, m.layout("a"), {128}, f),
+             x = shard<small>(everyone, m.layout("a"), {200}, f);
+  BOOST_TEST(reshard(argmax(fits, dimensions<0>), m.layout()).number() == 99);
+  for (const auto& call : {+[](const sharded_tensor<small>& z) { argmax(z, dimensions<0>); },
+                           +[](const sharded_tensor<small>& z) { argmin(z, dimensions<0>); },
+                           +[](const sharded_tensor<small>& z) { argsort(z, dimensions<0>); },
+                           +[](const sharded_tensor<small>& z) { top_k(z, 2, dimensions<0>); }}) {
+    call(fits);
+    BOOST_CHECK_THROW(call(x), shape_error);
+  }
+  // Dimensions and classes that are longer than what elements represent have the indices that elements do represent.
+  const auto said = shard<small>(everyone, m.layout(""), {3}, [](const auto& index) {
+    return static_cast<small>(index[0] == 0 ? 5 : index[0] == 1 ? -56 : 120);
+  });
+  const auto taken = reshard(take(x, said, dimensions<0>), m.layout("")).template whole<1>();
+  BOOST_TEST((taken == xt::xtensor<small, 1>{5, 0, 20}));
+  const auto hot = reshard(one_hot(said, 210), m.layout("", "")).template whole<2>();
+  for (std::size_t c = 0; c < 210; ++c) {
+    BOOST_TEST(hot(0, c) == (c == 5));
+    BOOST_TEST(hot(1, c) == 0);
+    BOOST_TEST(hot(2, c) == (c == 120));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(attention_is_the_sequential_one_wherever_it_is_cut) {
