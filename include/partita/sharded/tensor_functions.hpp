@@ -242,10 +242,11 @@ auto cross_entropy(const Scores& given, const Labels& labels) {
     if (static_cast<std::size_t>(labels.size()) != rows)
       throw shape_error(text("partita::cross_entropy: requires one label for each row, got ")
                         << static_cast<std::size_t>(labels.size()) << " labels and scores of extents " << x.extents());
-    const auto top = stop_gradient(detail::finished_value(call(detail::reduction_op<maximum_t, true, -1>{}, x)));
+    const auto top =
+        stop_gradient(detail::finished_value(detail::call(detail::reduction_op<maximum_t, true, -1>{}, x)));
     const auto moved = subtract(x, top);
     const auto picked =
-        call(detail::pick_operation{{detail::labels_below(classes, "cross_entropy", labels), {rows}}}, moved);
+        detail::call(detail::pick_operation{{detail::labels_below(classes, "cross_entropy", labels), {rows}}}, moved);
     const auto all = log(sum(exp(moved), dimensions<1>));
     return multiply(subtract(sum(all), sum(picked)), rows == 0 ? 0.0 : 1.0 / static_cast<double>(rows));
   };

@@ -238,7 +238,7 @@ sharded_tensor<T> run_along_cuts(const operation_along_cuts<T>& how, const appli
     const char* const name = work.how.name();
     const naming_operation named(name);
     const shape_list extents = result_shape(work.how, 0);
-    const std::uint64_t number = noted<T>(number_of(work), name, on.get(), extents, *x.state());
+    const std::uint64_t number = noted<T>(operation_number(work), name, on.get(), extents, *x.state());
     const tensor_block<T> given = resharded(*on, x.state()->block, x.layout(), lies, x.extents());
     const tensor_place to{on->box(lies, extents), extents};
     block_window<T> read{on->box(lies, x.extents()), given};

@@ -181,7 +181,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   const naming_operation name(op.how.name());
   const std::size_t n = operands.size();
   const shape_list extents = result_shape(op.how, 0);
-  const std::uint64_t number = noted<T>(on ? number_of(op) : 0, op.how.name(), on.get(), extents, operands);
+  const std::uint64_t number = noted<T>(on ? operation_number(op) : 0, op.how.name(), on.get(), extents, operands);
   // 1. Find the layouts in which the operands are read, and the layout of the result.
   std::vector<sharding> needs(n);
   sharding left;

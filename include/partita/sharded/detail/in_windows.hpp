@@ -151,7 +151,8 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
     specs[i] = spec(x[i].layout(), x[i].extents()).of_bytes(sizeof(T));
     shapes[i] = x[i].extents();
   }
-  const std::uint64_t number = noted<T>(number_of(work), work.how.name(), on.get(), result_shape(work.how, 0), x);
+  const std::uint64_t number =
+      noted<T>(operation_number(work), work.how.name(), on.get(), result_shape(work.how, 0), x);
   // 1. Find the layouts of operands and result, and the boxes of the anchor.
   const layouts_over_features lies =
       settled != nullptr ? *settled : layouts_of_features<Op>(work.how, spec_list(specs.data(), n));

@@ -11,7 +11,7 @@
 
 namespace partita::detail {
 
-inline std::uint64_t number_of(const applied_operation& op) {
+inline std::uint64_t operation_number(const applied_operation& op) {
   hasher all(fingerprint_of(op.how));
   all.mix(op.work);
   if (op.own) all.mix(op.own->fingerprint);

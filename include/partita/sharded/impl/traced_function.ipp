@@ -122,7 +122,7 @@ PARTITA_DEF std::uint64_t traced_function::fingerprint() const {
   }
   for (std::size_t o = 0; o < operations().operations(); ++o) {
     const auto& node = operations().operation(o);
-    all.mix(detail::number_of(program_->work[o])).mix(program_->stopped[o]);
+    all.mix(detail::operation_number(program_->work[o])).mix(program_->stopped[o]);
     for (std::size_t t = 0; t <= node.operands; ++t) all.mix(operations().of(node, t).number);
   }
   return all.mix(result_.number).value();
