@@ -1,9 +1,7 @@
-// Jobs in which one allocation of one worker fails: for every kind of call, the n-th operator new of one worker throws
-// std::bad_alloc. short_of_memory.py runs it under mpirun as `short_of_memory FOLDER WORKER KIND PHASE FIRST STEP
-// MOST`. It tries n = FIRST, FIRST + STEP, ... until the call makes fewer allocations, at most MOST times. Each trial
-// makes its own world, which ends before the exception is caught. A trial passes if no value is wrong and either all
-// workers throw or none does, or if the job ends with an error message. Without arguments `short_of_memory` prints the
-// kinds.
+// Jobs in which one allocation of one worker fails, in kernels, layers, sharded calls and files: see
+// short_of_memory.hpp.
+#include "short_of_memory.hpp"
+
 #include <unistd.h>
 #include <algorithm>
 #include <boost/mpi/environment.hpp>
@@ -43,7 +41,6 @@
 #include <partita/sharded/operations.hpp>
 #include <partita/sharded/scan.hpp>
 #include <partita/sharded/scatter.hpp>
-#include <partita/sharded/sharded.hpp>
 #include <partita/sharded/sharded_optimiser.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
@@ -52,72 +49,6 @@
 #include <vector>
 
 namespace {
-
-/// The number of the allocation that fails, counted from the call that arms it.
-struct injection {
-  static inline thread_local bool armed = false;
-  static inline long left = 0;
-  static inline bool fired = false;
-
-  static void arm(long n) { left = n, fired = false, armed = true; }
-  static void disarm() { armed = false; }
-  static void* allocate(std::size_t bytes, std::size_t alignment) {
-    if (armed && --left == 0) {
-      fired = true, armed = false;
-      throw std::bad_alloc();
-    }
-    const std::size_t whole = (bytes / alignment + 1) * alignment;
-    void* const block =
-        alignment > alignof(std::max_align_t) ? std::aligned_alloc(alignment, whole) : std::malloc(whole);
-    if (block == nullptr) throw std::bad_alloc();
-    return block;
-  }
-};
-
-}  // namespace
-
-void* operator new(std::size_t n) { return injection::allocate(n, alignof(std::max_align_t)); }
-void* operator new[](std::size_t n) { return injection::allocate(n, alignof(std::max_align_t)); }
-void* operator new(std::size_t n, std::align_val_t a) { return injection::allocate(n, static_cast<std::size_t>(a)); }
-void* operator new[](std::size_t n, std::align_val_t a) { return injection::allocate(n, static_cast<std::size_t>(a)); }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete[](void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
-
-using namespace partita;
-
-namespace {
-
-using line = extents<dynamic>;
-using plane = extents<dynamic, dynamic>;
-/// Makes a call and returns whether its result is right.
-using call = std::function<bool()>;
-
-/// The worker, its world, and its blocks for all kinds of calls.
-struct setting {
-  world everyone;
-  std::string folder;
-  std::size_t n = everyone.size(), me = everyone.id(), size = 12;
-  double v = static_cast<double>(me + 1), total = static_cast<double>(n * (n + 1) / 2);
-  partition<line> p = everyone.partition(extents(n)), root = everyone.partition(extents(std::size_t{1}));
-  partition<plane> rows = everyone.partition(extents(n, std::size_t{1})),
-                   columns = everyone.partition(extents(std::size_t{1}, n));
-  mesh m{axis{"a", n}};
-
-  xt::xtensor<double, 1> vec() const { return xt::ones<double>({size}) * v; }
-  xt::xtensor<double, 2> mat(std::size_t a, std::size_t b) const { return xt::ones<double>({a, b}) * v; }
-  sharded_tensor<double> numbers(const sharding& layout, const shape_list& shape) const {
-    return shard<double>(everyone, layout, shape, [](const auto& i) { return static_cast<double>(i[0] + 1); });
-  }
-  sharded_tensor<double> ones(const sharding& layout, const shape_list& shape) const {
-    return shard<double>(everyone, layout, shape, [](const auto&) { return 1.0; });
-  }
-};
 
 template <class Y>
 bool is(const Y& y, double value, std::size_t size) {
@@ -162,11 +93,6 @@ class changing_sizes {
 
  private:
   std::size_t next_ = 0;
-};
-
-struct kind {
-  const char* name;
-  call (*make)(const setting&);
 };
 
 const kind kinds[] = {
@@ -597,81 +523,6 @@ const kind kinds[] = {
      }},
 };
 
-/// The outcome of a trial on one worker.
-enum class outcome : int { right, wrong, refused, out_of_memory, other };
-
-struct report {
-  outcome how = outcome::right;
-  std::string message;
-};
-
-/// Runs a trial as an ordinary program would: it makes calls, and its world ends when one of them throws.
-report trial(const kind& which, const std::string& phase, const std::string& folder, bool fails_here, long n) {
-  report here;
-  try {
-    const setting s{.everyone = world(), .folder = folder};
-    all_sum_reduce meet(s.p, dimensions<0>);
-    bool right = is(meet(s.vec()), s.total, s.size);
-    const auto arm = [&] {
-      if (fails_here) injection::arm(n);
-    };
-    // without a world, the other workers cannot learn of the failure
-    const bool makes_a_world = which.make == kinds[0].make;
-    if (phase == "first" && !makes_a_world) arm();
-    const call made = which.make(s);
-    if (phase == "first" && makes_a_world) arm();
-    if (phase == "steady") {
-      right = made() && made() && right;
-      arm();
-    }
-    right = made() && right;
-    injection::disarm();
-    right = is(meet(s.vec()), s.total, s.size) && made() && right;
-    if (!right) here.how = outcome::wrong;
-  } catch (const error& e) {
-    here = {outcome::refused, e.what()};
-  } catch (const std::bad_alloc& e) {
-    here = {outcome::out_of_memory, e.what()};
-  } catch (const std::exception& e) {
-    here = {outcome::other, e.what()};
-  }
-  injection::disarm();
-  return here;
-}
-
 }  // namespace
 
-int main(int argc, char** argv) {
-  boost::mpi::environment environment(argc, argv);
-  if (argc == 1)
-    for (const kind& one : kinds) std::printf("%s\n", one.name);
-  if (argc != 8) return argc == 1 ? 0 : 2;
-  const std::string folder = argv[1], name = argv[3], phase = argv[4];
-  const kind* which = nullptr;
-  for (const kind& one : kinds)
-    if (one.name == name) which = &one;
-  if (which == nullptr) return 2;
-  MPI_Comm judge = MPI_COMM_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &judge);
-  int me = 0, fails = std::atoi(argv[2]);
-  MPI_Comm_rank(judge, &me);
-  detail::hang_report::patience = 1;
-  const long first = std::atol(argv[5]), step = std::atol(argv[6]), most = std::atol(argv[7]);
-  for (long n = first, tried = 0; tried < most; n += step, ++tried) {
-    if (me == fails) std::printf("TRY %ld\n", n), std::fflush(stdout);
-    const report here = trial(*which, phase, folder, me == fails, n);
-    int mine[3] = {static_cast<int>(here.how), -static_cast<int>(here.how), here.how == outcome::wrong ? 1 : 0}, all[3];
-    MPI_Allreduce(mine, all, 3, MPI_INT, MPI_MAX, judge);
-    if (all[2] != 0 || (all[0] != 0 && all[1] == 0) || all[0] == static_cast<int>(outcome::other))
-      std::printf("WRONG worker %d: outcome %d: %s\n", me, mine[0], here.message.c_str()), std::fflush(stdout);
-    if (me == fails)
-      std::printf("ENDED %ld %s\n", n, all[0] == 0 ? "right" : here.message.c_str()), std::fflush(stdout);
-    int fired = injection::fired ? 1 : 0;
-    MPI_Bcast(&fired, 1, MPI_INT, fails, judge);
-    if (fired == 0) {
-      if (me == fails) std::printf("DONE\n");
-      break;
-    }
-  }
-  MPI_Comm_free(&judge);
-}
+int main(int argc, char** argv) { return run_trials(argc, argv, kinds); }

@@ -321,9 +321,8 @@ class local_transforms {
                              bool same, bool aligned) const {
     using fftw = fftw_of<real_of<Out>>;
     using input = std::remove_const_t<In>;
-    const std::lock_guard<std::mutex> only(fftw_planner);
     typename fftw::plan plan = nullptr;
-    if (!measure_) {
+    if (const std::lock_guard<std::mutex> only(fftw_planner); !measure_) {
       plan = planned<fftw>(x, y, line, x.data, y.data, FFTW_ESTIMATE);
     } else {
       const scratch<input, Rank> in(x.shape, x.strides);
@@ -332,7 +331,7 @@ class local_transforms {
                            FFTW_MEASURE | (aligned ? 0U : static_cast<unsigned>(FFTW_UNALIGNED)));
     }
     if (plan == nullptr) throw error("partita::fourier_transform: FFTW has no plan for such a block");
-    return {static_cast<void*>(plan), [](void* it) {
+    return {static_cast<void*>(plan), [](void* it) {  // runs at once if memory is missing, so the lock is free here
               const std::lock_guard<std::mutex> lock(fftw_planner);
               fftw::destroy(static_cast<typename fftw::plan>(it));
             }};

@@ -31,6 +31,11 @@ class flat_state {
     length_ = total_ + 1;
   }
 
+  /// All workers agree on the call before they move elements.
+  void agree(const char* call) const {
+    const sharding whole(on_->mesh(), 1);
+    on_->agree<T>(call, whole, whole, {total_}, fingerprint());
+  }
   std::size_t total() const { return length_; }
   /// Whether a file with this many numbers can be read.
   bool takes(std::size_t numbers) {
@@ -157,7 +162,11 @@ class flat_state {
 template <class T, class Options>
 void save_optimiser(const std::string& path, const world& everyone, sharded_optimiser<T, Options>& optimiser) {
   const detail::flat_state<T, Options> flat(everyone, optimiser);
-  save_npy(path, flat.places(), extents<dynamic>(flat.total()), flat.written());
+  const xt::xtensor<T, 1> all = detail::one_call(*everyone.state(), [&] {
+    flat.agree("save_optimiser");
+    return flat.written();
+  });
+  save_npy(path, flat.places(), extents<dynamic>(flat.total()), all);
 }
 /// Restores the state into an optimiser of the same kind and parameters, with any layouts and any number of workers.
 /// Requires: a file that save_optimiser wrote for parameters of these extents, in this order [io_error, shape_error, on
@@ -167,17 +176,21 @@ void load_optimiser(const std::string& path, const world& everyone, sharded_opti
   detail::flat_state<T, Options> flat(everyone, optimiser);
   const auto places = flat.places();
   const xt::xtensor<T, 1> all = load_npy<T, 1>(path, places);
-  const std::size_t held = flat.total_of(all.size());
-  const std::size_t wanted = flat.total();
-  if (!flat.takes(held))
-    throw shape_error(text("partita::load_optimiser(\"")
-                      << path.c_str() << "\", world, optimiser): requires the state of as many elements as these "
-                      << "parameters take, " << wanted << " numbers, but the file has " << held);
-  if (!flat.is_of_these(all))
-    throw shape_error(text("partita::load_optimiser(\"")
-                      << path.c_str() << "\", world, optimiser): requires the state of parameters of these extents, in "
-                      << "this order, and the file is of others; give the parameters in the order of the saved ones");
-  flat.read(all);
+  detail::one_call(*everyone.state(), [&] {
+    flat.agree("load_optimiser");
+    const std::size_t held = flat.total_of(all.size());
+    const std::size_t wanted = flat.total();
+    if (!flat.takes(held))
+      throw shape_error(text("partita::load_optimiser(\"")
+                        << path.c_str() << "\", world, optimiser): requires the state of as many elements as these "
+                        << "parameters take, " << wanted << " numbers, but the file has " << held);
+    if (!flat.is_of_these(all))
+      throw shape_error(text("partita::load_optimiser(\"")
+                        << path.c_str()
+                        << "\", world, optimiser): requires the state of parameters of these extents, in "
+                        << "this order, and the file is of others; give the parameters in the order of the saved ones");
+    flat.read(all);
+  });
 }
 
 }  // namespace partita

@@ -40,8 +40,10 @@ sharded_tensor<T> spread_from(const char* call, const std::shared_ptr<bound_mesh
                               const T* given, const sharding& layout, const shape_list& extents, std::uint64_t number) {
   auto had = on->boxes_of(bare(layout.finished()), extents);
   for (std::size_t w = 0; w < had.size(); ++w) had[w].there = had[w].there && p.workers().find(w) < p.size();
-  on->template agree<T>(call, layout, layout, extents);
-  return spread(on, had, given, layout, extents, number);
+  return on->one_call([&] {
+    on->template agree<T>(call, layout, layout, extents);
+    return spread(on, had, given, layout, extents, number);
+  });
 }
 
 }  // namespace detail

@@ -56,7 +56,7 @@ class window_planner {
 /// The taps of this worker's outputs in its window.
 template <std::size_t Rank>
 struct local_taps {
-  std::array<taps, Rank> along{};  ///< input indices are relative to the window
+  std::array<taps, Rank> along;  ///< input indices are relative to the window
   std::array<std::size_t, Rank> window{}, outputs{};
 };
 

@@ -53,9 +53,11 @@ void move_along_cuts(bound_mesh& on, const char* name, const planned_exchange& p
                           << name << ": requires operands that need not be moved, but of extents " << extents
                           << " on the mesh " << lies.on << ", which lies " << lies << ", it brings " << most * sizeof(T)
                           << " bytes to a worker; reshard it before");
-  const announced_movement<T> one(on, name, lies, lies, extents, planned.counts().bytes, most * sizeof(T), most);
-  move();
-  one.done();
+  on.one_call([&] {
+    const announced_movement<T> one(on, name, lies, lies, extents, planned.counts().bytes, most * sizeof(T), most);
+    move();
+    one.done();
+  });
 }
 
 /// What this worker reads of an operand: the window that it wants, or its own block if no worker wants more.

@@ -35,15 +35,17 @@ tensor_block<T> on_all_workers(bound_mesh* on, const tensor_block<T>& x, std::ui
   if (on == nullptr || on->where().size() == on->everyone().size()) return x;
   const sharding whole(on->mesh(), 1);
   const shape_list one{1};
-  on->agree<T>("sharded_tensor::number", whole, whole, one, number);
-  std::vector<worker_box> had = on->boxes_of(whole, one), wanted(had.size());
-  for (std::size_t w = 0; w < had.size(); ++w)
-    if (!had[w].there) wanted[w] = {{interval{0, 1}}, 0, true};
-  tensor_block<T> y(on->active() ? x.shape : shape_list());
-  if (on->active()) *y.data() = *x.data();
-  T received{};
-  on->move(had, wanted, x.data(), on->active() ? &received : y.data());
-  return y;
+  return on->one_call([&] {
+    on->agree<T>("sharded_tensor::number", whole, whole, one, number);
+    std::vector<worker_box> had = on->boxes_of(whole, one), wanted(had.size());
+    for (std::size_t w = 0; w < had.size(); ++w)
+      if (!had[w].there) wanted[w] = {{interval{0, 1}}, 0, true};
+    tensor_block<T> y(on->active() ? x.shape : shape_list());
+    if (on->active()) *y.data() = *x.data();
+    T received{};
+    on->move(had, wanted, x.data(), on->active() ? &received : y.data());
+    return y;
+  });
 }
 
 /// The workers that hold an index, and the offset of the index in their blocks.
