@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <partita/comm/detail/world/mpi_call.hpp>
 #include <partita/comm/mpi.hpp>
 #include <partita/comm/world.hpp>
@@ -22,10 +23,22 @@ facts<Rank + 1> facts_of(const std::array<std::size_t, Rank>& shape) {
   return all;
 }
 
+/// A list for the result of a collective. If memory is missing for it, the job ends, because the other workers wait in
+/// the collective.
+template <class Number>
+std::vector<Number> list_for_all(world_state& world, std::size_t size) {
+  try {
+    return std::vector<Number>(size);
+  } catch (const std::bad_alloc&) {
+    world.report().lacks_memory_amid_call();
+    throw;
+  }
+}
+
 /// The numbers of every worker, indexed by its id. Collective. Cost: one MPI_Allgather of 8 N bytes per worker.
 template <std::size_t N>
-std::vector<facts<N>> gathered(const world_state& world, const facts<N>& mine) {
-  std::vector<facts<N>> all(world.size());
+std::vector<facts<N>> gathered(world_state& world, const facts<N>& mine) {
+  auto all = list_for_all<facts<N>>(world, world.size());
   const auto count = static_cast<int>(N);
   check(MPI_Allgather(mine.data(), count, MPI_UINT64_T, all.data(), count, MPI_UINT64_T, world.communicator()),
         "MPI_Allgather");
@@ -50,21 +63,28 @@ facts<N> summed(const world_state& world, const facts<N>& mine) {
 }
 
 /// The same of a list, which has the same length on every worker.
-inline std::vector<std::uint64_t> summed(const world_state& world, const std::vector<std::uint64_t>& mine) {
-  std::vector<std::uint64_t> sums(mine.size());
+inline std::vector<std::uint64_t> summed(world_state& world, const std::vector<std::uint64_t>& mine) {
+  auto sums = list_for_all<std::uint64_t>(world, mine.size());
   check(MPI_Allreduce(mine.data(), sums.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM,
                       world.communicator()),
         "MPI_Allreduce");
   return sums;
 }
 /// The sum over the workers before this one. Collective. Cost: one MPI_Exscan.
-inline std::vector<std::uint64_t> summed_before(const world_state& world, const std::vector<std::uint64_t>& mine) {
-  std::vector<std::uint64_t> sums(mine.size());
+inline std::vector<std::uint64_t> summed_before(world_state& world, const std::vector<std::uint64_t>& mine) {
+  auto sums = list_for_all<std::uint64_t>(world, mine.size());
   check(
       MPI_Exscan(mine.data(), sums.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM, world.communicator()),
       "MPI_Exscan");
   if (world.id() == 0) sums.assign(mine.size(), 0);  // which MPI leaves undefined
   return sums;
+}
+
+/// The same of one number; allocates nothing.
+inline std::uint64_t summed_before(const world_state& world, std::uint64_t mine) {
+  std::uint64_t sum = 0;
+  check(MPI_Exscan(&mine, &sum, 1, MPI_UINT64_T, MPI_SUM, world.communicator()), "MPI_Exscan");
+  return world.id() == 0 ? 0 : sum;
 }
 
 /// The maximum over all workers, number by number. Collective. Cost: one MPI_Allreduce.

@@ -202,12 +202,14 @@ PARTITA_DEF void write_market(const file_call& call, const std::string& path, st
   call.settle(trouble);
   const world_state& everyone = *call.everyone().state();
   const auto most = largest<2>(everyone, {rows, columns});
-  const std::size_t count = summed<1>(everyone, {entries.size()})[0];
+  const auto [count, all_lines] = summed<2>(everyone, {entries.size(), lines.size()});
+  std::size_t at = summed_before(everyone, lines.size());
+  // Memory is allocated only now: a worker without it would leave the others waiting.
   const std::string header = "%%MatrixMarket matrix coordinate real general\n" + std::to_string(most[0]) + ' ' +
                              std::to_string(most[1]) + ' ' + std::to_string(count) + '\n';
-  std::size_t at = header.size() + summed_before(everyone, {lines.size()})[0];
-  const std::size_t bytes = header.size() + summed<1>(everyone, {lines.size()})[0];
-  if (call.leads()) lines.insert(0, header), at = 0;
+  const std::size_t bytes = header.size() + all_lines;
+  if (call.leads()) lines.insert(0, header);
+  else at += header.size();
   // 2. They write them at the same time.
   replace_file(call, path, bytes, true, [&](posix_file& file, const std::string& temporary) {
     int error = call.leads() || lines.empty() ? 0 : file.open(temporary, O_WRONLY);

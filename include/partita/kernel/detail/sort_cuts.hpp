@@ -22,12 +22,12 @@ struct sorted_keys {
 /// For each rank (position in the order of all elements of all workers, from 0) the key of the element that has it.
 /// Requires: ranks below the number of all elements; the same ones on all workers. Collective.
 /// Cost:     16 sums of 15 numbers for each rank.
-PARTITA_DECL std::vector<std::uint64_t> keys_of_ranks(const world_state& world, const sorted_keys& keys,
+PARTITA_DECL std::vector<std::uint64_t> keys_of_ranks(world_state& world, const sorted_keys& keys,
                                                       const std::vector<std::uint64_t>& ranks);
 
 /// How many elements of this worker go to each worker, so that these have `lengths` elements in the order of all
 /// elements. Equal elements keep the order of the workers. Collective.
-PARTITA_DECL std::vector<std::size_t> counts_by_receiver(const world_state& world, const sorted_keys& keys,
+PARTITA_DECL std::vector<std::size_t> counts_by_receiver(world_state& world, const sorted_keys& keys,
                                                          const std::vector<std::size_t>& lengths);
 
 }  // namespace partita::detail

@@ -7,7 +7,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF std::vector<std::uint64_t> keys_of_ranks(const world_state& world, const sorted_keys& keys,
+PARTITA_DEF std::vector<std::uint64_t> keys_of_ranks(world_state& world, const sorted_keys& keys,
                                                      const std::vector<std::uint64_t>& ranks) {
   // Four bits of each key in a round: the smallest key that more than `rank` elements do not exceed.
   constexpr std::size_t tried = 15, bits = 4, all_bits = 64;
@@ -28,7 +28,7 @@ PARTITA_DEF std::vector<std::uint64_t> keys_of_ranks(const world_state& world, c
   return found;
 }
 
-PARTITA_DEF std::vector<std::size_t> counts_by_receiver(const world_state& world, const sorted_keys& keys,
+PARTITA_DEF std::vector<std::size_t> counts_by_receiver(world_state& world, const sorted_keys& keys,
                                                         const std::vector<std::size_t>& lengths) {
   // The last element before each cut between two workers, and how many of its equals are before the cut.
   const std::size_t cuts = world.size() - 1;
