@@ -294,7 +294,8 @@ const kind kinds[] = {
      [](const setting& s) -> call {
        return compared([s](values& got) {
          const auto x = made(s, s.m.layout("a", ""), {40 * s.n, 500}, 1);
-         got << reshard(x, s.m.layout("", "a")) << reshard(x, s.m.layout("", "")) << reshard(sum(x, dimensions<0>), s.m.layout(""));
+         got << reshard(x, s.m.layout("", "a")) << reshard(x, s.m.layout("", ""))
+             << reshard(sum(x, dimensions<0>), s.m.layout(""));
        });
      }},
 };
