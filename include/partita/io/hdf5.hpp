@@ -114,10 +114,11 @@ bool select_slab(hid_t space, const slab_partition<Rank>& where) {
   }
 }
 
-/// Opens a file on all workers of a world; creates it if `anew`. Collective.
+/// Opens a file on all workers of a world; creates it if `anew`. Collective; it allocates nothing before HDF5 does,
+/// because a worker that throws would leave the others in HDF5.
 inline hid_t open_hdf5(const world& everyone, const std::string& path, bool writing, bool anew) {
   const hdf5_id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  if (H5Pset_fapl_mpio(access, everyone.communicator(), mpi_info_null()) < 0) return -1;
+  if (H5Pset_fapl_mpio(access, everyone.state()->communicator(), mpi_info_null()) < 0) return -1;
   return anew ? H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)
               : H5Fopen(path.c_str(), writing ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
 }
@@ -208,56 +209,59 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
     save_hdf5(path, dataset, p, global, xt::xtensor<T, rank>(x), policies...);
   } else {
     using namespace detail;
-    const auto request = file_request<rank>::of(policies...);
-    const auto shape = global.array();
-    const file_call call(p.world(), p.size() == 0 ? 0 : p.workers()[0],
-                         text("partita::save_hdf5(\"")
-                             << path.c_str() << "\", \"" << dataset.c_str() << "\", p, extents " << shape << ", x)",
-                         call_number_of<T>(p, request) << 7);
-    call.common(0);
-    check_target(call, p, shape.data(), rank, sizeof(T));
-    const auto slab =
-        slab_to_write<T, rank>::template of<false, (is_from_cuts<Policies> || ...)>(call, p, shape, x, request);
-    const hdf5_silence silence;
-    const char* const way_out = "give a name that is not taken yet, where this worker may write and the disk has room";
-    const file_size_errors no_signal;
-    posix_file locked;  // the leader locks out other jobs: HDF5 does not lock files that MPI opens
-    std::size_t before = 0;
-    file_trouble trouble;
-    if (call.leads()) {
-      int error = locked.open(path, O_RDWR | O_CREAT);
-      if (error == 0) error = locked.wait_for_lock(false);
-      if (error == 0) error = locked.size(before);
-      trouble = call.cannot("open", path, error,
-                            error == EWOULDBLOCK ? "another program has it open; save when that has ended" : way_out);
-    }
-    call.settle(trouble);
-    before = call.numbers_of_leader(before)[0];
-    // check the space before HDF5 writes: if a write fails, HDF5 1.10 crashes when MPI ends
-    constexpr std::size_t metadata = std::size_t{1} << 16U;  // chosen: a dataset and a new file take some KiB
-    const std::size_t wanted = before + volume_of(shape) * sizeof(T) + metadata;
-    int no_room = posix_file::room_by_limit(wanted);
-    if (call.leads() && no_room == 0) no_room = locked.try_to_reserve(before, wanted);
-    call.settle(call.cannot("write", path, no_room, way_out));
-    const bool anew = before == 0;
-    hdf5_id file(open_hdf5(p.world(), path, true, anew), H5Fclose);
-    call.settle(hdf5_trouble(call, file.good(), "open", path, way_out));
-    const hdf5_id type(make_hdf5_type<T>(), H5Tclose), space(make_hdf5_space(shape), H5Sclose);
-    hdf5_id data(H5Dcreate2(file, dataset.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
-    call.settle(hdf5_trouble(call, data.good(), "make the dataset in", path, way_out));
-    const bool written = move_slab(data, slab.where(), [&](hid_t in_memory, hid_t in_file) {
-      return H5Dwrite(data, type, in_memory, in_file, H5P_DEFAULT, slab.bytes());
+    one_call(*p.world().state(), [&] {
+      const auto request = file_request<rank>::of(policies...);
+      const auto shape = global.array();
+      const file_call call(p.world(), p.size() == 0 ? 0 : p.workers()[0],
+                           text("partita::save_hdf5(\"")
+                               << path.c_str() << "\", \"" << dataset.c_str() << "\", p, extents " << shape << ", x)",
+                           call_number_of<T>(p, request) << 7);
+      call.common(0);
+      check_target(call, p, shape.data(), rank, sizeof(T));
+      const auto slab =
+          slab_to_write<T, rank>::template of<false, (is_from_cuts<Policies> || ...)>(call, p, shape, x, request);
+      const hdf5_silence silence;
+      const char* const way_out =
+          "give a name that is not taken yet, where this worker may write and the disk has room";
+      const file_size_errors no_signal;
+      posix_file locked;  // the leader locks out other jobs: HDF5 does not lock files that MPI opens
+      std::size_t before = 0;
+      file_trouble trouble;
+      if (call.leads()) {
+        int error = locked.open(path, O_RDWR | O_CREAT);
+        if (error == 0) error = locked.wait_for_lock(false);
+        if (error == 0) error = locked.size(before);
+        trouble = call.cannot("open", path, error,
+                              error == EWOULDBLOCK ? "another program has it open; save when that has ended" : way_out);
+      }
+      call.settle(trouble);
+      before = call.numbers_of_leader(before)[0];
+      // check the space before HDF5 writes: if a write fails, HDF5 1.10 crashes when MPI ends
+      constexpr std::size_t metadata = std::size_t{1} << 16U;  // chosen: a dataset and a new file take some KiB
+      const std::size_t wanted = before + volume_of(shape) * sizeof(T) + metadata;
+      int no_room = posix_file::room_by_limit(wanted);
+      if (call.leads() && no_room == 0) no_room = locked.try_to_reserve(before, wanted);
+      call.settle(call.cannot("write", path, no_room, way_out));
+      const bool anew = before == 0;
+      hdf5_id file(open_hdf5(p.world(), path, true, anew), H5Fclose);
+      call.settle(hdf5_trouble(call, file.good(), "open", path, way_out));
+      const hdf5_id type(make_hdf5_type<T>(), H5Tclose), space(make_hdf5_space(shape), H5Sclose);
+      hdf5_id data(H5Dcreate2(file, dataset.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+      call.settle(hdf5_trouble(call, data.good(), "make the dataset in", path, way_out));
+      const bool written = move_slab(data, slab.where(), [&](hid_t in_memory, hid_t in_file) {
+        return H5Dwrite(data, type, in_memory, in_file, H5P_DEFAULT, slab.bytes());
+      });
+      trouble = hdf5_trouble(call, written, "write", path, way_out);
+      const bool closed = data.end() && file.end();  // collective, also if writing has failed
+      if (trouble.empty()) trouble = hdf5_trouble(call, closed, "close", path, way_out);
+      if (trouble.empty() && request.options.sync) {
+        posix_file same;
+        int error = same.open(path, O_WRONLY);
+        if (error == 0) error = same.sync();
+        trouble = call.cannot("put on the disk", path, error, way_out);
+      }
+      call.settle(trouble);
     });
-    trouble = hdf5_trouble(call, written, "write", path, way_out);
-    const bool closed = data.end() && file.end();  // collective, also if writing has failed
-    if (trouble.empty()) trouble = hdf5_trouble(call, closed, "close", path, way_out);
-    if (trouble.empty() && request.options.sync) {
-      posix_file same;
-      int error = same.open(path, O_WRONLY);
-      if (error == 0) error = same.sync();
-      trouble = call.cannot("put on the disk", path, error, way_out);
-    }
-    call.settle(trouble);
   }
 }
 
@@ -278,45 +282,48 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
                 "partita::load_hdf5<T, rank>(path, dataset, p, policies...): requires policies among to_cuts(...) and "
                 "file_options");
   using namespace detail;
-  const auto request = file_request<Rank>::of(policies...);
-  const file_call call(p.world(), p.size() == 0 ? 0 : p.workers()[0],
-                       text("partita::load_hdf5(\"") << path.c_str() << "\", \"" << dataset.c_str() << "\", p)",
-                       call_number_of<T>(p, request) << 8);
-  call.common(0);
-  if (p.size() == 0) call.refuse(file_trouble::kind::partition, "requires a partition of at least one worker").raise();
-  const hdf5_silence silence;
-  return read_unchanged(call, path, [&](file_in_common& source, bool) -> std::optional<pooled_tensor<T, Rank>> {
-    npy_metadata<Rank> metadata;
-    file_trouble trouble;
-    if (call.leads()) {
-      int error = source.open();
-      if (error == 0) error = source.file().wait_for_lock(true);  // no job adds a dataset meanwhile
-      trouble = call.cannot("read", path, error, "check the name, and that this worker may read it");
-      if (trouble.empty()) trouble = look_at_dataset<T>(call, path, dataset, metadata.extents);
-    }
-    call.settle(trouble);
-    source.agree();
-    const auto extents = call.numbers_of_leader(facts_of(metadata.extents));
-    std::copy_n(extents.begin(), Rank, metadata.extents.begin());
-    const auto where = deal_slabs(p, metadata.extents, sizeof(T), 0, request.options);
-    pooled_tensor<T, Rank> slab(zero_volume<T, Rank>());
-    if (where.owns()) slab = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(where.shape()));
-    const char* const way_out = "all workers must see the same file, and no program may write to it";
-    trouble = call.cannot("read", path, source.open(), way_out);
-    if (!source.is_one(trouble)) return std::nullopt;
-    {
-      const hdf5_id file(open_hdf5(p.world(), path, false, false), H5Fclose);
-      call.settle(hdf5_trouble(call, file.good(), "open", path, way_out));
-      // HDF5 has opened the same file if the file still has that name
-      if (!call.all(source.file().has_name(path))) return std::nullopt;
-      const hdf5_id data(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose), type(make_hdf5_type<T>(), H5Tclose);
-      const bool good = data.good() && move_slab(data, where, [&](hid_t in_memory, hid_t in_file) {
-                          return H5Dread(data, type, in_memory, in_file, H5P_DEFAULT, slab.data());
-                        });
-      trouble = hdf5_trouble(call, good, "read", path, way_out);
-    }
-    if (!source.is_one(trouble)) return std::nullopt;
-    return bring_slabs<T, Rank, (is_to_cuts<Policies> || ...)>(call, where, slab, metadata, p, request);
+  return one_call(*p.world().state(), [&] {
+    const auto request = file_request<Rank>::of(policies...);
+    const file_call call(p.world(), p.size() == 0 ? 0 : p.workers()[0],
+                         text("partita::load_hdf5(\"") << path.c_str() << "\", \"" << dataset.c_str() << "\", p)",
+                         call_number_of<T>(p, request) << 8);
+    call.common(0);
+    if (p.size() == 0)
+      call.refuse(file_trouble::kind::partition, "requires a partition of at least one worker").raise();
+    const hdf5_silence silence;
+    return read_unchanged(call, path, [&](file_in_common& source, bool) -> std::optional<pooled_tensor<T, Rank>> {
+      npy_metadata<Rank> metadata;
+      file_trouble trouble;
+      if (call.leads()) {
+        int error = source.open();
+        if (error == 0) error = source.file().wait_for_lock(true);  // no job adds a dataset meanwhile
+        trouble = call.cannot("read", path, error, "check the name, and that this worker may read it");
+        if (trouble.empty()) trouble = look_at_dataset<T>(call, path, dataset, metadata.extents);
+      }
+      call.settle(trouble);
+      source.agree();
+      const auto extents = call.numbers_of_leader(facts_of(metadata.extents));
+      std::copy_n(extents.begin(), Rank, metadata.extents.begin());
+      const auto where = deal_slabs(p, metadata.extents, sizeof(T), 0, request.options);
+      pooled_tensor<T, Rank> slab(zero_volume<T, Rank>());
+      if (where.owns()) slab = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(where.shape()));
+      const char* const way_out = "all workers must see the same file, and no program may write to it";
+      trouble = call.cannot("read", path, source.open(), way_out);
+      if (!source.is_one(trouble)) return std::nullopt;
+      {
+        const hdf5_id file(open_hdf5(p.world(), path, false, false), H5Fclose);
+        call.settle(hdf5_trouble(call, file.good(), "open", path, way_out));
+        // HDF5 has opened the same file if the file still has that name
+        if (!call.all(source.file().has_name(path))) return std::nullopt;
+        const hdf5_id data(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose), type(make_hdf5_type<T>(), H5Tclose);
+        const bool good = data.good() && move_slab(data, where, [&](hid_t in_memory, hid_t in_file) {
+                            return H5Dread(data, type, in_memory, in_file, H5P_DEFAULT, slab.data());
+                          });
+        trouble = hdf5_trouble(call, good, "read", path, way_out);
+      }
+      if (!source.is_one(trouble)) return std::nullopt;
+      return bring_slabs<T, Rank, (is_to_cuts<Policies> || ...)>(call, where, slab, metadata, p, request);
+    });
   });
 }
 
