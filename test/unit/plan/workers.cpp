@@ -102,6 +102,35 @@ BOOST_AUTO_TEST_CASE(unions_of_lists_in_any_order_are_those_of_asking_every_work
   BOOST_TEST(right);
 }
 
+BOOST_AUTO_TEST_CASE(a_choice_contains_another_if_it_has_each_of_its_workers) {
+  std::vector<std::vector<std::size_t>> all{{}, {4, 1}, {3, 2, 0}, {1, 4, 2, 3}};
+  for (std::size_t first = 0; first < 5; ++first)
+    for (std::size_t last = first + 1; last <= 5; ++last) {
+      all.emplace_back(last - first);
+      std::iota(all.back().begin(), all.back().end(), first);
+    }
+  for (const auto& a : all)
+    for (const auto& b : all) {
+      const bool each =
+          std::all_of(b.begin(), b.end(), [&](std::size_t id) { return std::find(a.begin(), a.end(), id) != a.end(); });
+      BOOST_TEST(workers(a).contain(workers(b)) == each);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_is_listed_twice_is_refused_wherever_it_is) {
+  for (std::size_t a = 0; a < 4; ++a)
+    for (std::size_t b = 0; b < 4; ++b)
+      for (std::size_t c = 0; c < 4; ++c) {
+        bool accepted = true;
+        try {
+          workers{a, b, c};
+        } catch (const partition_error&) {
+          accepted = false;
+        }
+        BOOST_TEST(accepted == (a != b && b != c && a != c));
+      }
+}
+
 BOOST_AUTO_TEST_CASE(mistakes_name_both_sides_and_the_way_out) {
   BOOST_TEST(
       refused<partition_error>([] {
