@@ -1,6 +1,7 @@
 // The predicted cost of linear layers: one case by hand, the first worker has the highest cost, and the choice of the
 // algorithm.
 #include <boost/test/unit_test.hpp>
+#include <limits>
 #include <partita/explain/plan_text.hpp>
 #include <partita/plan/linear_cost.hpp>
 #include <string>
@@ -115,6 +116,22 @@ BOOST_AUTO_TEST_CASE(a_choice_is_told_in_words) {
              "216 bytes held, 16 of them for staging\n");
   BOOST_TEST(words(choose({2, 4, 6}, 2, 3, 5)) ==
              "no algorithm of linear suits these partitions, this many workers and this memory\n");
+}
+
+BOOST_AUTO_TEST_CASE(each_number_of_a_cost_is_told_by_its_name) {
+  BOOST_TEST(words(linear_cost{.flops = 1, .sent = 2, .received = 3, .messages = 4, .memory = 5, .staging = 6}) ==
+             "1 floating-point operations, 2 bytes sent and 3 received in 4 messages, 5 bytes held, 6 of them for "
+             "staging\n");
+}
+
+BOOST_AUTO_TEST_CASE(of_equally_fast_algorithms_one_with_fewer_workers_is_chosen_and_of_those_the_first) {
+  const double fast = std::numeric_limits<double>::infinity();
+  for (std::size_t parts = 1; parts <= 3; ++parts) {
+    const linear_choice found = choose({2, 4, 6}, parts, parts, parts * parts, {fast, fast, 0});
+    BOOST_TEST(found.seconds == 0);
+    BOOST_TEST((found.algorithm == column_parallel));
+    BOOST_TEST((found.p_w == std::array<std::size_t, 2>{parts, 1}));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_cost_that_cannot_be_counted_and_a_place_outside_are_refused) {
