@@ -85,4 +85,22 @@ BOOST_AUTO_TEST_CASE(blocks_side_by_side_are_cartesian_staggered_or_wrong_with_a
   BOOST_TEST(lay_out<1>({{most}, {1}}, {2}).problem.contains("along dimension 0 than can be counted"));
 }
 
+BOOST_AUTO_TEST_CASE(blocks_are_cartesian_if_each_has_the_sizes_of_its_row_and_of_its_column) {
+  constexpr std::size_t sizes = 3, all = 6561;  // each of eight extents is 0, 1 or 2
+  for (std::size_t k = 0, rest = 0; k < all; ++k) {
+    std::vector<position> shapes(4);
+    rest = k;
+    for (position& shape : shapes)
+      for (std::size_t& n : shape) n = rest % sizes, rest /= sizes;
+    const auto layout = lay_out<2>(shapes, {2, 2});
+    bool cartesian = true, kept = true;
+    for (std::size_t place = 0; place < 4; ++place) {
+      cartesian = cartesian && shapes[place] == position{shapes[place / 2 * 2][0], shapes[place % 2][1]};
+      kept = kept && (layout.cartesian || !layout.problem.empty() || layout.boxes[place].shape() == shapes[place]);
+    }
+    BOOST_REQUIRE(layout.cartesian == cartesian);
+    BOOST_REQUIRE(kept);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
