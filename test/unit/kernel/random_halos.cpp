@@ -2,6 +2,7 @@
 // dimension, also with blocks that are empty or narrower than the halo. Every cell is a copy of the cell in the
 // definition, and the adjoint adds every cell to that cell.
 #include <partita/kernel/sequentially.hpp>
+#include <partita/plan/halo_rounds.hpp>
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -29,6 +30,25 @@ void expect_at_once(const halo_plan<Rank>& plan, const partita::index<Rank>& cel
   BOOST_REQUIRE(there);
 }
 
+/// It is the block, and along each dimension the cells beside it if none of these has a source.
+template <std::size_t Rank>
+void expect_all_at_once(const halo_plan<Rank>& plan, const std::array<std::size_t, Rank>& shape,
+                        const std::vector<bool>& has_source) {
+  box<Rank> wanted = plan.own;
+  if (wanted.empty()) return;
+  for (std::size_t d = 0; d < Rank; ++d) {
+    const auto is_beyond = [&](std::size_t first, std::size_t last) {
+      auto cell = plan.own.start;
+      for (cell[d] = first; cell[d] < last; ++cell[d])
+        if (has_source[number_of(cell, shape)]) return false;
+      return true;
+    };
+    if (is_beyond(0, wanted.start[d])) wanted.start[d] = 0;
+    if (is_beyond(wanted.stop[d], shape[d])) wanted.stop[d] = shape[d];
+  }
+  BOOST_REQUIRE((plan.there_at_once() == wanted));
+}
+
 template <std::size_t Rank>
 void one_case(std::mt19937& random, std::size_t& wider, std::size_t& empty) {
   using block = xt::xtensor<double, Rank>;
@@ -38,6 +58,7 @@ void one_case(std::mt19937& random, std::size_t& wider, std::size_t& empty) {
   if (below(random, 3) == 0) widths.shape = halo_shape::star;
   widths.of_empty_blocks = below(random, 3) == 0;
   std::vector<cut> cuts;
+  bool any_empty = false;
   for (std::size_t d = 0; d < Rank; ++d) {
     parts[d] = 1 + below(random, Rank == 1 ? 6 : 3);
     std::vector<std::size_t> sizes(parts[d]);
@@ -53,6 +74,7 @@ void one_case(std::mt19937& random, std::size_t& wider, std::size_t& empty) {
     draw(widths.after[d], beyond.after[d]);
     beyond.value_after[d] = 8 + static_cast<double>(d), beyond.value_before[d] = 20 + static_cast<double>(d);
     for (const std::size_t n : sizes) wider += n > 0 && n < widths.before[d] ? 1 : 0, empty += n == 0 ? 1 : 0;
+    for (const std::size_t n : sizes) any_empty = any_empty || n == 0;
   }
   const auto owned = decomposition<Rank>::make([&](std::size_t d) { return cuts[d]; });
   const std::size_t world = volume_of(parts) + below(random, 2);
@@ -82,18 +104,22 @@ void one_case(std::mt19937& random, std::size_t& wider, std::size_t& empty) {
   };
   sequentially::halo_exchange h(p, widths, beyond, f);
   const auto y = h(x);
+  std::size_t most = 0;
   for (std::size_t worker = 0; worker < world; ++worker) {
     dy.push_back(block(y[worker]));
     if (!p.contains(worker)) continue;
     const auto g = test::grown_block_of(owned, p.index(p.place(worker)), widths, beyond);
     BOOST_REQUIRE(std::equal(g.shape.begin(), g.shape.end(), y[worker].shape().begin()));
     const auto plan = plan_halo(p, owned, widths, beyond, worker);
+    std::vector<bool> has_source(volume_of(g.shape));
+    most = std::max(most, plan.exchange.messages_received());
     test::for_cells<Rank>(g, extents, beyond, [&](std::size_t k, auto from) {
       const auto local_cell = index_of(k, g.shape);
       auto global = g.first;
       for (std::size_t e = 0; e < Rank; ++e) global[e] += static_cast<std::ptrdiff_t>(local_cell[e]);
       if (widths.shape == halo_shape::star && test::is_corner<Rank>(owned, p.index(p.place(worker)), global)) from = {};
       expect_at_once(plan, index_of(k, g.shape), from);
+      has_source[k] = static_cast<bool>(from);
       double outside = 0;  // of the first dimension in which the cell lies beyond the border
       for (std::size_t d = Rank; !from && d-- > 0;) {
         const auto at = g.first[d] + static_cast<std::ptrdiff_t>(local_cell[d]);
@@ -113,7 +139,11 @@ void one_case(std::mt19937& random, std::size_t& wider, std::size_t& empty) {
                                                                      std::size_t) { part[d] = at, local[d] = i; });
       dx[p.worker(part)].data()[number_of(local, owned.shape(part))] += cotangent;
     });
+    expect_all_at_once(plan, g.shape, has_source);
   }
+  // The worker with the most neighbours has as many as the costs say; an empty block may have fewer.
+  const std::size_t told = costs_of_halo(owned, widths, beyond).messages_at_once;
+  BOOST_REQUIRE((any_empty ? most <= told : most == told));
   const auto got = h.adjoint(dy);
   for (std::size_t worker = 0; worker < world; ++worker)
     if (p.contains(worker)) BOOST_REQUIRE(got[worker] == dx[worker]);
