@@ -2,6 +2,7 @@
 #include <partita/explain/step_picture.hpp>
 #include <partita/rule/sharding/rules.hpp>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <string>
 
@@ -64,6 +65,26 @@ BOOST_AUTO_TEST_CASE(an_answer_is_told_as_lines_to_paste_with_its_runner_up_and_
   BOOST_TEST(all.find("what binds: computing, ") != std::string::npos, all);
   BOOST_TEST(all.find("12 candidates judged, all there are\n") != std::string::npos, all);
   BOOST_TEST(first_lines(all, 1).find("a step takes ") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_takes_the_largest_share_of_a_step_is_what_binds) {
+  std::string named;
+  for (const mesh_link& link : {mesh_link{1e-12, 1e-15}, mesh_link{1e-9, 1e-5}, mesh_link{1e-1, 1e-12}}) {
+    one_layer p;
+    p.g.constrain(p.w, m.layout("", ""));
+    const search_answer found = search(p.g, {{link, link}});
+    const step_cost& cost = found.best.cost;
+    const double sending = cost.moving - cost.starting;
+    const double most = std::max({cost.computing, sending, cost.starting});
+    const std::string name = most == cost.computing ? "computing"
+                             : most == sending      ? "the bytes that move"
+                                                    : "starting messages";
+    const std::string line =
+        "what binds: " + name + ", " + std::string(detail::in_percent(most / cost.seconds())) + " ";
+    BOOST_TEST(std::string(explain(found)).find(line) != std::string::npos, explain(found) << " has not " << line);
+    named += name + ";";
+  }
+  BOOST_TEST(named == "computing;the bytes that move;starting messages;");
 }
 
 BOOST_AUTO_TEST_CASE(a_limit_that_binds_is_named_with_what_it_costs) {

@@ -206,6 +206,16 @@ BOOST_AUTO_TEST_CASE(copies_without_a_number_serve_receivers_in_turn) {
   BOOST_TEST(plan_boxes(all, 3).sends.empty());
 }
 
+BOOST_AUTO_TEST_CASE(copies_on_a_node_serve_its_receivers_in_turn) {
+  boxes had(8), wanted(8);
+  for (const std::size_t w : {0U, 1U, 3U, 7U}) had[w] = {{interval{0, 6}}, 0, true};
+  for (const std::size_t w : {2U, 4U, 5U}) wanted[w] = {{interval{0, 6}}, 0, true};
+  box_overlaps all(had, wanted);
+  all.share_nodes(members_by_node({0, 1, 1, 1, 1, 1, 0, 0}));
+  for (const std::size_t w : {2U, 4U, 5U})  // from workers 1 and 3, which are on their node
+    BOOST_TEST(plan_boxes(all, w).receives.at(0).worker == (w % 2 == 0 ? 1U : 3U));
+}
+
 BOOST_AUTO_TEST_CASE(a_plan_of_run_time_rank_is_executed_like_others) {
   const boxes had{{{interval{0, 2}, {0, 3}}, 0, true}, {{interval{2, 4}, {0, 3}}, 0, true}},
       wanted{{{interval{0, 4}, {0, 1}}, 0, true}, {{interval{0, 4}, {1, 3}}, 0, true}};

@@ -474,6 +474,31 @@ BOOST_AUTO_TEST_CASE(a_worker_holds_the_bytes_of_the_largest_block) {
       }
 }
 
+BOOST_AUTO_TEST_CASE(a_move_that_was_priced_before_costs_what_its_plan_says) {
+  const mesh m{axis("a", 2), axis("b", 3)};
+  std::vector<sharding> all;
+  for (const sharding& s : {m.layout("", ""), m.layout("a", ""), m.layout("", "a"), m.layout("b", "a")}) {
+    all.push_back(s);
+    for (const char* name : {"a", "b"})
+      if (state_of(s, name[0] == 'a' ? 0 : 1) == axis_state::whole) all.push_back(sharding(s).partial(name));
+  }
+  const step_model model;
+  detail::move_prices prices(m, model);
+  std::size_t priced = 0;
+  for (int round = 0; round < 2; ++round)
+    for (const sharding& from : all)
+      for (const sharding& to : all)
+        for (const shape_list& shape : {shape_list{6, 12}, shape_list{12, 6}, shape_list{7, 5}})
+          for (const std::size_t bytes : {4U, 8U}) {
+            if (to.is_partial() && !(from.pending == to.pending)) continue;  // nothing becomes partial
+            const reshard_plan plan = plan_reshard(m, from, to, shape, model.links, bytes);
+            const detail::move_price& price = prices(from, to, shape, bytes);
+            BOOST_TEST((price.seconds == plan.seconds() && price.bytes == plan.bytes()));
+            ++priced;
+          }
+  BOOST_TEST(priced > 100U);
+}
+
 BOOST_AUTO_TEST_CASE(layers_that_are_alike_are_laid_out_alike_first) {
   graph g(two_by_two);
   value x = g.input({64, 64}, "x");
