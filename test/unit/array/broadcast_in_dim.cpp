@@ -3,6 +3,7 @@
 #include <partita/array/numpy.hpp>
 #include <partita/array/select_and_clamp.hpp>
 
+#include <algorithm>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -65,6 +66,17 @@ BOOST_DATA_TEST_CASE(adjoint_is_the_transpose_at_client_level, boost::unit_test:
   BOOST_TEST(dot(forward, y) == dot(x, back));
   BOOST_TEST(dot(broadcast_in_dim(x + 0.0, r.result, r.dims), y) ==
              dot(x, broadcast_adjoint(y + 0.0, r.operand, r.dims)));
+}
+
+BOOST_DATA_TEST_CASE(adjoint_reads_every_second_element_of_a_view, boost::unit_test::data::make(table), r) {
+  const auto y = integers(r.result, 5);
+  shape_type wide = r.result;
+  if (wide.empty()) return;
+  wide.back() *= 2;
+  xt::xarray<double> memory = xt::ones<double>(wide);
+  auto view = xt::strided_view(memory, {xt::ellipsis(), xt::range(0, wide.back(), 2)});
+  std::copy(y.begin(), y.end(), view.begin());
+  BOOST_TEST((broadcast_adjoint(view, r.operand, r.dims) == broadcast_adjoint(y, r.operand, r.dims)));
 }
 
 BOOST_DATA_TEST_CASE(adjoint_is_the_transpose_of_a_transposition, boost::unit_test::data::make(turned), r) {
