@@ -109,17 +109,6 @@ BOOST_AUTO_TEST_CASE(cosine_and_sine_transforms_are_those_of_the_definition) {
       }
 }
 
-BOOST_AUTO_TEST_CASE(frequencies_are_in_the_order_of_a_spectrum) {
-  BOOST_TEST((fftfreq(5) == xt::xtensor<double, 1>{0, 1 / 5., 2 / 5., -2 / 5., -1 / 5.}));
-  BOOST_TEST((fftfreq(4, 0.5) == xt::xtensor<double, 1>{0, 0.5, -1, -0.5}));
-  BOOST_TEST((rfftfreq(4, 0.5) == xt::xtensor<double, 1>{0, 0.5, 1}));
-  BOOST_TEST((fftfreq(1) == xt::xtensor<double, 1>{0}));
-  BOOST_TEST((rfftfreq(1) == xt::xtensor<double, 1>{0}));
-  BOOST_TEST((rfftfreq(2) == xt::xtensor<double, 1>{0, 0.5}));
-  BOOST_TEST(test::refused<shape_error>([] { fftfreq(0); }).find("at least one point") != std::string::npos);
-  BOOST_TEST(test::refused<shape_error>([] { rfftfreq(3, 0); }).find("a positive spacing") != std::string::npos);
-}
-
 BOOST_AUTO_TEST_CASE(tensors_of_all_layouts_have_the_transforms_of_the_whole) {
   world everyone(test::workers());
   std::mt19937 random(31);
