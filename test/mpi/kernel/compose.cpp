@@ -11,6 +11,7 @@
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/compose.hpp>
 #include <partita/kernel/halo_exchange.hpp>
+#include <partita/kernel/operator_sum.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sum_reduce.hpp>
 #include <random>
@@ -210,6 +211,28 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_refused_on_all_workers_and_the_chain_goes_o
     // identically constructed kernels are different kernels
     BOOST_CHECK_THROW(k.me == 0 ? chain(x) : made_alike(x), disagreement_error);
     BOOST_TEST((chain(x) == k.sum(4, 0)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_sum_counts_what_both_operators_move) {
+  const chained k;
+  std::vector<std::size_t> others(k.P);
+  for (std::size_t w = 0; w < k.P; ++w) others[w] = (w + 1) % k.P;
+  const auto moved = k.everyone.partition(extents(k.P), workers(others));
+  const auto one = [&] { return all_sum_reduce<extents<dynamic>>(k.row, dimensions<0>); };
+  const auto other = [&] { return compose(repartition(k.row, moved), repartition(moved, k.row)); };
+  const vector x = numbers(500, k.me);
+  const auto a = one();
+  const auto b = other();
+  const auto both = add(one(), other());
+  for (int call = 0; call < 2; ++call) {
+    const vector each = vector(a(x)) + vector(b(x));
+    BOOST_TEST((both(x) == each));
+    const kernel_counts of_a = a.counts(), of_b = b.counts(), all = both.counts();
+    BOOST_TEST(all.plans_made == of_a.plans_made + of_b.plans_made);
+    BOOST_TEST(all.messages == of_a.messages + of_b.messages);
+    BOOST_TEST(all.bytes_by_message == of_a.bytes_by_message + of_b.bytes_by_message);
+    BOOST_TEST(all.bytes_shared == of_a.bytes_shared + of_b.bytes_shared);
   }
 }
 

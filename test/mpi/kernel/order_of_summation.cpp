@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <partita/array/as_rank_of_memory.hpp>
 #include <partita/kernel/all_gather.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
@@ -178,6 +179,25 @@ BOOST_AUTO_TEST_CASE(sums_that_are_scattered_between_nodes_are_in_the_order_of_t
   expect_member_order(2, "1");
   expect_member_order(2, "0");
   expect_member_order(3, "1");
+}
+
+BOOST_AUTO_TEST_CASE(no_chunk_of_a_long_sum_is_written_over_before_all_members_have_read_it) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), n = 2'000'000;  // 8 MB in chunks of 256 kB: members leave the cache, and wait
+  const all_sum_reduce s(everyone.partition(extents(P)), dimensions<0>);
+  const auto number = [](std::size_t worker, std::size_t i) {
+    return static_cast<float>((i / 1000 + 3 * worker) % 4096);
+  };
+  std::vector<float> x(n);  // not in shared memory: it is copied chunk by chunk
+  for (std::size_t i = 0; i < n; ++i) x[i] = number(everyone.id(), i);
+  const auto y = s(as_rank<1>(x));
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < n; i += 7) {
+    float sum = 0;
+    for (std::size_t w = 0; w < P; ++w) sum += number(w, i);
+    wrong += y.data()[i] == sum ? 0 : 1;
+  }
+  BOOST_TEST(wrong == 0U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

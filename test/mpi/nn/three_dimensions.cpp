@@ -149,6 +149,10 @@ BOOST_AUTO_TEST_CASE(pooling_of_cubes_is_that_of_the_whole) {
                  {{2, 1, 4, 3, 8}, {2, 1, 3, 3, 3}, under});
   expect_windows(everyone, max_pooling(p, {.kernel = kernel, .stride = stride}),
                  {{2, 1, 4, 3, 8}, {2, 1, 3, 3, 3}, under, true});
+  // no window reads the last three planes, so that a worker may receive nothing for its block
+  const std::array<std::size_t, 3> wide{4, 1, 3};
+  expect_windows(everyone, average_pooling(p, {.kernel = kernel, .stride = wide}),
+                 {{2, 1, 5, 3, 8}, {2, 1, 1, 3, 3}, under});
 }
 
 BOOST_AUTO_TEST_CASE(upsampling_of_cubes_is_that_of_the_whole) {
