@@ -313,6 +313,24 @@ bool reads_copies_alone(const step_plan& plan) {
   return right;
 }
 
+/// What is computed has its bytes: all results of an operation forward, the cotangents of all its operands backward.
+bool computes_all_bytes(const step_plan& plan) {
+  const graph& g = *plan.done->program;
+  const std::vector<step_use> steps = steps_of(plan);
+  bool right = true;
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    const step_event& e = plan.events[k];
+    if (e.done != step_event::what::compute) continue;
+    const auto& node = g.operation(e.operation);
+    std::size_t bytes = 0;
+    for (std::size_t t = e.backward ? 0 : node.operands;
+         t < (e.backward ? node.operands : node.operands + node.results); ++t)
+      bytes += g.block_bytes(g.of(node, t), plan.done->used(e.operation, t), plan.model.element_bytes);
+    right = right && steps[k].bytes == bytes;
+  }
+  return right;
+}
+
 BOOST_AUTO_TEST_CASE(a_schedule_takes_no_less_than_computing_or_moving_and_no_more_than_both) {
   std::mt19937_64 random(15);
   const std::vector<sharding> layouts = all_layouts(two_by_two, 64);
@@ -338,6 +356,7 @@ BOOST_AUTO_TEST_CASE(a_schedule_takes_no_less_than_computing_or_moving_and_no_mo
     BOOST_TEST(cost.peak + in_order.peak() >= plan.peak() + schedule_of(plan).peak());
     BOOST_TEST(needs_all(plan));
     BOOST_TEST(reads_copies_alone(plan));
+    BOOST_TEST(computes_all_bytes(plan));
     hidden += cost.seconds() < most * (1 - 1e-9);
   }
   BOOST_TEST(hidden > 0u);

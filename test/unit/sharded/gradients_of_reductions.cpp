@@ -1,12 +1,14 @@
-// Gradients of reductions of plain arrays are those of their definitions, also where elements are equal or 0; and a
-// gradient inside of another one is refused.
+// Gradients of reductions of plain arrays are those of their definitions, also where elements are equal or 0; so are
+// variances of complex numbers. A gradient inside of another one is refused.
 #include <partita/sharded/arithmetic.hpp>
+#include <partita/sharded/complex.hpp>
 #include <partita/sharded/reductions.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <complex>
 #include <cstddef>
 #include <tuple>
 
@@ -65,6 +67,12 @@ BOOST_AUTO_TEST_CASE(a_product_gives_the_product_of_the_other_elements) {
       for (std::size_t j = 0; j < 3; ++j) wrong += dx(i, j) != upstream(i) * x(i, (j + 1) % 3) * x(i, (j + 2) % 3);
   });
   BOOST_TEST(wrong == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(a_variance_of_complex_elements_is_that_of_both_parts) {
+  const xt::xtensor<std::complex<double>, 1> z{{0, 3}, {4, 0}, {8, 0}};  // squared distances of 32 and 6
+  for (const double correction : {0.0, 1.0, 2.0})
+    BOOST_TEST(std::abs(variance(z, dimensions<0>, correction)() - 38 / (3 - correction)) < 1e-14);
 }
 
 BOOST_AUTO_TEST_CASE(a_function_that_holds_a_parameter_of_another_gradient_is_refused) {

@@ -1,0 +1,134 @@
+// The inputs of each output of pooling and upsampling, and their weights, equal their definitions: loops over all
+// inputs of one dimension, also for a range of the outputs.
+#include <partita/nn/detail/largest_of_taps.hpp>
+#include <partita/nn/pooling.hpp>
+#include <partita/nn/upsampling.hpp>
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+using namespace partita;
+
+namespace {
+
+/// The weight of each of n inputs in output o, divided as the layer does.
+std::vector<double> weights_of(const taps& all, std::size_t o, std::size_t n) {
+  std::vector<double> weights(n, 0);
+  for (std::size_t k = all.first[o]; k < all.first[o + 1]; ++k)
+    weights.at(all.input[k]) += all.weight[k] / all.divisor[o];
+  return weights;
+}
+bool close(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](double x, double y) { return std::abs(x - y) <= 1e-12; });
+}
+/// Compares the taps of all outputs, and of those in an interval, with defined(o), the weights of output o.
+template <class Rule, class F>
+void check(std::mt19937& random, const Rule& rule, std::size_t n, F defined) {
+  const std::size_t m = rule.outputs({1, 1, n})[2], start = random() % (m + 1),
+                    stop = start + random() % (m + 1 - start);
+  const taps all = rule.taps_of(2, {0, m}, n), some = rule.taps_of(2, {start, stop}, n);
+  BOOST_TEST((all.outputs() == m && some.outputs() == stop - start));
+  for (std::size_t o = 0; o < m; ++o) BOOST_TEST(close(weights_of(all, o, n), defined(o)), o << " of " << n);
+  for (std::size_t o = start; o < stop; ++o) BOOST_TEST(close(weights_of(some, o - start, n), defined(o)));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(taps_of_outputs)
+
+BOOST_AUTO_TEST_CASE(a_mean_is_that_of_its_window) {
+  std::mt19937 random(3);
+  for (std::size_t round = 0; round < 300; ++round) {
+    const std::size_t kernel = 1 + random() % 5, stride = 1 + random() % 4, padding = random() % (kernel / 2 + 1),
+                      n = kernel + random() % 6;
+    const bool ceil_mode = random() % 2 == 0, counts = random() % 2 == 0;
+    const detail::window_geometry<3> rule(
+        "mean", average_pooling_options<1>{{kernel}, {{stride}}, {padding}, ceil_mode, counts});
+    check(random, rule, n, [&](std::size_t o) {  // cell c of the padded tensor is input c - padding
+      std::vector<double> weights(n, 0);
+      double cells = 0;
+      for (std::size_t c = o * stride; c < std::min(o * stride + kernel, n + 2 * padding); ++c) {
+        const bool is_input = c >= padding && c < n + padding;
+        if (is_input) weights[c - padding] = 1;
+        cells += is_input || counts ? 1 : 0;
+      }
+      for (double& one : weights) one /= cells;
+      return weights;
+    });
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_adaptive_mean_is_that_of_all_inputs_that_its_share_touches) {
+  std::mt19937 random(4);
+  for (std::size_t n = 1; n <= 9; ++n)
+    for (std::size_t m = 1; m <= 12; ++m) {
+      const detail::adaptive_rule<3> rule("mean", {.size = {m}});
+      check(random, rule, n, [&](std::size_t o) {  // the share of output o is from o n / m to (o + 1) n / m
+        std::vector<double> weights(n, 0);
+        double count = 0;
+        for (std::size_t i = 0; i < n; ++i)
+          if ((i + 1) * m > o * n && i * m < (o + 1) * n) weights[i] = 1, ++count;
+        for (double& one : weights) one /= count;
+        return weights;
+      });
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_upsampled_element_lies_between_two_inputs) {
+  std::mt19937 random(5);
+  for (std::size_t n = 1; n <= 6; ++n)
+    for (const double scale : {0.5, 1.0, 1.25, 1.5, 2.0, 3.0})
+      for (const bool by_size : {false, true})
+        for (const int mode : {0, 1, 2}) {  // nearest, linear, linear with aligned corners
+          const auto m = static_cast<std::size_t>(std::floor(static_cast<double>(n) * scale));
+          if (m == 0) continue;
+          upsampling_options<1> options{.mode = mode > 0 ? upsampling_mode::linear : upsampling_mode::nearest,
+                                        .align_corners = mode == 2};
+          if (by_size) options.size = per_dimension<1>{m};
+          else options.scale = scale;
+          const double step = by_size ? static_cast<double>(n) / static_cast<double>(m) : 1 / scale;
+          check(random, detail::upsampling_rule<3>("upsampling", options), n, [&](std::size_t o) {
+            const auto place = static_cast<double>(o), last = static_cast<double>(n - 1);
+            const double at = mode == 0   ? std::floor(place * step)
+                              : mode == 1 ? (place + 0.5) * step - 0.5
+                              : m == 1    ? 0
+                                          : place * last / static_cast<double>(m - 1);
+            const double inside = std::clamp(at, 0.0, last);
+            std::vector<double> weights(n, 0);
+            for (std::size_t i = 0; i < n; ++i)
+              weights[i] = std::max(0.0, 1 - std::abs(static_cast<double>(i) - inside));
+            return weights;
+          });
+        }
+}
+
+BOOST_AUTO_TEST_CASE(the_largest_is_the_first_of_equal_ones_and_the_first_NaN) {
+  std::mt19937 random(6);
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  for (std::size_t round = 0; round < 300; ++round) {
+    const std::size_t n = 3 + random() % 4, kernel = 1 + random() % 3, m = n - kernel + 1;
+    std::vector<double> x(n), y(m), dy(m), dx(n), wanted(m), back(n, 0);
+    for (double& one : x) one = random() % 4 == 0 ? none : static_cast<double>(random() % 3);
+    for (double& one : dy) one = static_cast<double>(1 + random() % 5);
+    for (std::size_t o = 0; o < m; ++o) {
+      std::size_t best = o;
+      for (std::size_t i = o; i < o + kernel; ++i)
+        if (!std::isnan(x[best]) && (std::isnan(x[i]) || x[i] > x[best])) best = i;
+      wanted[o] = x[best], back[best] += dy[o];
+    }
+    detail::local_taps<1> by;
+    by.along[0] = taps_of_window({.kernel = kernel}, {0, m}, n, true), by.window[0] = n, by.outputs[0] = m;
+    detail::largest_of_taps largest;
+    largest.forward(by, x.data(), y.data());
+    largest.backward(by, dy.data(), dx.data());
+    for (std::size_t o = 0; o < m; ++o) BOOST_TEST((y[o] == wanted[o] || (std::isnan(y[o]) && std::isnan(wanted[o]))));
+    BOOST_TEST(dx == back, boost::test_tools::per_element());
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,83 @@
+// Gradients of linear operations on plain arrays: for a linear f, element e of the gradient of sum(w f(x)) is sum(w
+// f(u)), where u is 1 at element e and 0 elsewhere.
+#include <partita/sharded/indexed.hpp>
+#include <partita/sharded/operations.hpp>
+#include <partita/sharded/parts.hpp>
+#include <partita/sharded/rearrange.hpp>
+#include <partita/sharded/spectrum.hpp>
+#include <partita/sharded/value_and_gradient.hpp>
+
+#include <array>
+#include <boost/test/unit_test.hpp>
+#include <cstddef>
+#include <tuple>
+
+using namespace partita;
+
+namespace {
+
+using matrix = xt::xtensor<double, 2>;
+
+/// Compares the gradient of each element of x, for all w that are 1 at one element of the result.
+template <class F>
+void check(const char* name, const F& f, const matrix& x = xt::zeros<double>({5, 3})) {
+  matrix w = f(x);
+  std::vector<matrix> of_units;
+  for (std::size_t e = 0; e < x.size(); ++e) {
+    matrix u = xt::zeros_like(x);
+    u.data()[e] = 1;
+    of_units.push_back(f(u));
+  }
+  w.fill(0);
+  for (std::size_t k = 0; k < w.size(); ++k) {
+    w.data()[k] = 1;
+    const matrix dx =
+        std::get<0>(value_and_gradient([&](const auto& a) { return sum(multiply(f(a), w)); }, x).gradients);
+    w.data()[k] = 0;
+    for (std::size_t e = 0; e < x.size(); ++e)
+      BOOST_TEST(dx.data()[e] == of_units[e].data()[k], name << ", of result " << k << " by element " << e);
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(gradients_of_linear_operations)
+
+BOOST_AUTO_TEST_CASE(they_are_the_transposes) {
+  const auto& rows = dimensions<0>;
+  check("flip", [](const auto& x) { return flip(x, dimensions<0, 1>); });
+  check("roll", [](const auto& x) { return roll(x, dimensions<0, 1>, 2, -1); });
+  check("tile", [](const auto& x) { return tile(x, dimensions<0, 1>, 2, 3); });
+  check("strided_slice", [](const auto& x) { return strided_slice(x, dimensions<0, 1>, {1, 5, 3}, {0, 3, 2}); });
+  check("tril", [](const auto& x) { return tril(x, -1); });
+  check("triu", [](const auto& x) { return triu(x, 1); });
+  check(
+      "expand", [](const auto& x) { return expand(x, dimensions<1>, 4); }, xt::zeros<double>({5, 1}));
+  check("slice", [&](const auto& x) { return slice(x, rows, {1, 4}); });
+  check("pad", [&](const auto& x) { return pad(x, rows, {1, 2}); });
+  check("transpose", [](const auto& x) { return transpose(x, permute<1, 0>); });
+  check("cumsum", [&](const auto& x) { return cumsum(x, rows); });
+  check("fftshift", [](const auto& x) { return fftshift(x, dimensions<0, 1>); });
+  check("ifftshift", [](const auto& x) { return ifftshift(x, dimensions<0, 1>); });
+  const xt::xtensor<int, 1> some{4, 0, 4, 2};
+  check("take", [&](const auto& x) { return take(x, some, rows); });
+}
+
+BOOST_AUTO_TEST_CASE(of_no_copies_a_gradient_is_0) {
+  const matrix x = xt::ones<double>({2, 3});
+  const auto f = [](const auto& a) { return sum(tile(a, dimensions<0>, 0)); };
+  BOOST_TEST((std::get<0>(value_and_gradient(f, x).gradients) == matrix(xt::zeros<double>({2, 3}))));
+}
+
+BOOST_AUTO_TEST_CASE(shifted_frequencies_rise_and_come_back) {
+  for (const std::size_t n : {1U, 2U, 5U, 8U}) {
+    xt::xtensor<double, 1> waves(std::array{n});  // in the order of fftfreq
+    for (std::size_t k = 0; k < n; ++k)
+      waves(k) = static_cast<double>(k) - (k < (n + 1) / 2 ? 0 : static_cast<double>(n));
+    const xt::xtensor<double, 1> rising = fftshift(waves, dimensions<0>);
+    for (std::size_t k = 0; k + 1 < n; ++k) BOOST_TEST(rising(k) + 1 == rising(k + 1));
+    BOOST_TEST((ifftshift(rising, dimensions<0>) == waves));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
