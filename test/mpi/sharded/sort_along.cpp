@@ -171,6 +171,9 @@ BOOST_AUTO_TEST_CASE(each_line_is_sorted) {
   BOOST_TEST(quantile(x, 0.5, dimensions<0>)() == 1);
   BOOST_TEST(quantile(x, 0.875, dimensions<0>)() == 2.5);
   BOOST_TEST(quantile(x, 0.625, dimensions<0>)() == 1.5);  // between 1 and 2, neither of which is the last
+  const numbers with_nan{2, std::numeric_limits<double>::quiet_NaN(), 0};  // every quantile is NaN, also the least
+  for (const double probability : {0.0, 0.25, 0.5, 1.0})
+    BOOST_TEST(std::isnan(quantile(with_nan, probability, dimensions<0>)()));
   const auto zeros = sort(numbers{0.0, -0.0, -1}, dimensions<0>, {.descending = true});  // equal ones keep their order
   BOOST_TEST((!std::signbit(zeros(0)) && std::signbit(zeros(1))));
   BOOST_CHECK_THROW(top_k(x, 6, dimensions<0>), shape_error);
