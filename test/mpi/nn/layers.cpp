@@ -196,6 +196,30 @@ BOOST_AUTO_TEST_CASE(flatten_is_C_order_whatever_is_cut_and_its_adjoint_the_way_
   }
 }
 
+BOOST_AUTO_TEST_CASE(running_statistics_follow_PyTorch) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(extents(everyone.size(), std::size_t{1}));
+  const std::size_t rows = 2 * everyone.size();
+  const auto first = block_from(p, extents<dynamic, 1>(rows), [](auto i, auto) { return i % 2 == 0 ? 1.0 : 5.0; });
+  const auto second = block_from(p, extents<dynamic, 1>(rows), [](auto i, auto) { return i % 2 == 0 ? 7.0 : 9.0; });
+  const double n = static_cast<double>(rows), share = n / (n - 1);
+  const auto after = [&](std::optional<double> momentum, double mean, double variance) {
+    batch_norm<double, 2> layer(p, {.channels = 1, .momentum = momentum});
+    layer(first), layer(second);
+    BOOST_TEST(std::abs(layer.running_mean()(0) - mean) < 1e-13);
+    BOOST_TEST(std::abs(layer.running_variance()(0) - variance) < 1e-12);
+  };
+  after(std::nullopt, 5.5, share * (4 + 1) / 2);  // the average of both batches
+  after(0.0, 0, 1);                               // a momentum of 0: the statistics do not change
+  after(1.0, 8, share);                           // only the last batch counts
+  after(0.5, 0.25 * 0 + 0.25 * 3 + 0.5 * 8, 0.25 + 0.25 * 4 * share + 0.5 * share);
+  batch_norm<double, 2> untracked(p, {.channels = 1, .affine = false, .track = false});
+  const auto trained = untracked(first);
+  untracked.evaluate();
+  BOOST_TEST((untracked(first) == trained));
+  BOOST_TEST(untracked.running_mean().size() == 0U);
+}
+
 BOOST_AUTO_TEST_CASE(a_network_of_them_on_all_workers_is_the_network_on_one) {
   const world everyone(test::workers()), alone(boost::mpi::communicator(MPI_COMM_SELF, boost::mpi::comm_attach));
   const std::size_t n = everyone.size(), batch_parts = n % 2 == 0 ? 2 : 1, feature_parts = n / batch_parts;
@@ -235,6 +259,22 @@ BOOST_AUTO_TEST_CASE(a_network_of_them_on_all_workers_is_the_network_on_one) {
   const auto of_all = run(everyone, parted, batch_parts, feature_parts), of_one = run(alone, single, 1, 1);
   for (std::size_t k = 0; k < of_one.size(); ++k) BOOST_TEST(std::abs(of_all[k] - of_one[k]) < 1e-12);
   BOOST_TEST(of_one[3] < of_one[0]);
+}
+
+BOOST_AUTO_TEST_CASE(a_number_added_to_all_scores_of_a_row_leaves_their_cross_entropy) {
+  const world everyone(test::workers());
+  cross_entropy_loss<double, 2> loss(everyone.partition<1, 1>());
+  const bool holds = everyone.id() == 0;
+  const xt::xtensor<int, 1> targets = holds ? xt::xtensor<int, 1>{1, 2} : zero_volume<int, 1>();
+  const auto of = [&](double more) {
+    return loss(holds ? matrix{{more, more + 2, more - 1}, {3, 1, 1}} : zero_volume<double, 2>(), targets);
+  };
+  const double value = of(0);
+  const matrix slope = loss.adjoint();
+  for (const double more : {1000.0, -1000.0}) {  // beyond what exp can take
+    BOOST_TEST(std::abs(of(more) - value) < 1e-14);
+    BOOST_TEST(close(loss.adjoint(), slope));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(sizes_that_no_worker_could_hold_are_refused) {

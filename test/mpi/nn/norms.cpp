@@ -143,30 +143,6 @@ BOOST_AUTO_TEST_CASE(batch_norm_is_its_definition_on_any_cut) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(running_statistics_follow_PyTorch) {
-  const world everyone(test::workers());
-  const auto p = everyone.partition(extents(everyone.size(), std::size_t{1}));
-  const std::size_t rows = 2 * everyone.size();
-  const auto first = block_from(p, extents<dynamic, 1>(rows), [](auto i, auto) { return i % 2 == 0 ? 1.0 : 5.0; });
-  const auto second = block_from(p, extents<dynamic, 1>(rows), [](auto i, auto) { return i % 2 == 0 ? 7.0 : 9.0; });
-  const double n = static_cast<double>(rows), share = n / (n - 1);
-  const auto after = [&](std::optional<double> momentum, double mean, double variance) {
-    batch_norm<double, 2> layer(p, {.channels = 1, .momentum = momentum});
-    layer(first), layer(second);
-    BOOST_TEST(std::abs(layer.running_mean()(0) - mean) < 1e-13);
-    BOOST_TEST(std::abs(layer.running_variance()(0) - variance) < 1e-12);
-  };
-  after(std::nullopt, 5.5, share * (4 + 1) / 2);  // the average of both batches
-  after(0.0, 0, 1);                               // a momentum of 0: the statistics do not change
-  after(1.0, 8, share);                           // only the last batch counts
-  after(0.5, 0.25 * 0 + 0.25 * 3 + 0.5 * 8, 0.25 + 0.25 * 4 * share + 0.5 * share);
-  batch_norm<double, 2> untracked(p, {.channels = 1, .affine = false, .track = false});
-  const auto trained = untracked(first);
-  untracked.evaluate();
-  BOOST_TEST((untracked(first) == trained));
-  BOOST_TEST(untracked.running_mean().size() == 0U);
-}
-
 BOOST_AUTO_TEST_CASE(a_mean_far_away_leaves_the_variance_as_it_is) {
   const world everyone(test::workers());
   const auto p = everyone.partition(extents(everyone.size(), std::size_t{1}));
