@@ -36,6 +36,7 @@ TOGETHER = {
     "mpi/nn/loss.cpp": "nn/cross_entropy",
     "mpi/nn/norms.cpp": "nn/batch_norm nn/group_norm nn/layer_norm",
     "mpi/nn/training.cpp": "nn/softmax_cross_entropy",
+    "mpi/nn/windows.cpp": "nn/pooling nn/upsampling",
     "reject/nn/convolution.cpp": "nn/convolution_options",
     "unit/nn/convolution_while_x_arrives.cpp": "nn/local_convolution",
     "unit/nn/optimiser.cpp": "nn/update_rule",

@@ -3,14 +3,60 @@
 #include "check_operation.hpp"
 
 #include <limits>
+#include <partita/sharded/bound_program.hpp>
 #include <partita/sharded/drop.hpp>
 #include <partita/sharded/gather.hpp>
+#include <partita/sharded/movements.hpp>
 #include <partita/sharded/scatter.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <refused.hpp>
 
 using namespace partita;
+
+namespace {
+
+constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+
+/// Checks y = f(x, at, u) and its gradients against a loop, with these layouts in the types of tensors, in a traced
+/// program and in a bound one: element k of u is added to element place(k) of x, or is there instead, with the others
+/// of this place; or it is nowhere.
+template <sharding OfX, sharding OfAt, sharding OfU, class X, class At, class U, class F, class Place>
+void check_types_and_programs(const world& everyone, const X& x, const At& at, const U& u, bool replaces, const F& f,
+                              const Place& place) {
+  X w = x, y = x, dx = x;
+  for (std::size_t k = 0; k < w.size(); ++k) w.data()[k] = dx.data()[k] = static_cast<double>(5 * k % 13) - 6;
+  U du = u;
+  for (std::size_t k = 0; k < u.size(); ++k)
+    if (replaces && place(k) != nowhere) y.data()[place(k)] = dx.data()[place(k)] = 0;
+  for (std::size_t k = 0; k < u.size(); ++k) {
+    du.data()[k] = place(k) == nowhere ? 0 : w.data()[place(k)];
+    if (place(k) != nowhere) y.data()[place(k)] += u.data()[k];
+  }
+  const bool on = everyone.id() < OfX.on.size();
+  const auto is = [&](const auto& z, const auto& wanted) {
+    constexpr std::size_t rank = rank_of<decltype(wanted)>;
+    return (reshard(z, sharding(OfX.on, rank)).template whole<rank>() == wanted) == on;
+  };
+  const auto a = shard<OfX>(everyone, x), v = shard<OfX>(everyone, w);
+  const auto i = shard<OfAt>(everyone, at);
+  const auto b = shard<OfU>(everyone, u);
+  const auto typed = f(a, i, b);
+  BOOST_TEST(is(typed.at_run_time(), y));
+  const auto [value, d] =
+      value_and_gradient([&](const auto& p, const auto& q) { return sum(multiply(f(p, i, q), v)); }, a, b);
+  BOOST_TEST((is(std::get<0>(d).at_run_time(), dx) && is(std::get<1>(d).at_run_time(), du)));
+
+  const auto program = trace(f, spec(OfX, a.extents()), spec(OfAt, i.extents()), spec(OfU, b.extents()));
+  BOOST_TEST(is(program(a, i, b), y));
+  auto step = program.template bind<double>(everyone, {0, 2});
+  const auto& z = step(a.at_run_time(), i.at_run_time(), b.at_run_time());
+  BOOST_TEST(is(z, y));
+  const auto& back = step.backward(shard(everyone, layout_of_cotangent(z.layout()), w));
+  BOOST_TEST((is(back[0], dx) && is(back[1], du)));
+}
+
+}  // namespace
 
 BOOST_AUTO_TEST_CASE(indices_that_are_cut_are_those_of_the_whole) {
   world everyone(test::workers());
@@ -102,6 +148,37 @@ BOOST_AUTO_TEST_CASE(rows_at_several_indices_are_added_or_replaced) {
   };
   check_both([](const auto& a, const auto& i, const auto& b) { return scatter_add_nd<2>(a, i, b); }, added, w);
   check_both([](const auto& a, const auto& i, const auto& b) { return scatter_nd<2>(a, i, b); }, replaced, dx);
+}
+
+BOOST_AUTO_TEST_CASE(types_and_programs_add_and_put_at_several_indices, *test::at_least(2)) {
+  const world everyone(test::workers());
+  constexpr mesh m{axis{"a", 2}};
+  xt::xtensor<double, 2> x({5, 3}), along({4, 3}), u({4, 3}), pairs{{4, 1}, {0, 2}, {4, 1}, {5, 0}, {2, 0.5}, {0, 0}};
+  xt::xtensor<double, 1> single{3, 0, -4, 5, 7, 0};
+  for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<double>(7 * k % 11) - 4;
+  for (std::size_t k = 0; k < u.size(); ++k) u.data()[k] = static_cast<double>(k % 5) - 2;
+  for (std::size_t k = 0; k < u.size(); ++k) along.data()[k] = static_cast<double>(5 * k * k % 7) - 1;  // -1 is none
+  const auto of_element = [&](std::size_t k) {
+    const double row = along.data()[k];
+    return row >= 0 && row < 5 ? static_cast<std::size_t>(row) * 3 + k % 3 : nowhere;
+  };
+  const auto of_pair = [&](std::size_t n) {
+    const bool is_place = pairs(n, 0) < 5 && pairs(n, 1) != 0.5;
+    return is_place ? static_cast<std::size_t>(pairs(n, 0) * 3 + pairs(n, 1)) : nowhere;
+  };
+  constexpr sharding rows = m.layout("a", ""), columns = m.layout("", "a"), none = m.layout("", "");
+  check_types_and_programs<rows, columns, columns>(
+      everyone, x, along, u, false,
+      [](const auto& a, const auto& i, const auto& b) { return add_along_axis(a, i, b, dimensions<0>); }, of_element);
+  check_types_and_programs<columns, rows, none>(
+      everyone, x, along, u, true,
+      [](const auto& a, const auto& i, const auto& b) { return put_along_axis(a, i, b, dimensions<0>); }, of_element);
+  check_types_and_programs<columns, rows, m.layout("")>(
+      everyone, x, pairs, single, false,
+      [](const auto& a, const auto& i, const auto& b) { return scatter_add_nd<2>(a, i, b); }, of_pair);
+  check_types_and_programs<rows, columns, m.layout("a")>(
+      everyone, x, pairs, single, true,
+      [](const auto& a, const auto& i, const auto& b) { return scatter_nd<2>(a, i, b); }, of_pair);
 }
 
 BOOST_AUTO_TEST_CASE(updates_that_do_not_fit_are_refused_on_all_workers) {

@@ -151,7 +151,9 @@ struct add_nd_operation {
   shape_list extents;
 
   static constexpr partita::rule rule(const shape_span& dy) {
-    if (dy[1].size() == 0 || dy[1][dy[1].size() - 1] != K || dy[0].size() + 1 < dy[1].size())
+    // the last extent is dynamic where the layout of a typed tensor is inferred
+    const std::size_t last = dy[1].size() == 0 ? 0 : dy[1][dy[1].size() - 1];
+    if ((last != K && last != dynamic) || dy[0].size() + 1 < dy[1].size())
       throw shape_error(text("partita::scatter_nd<K>: requires indices whose last extent is K = ")
                         << K << ", and updates with their other dimensions first, got indices of " << dy[1]
                         << " and updates of " << dy[0]);
