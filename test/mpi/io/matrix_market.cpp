@@ -69,6 +69,11 @@ BOOST_AUTO_TEST_CASE(all_kinds_of_sparse_matrices_are_read) {
               {{{1, 0}, 3}, {{0, 1}, -3}});
   check_equal(everyone, read("%%MatrixMarket matrix coordinate real general\n%" + std::string(9000, '-') + "\n0 0 0\n"),
               0, 0, {});
+  std::string wide =
+      "%%MatrixMarket matrix coordinate real general\n5 5 5\n";  // lines longer than what is read at once
+  for (const char* const k : {"1", "2", "3", "4", "5"})
+    wide += std::string(k) + " 1" + std::string(9000, ' ') + k + "\n";
+  check_equal(everyone, read(wide), 5, 5, {{{0, 0}, 1}, {{1, 0}, 2}, {{2, 0}, 3}, {{3, 0}, 4}, {{4, 0}, 5}});
 }
 
 BOOST_AUTO_TEST_CASE(a_matrix_is_read_back_as_the_same_bits) {

@@ -5,6 +5,8 @@
 #include <boost/mpi/collectives.hpp>
 #include <functional>
 #include <partita/partita.hpp>
+#include <partita/sharded/gather.hpp>
+#include <partita/sharded/sort_elements.hpp>
 #include <vector>
 
 using namespace partita;
@@ -748,6 +750,20 @@ const std::vector<mismatch> options{
        o.step(std::tuple(c.whole()));
        agree(c.rows());
      }},
+    {"take_along_axis, dimension",
+     [](const calls& c, bool odd) {
+       const auto x = c.tensor(c.m.layout("a", ""), {2 * c.n, 2 * c.n}), zeros = multiply(x, 0);
+       agree(odd ? take_along_axis(x, zeros, dimensions<1>) : take_along_axis(x, zeros, dimensions<0>));
+     }},
+    {"sort of all elements, direction",
+     [](const calls& c, bool odd) { agree(sort(c.tensor(c.m.layout("a"), {2 * c.n}), {.descending = odd})); }},
+    {"argsort of all elements for sort",
+     [](const calls& c, bool odd) {
+       const auto x = c.tensor(c.m.layout("a"), {2 * c.n});
+       if (odd) agree(argsort(x));
+       else agree(sort(x));
+     }},
+    {"permutation, seed", [](const calls& c, bool odd) { agree(permutation(c.rows(), odd ? 1 : 2)); }},
     {"recompute, function",
      [](const calls& c, bool odd) {
        const auto w = c.rows();
