@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <partita/sharded/label_losses.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
@@ -98,26 +97,6 @@ void check(const world& everyone, std::mt19937& random, const std::array<std::si
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_CASE(one_example_is_computed_by_hand) {
-  const xt::xtensor<double, 2> scores{{0, std::log(3.0)}, {0, 0}, {5, 7}};
-  const xt::xtensor<int, 1> labels{1, 0, -1};
-  const double one = std::log(4.0 / 3), two = std::log(2.0);
-  const auto plain = cross_entropy(scores, labels, {.ignore_index = -1});
-  BOOST_TEST(std::abs(plain() - (one + two) / 2) < 1e-15);
-  const auto weighted = cross_entropy(scores, labels, {.ignore_index = -1, .class_weights = {1, 3}});
-  BOOST_TEST(std::abs(weighted() - (3 * one + two) / 4) < 1e-15);
-  const auto smooth = cross_entropy(scores, labels, {.ignore_index = -1, .label_smoothing = 0.5});
-  BOOST_TEST(std::abs(smooth() - (0.75 * one + 0.25 * std::log(4.0) + two) / 2) < 1e-15);
-  const auto without = cross_entropy(scores, xt::xtensor<int, 1>{-1, -1, -1}, {.ignore_index = -1});
-  BOOST_TEST(without() == 0);
-  // A class that no label has may have a probability of 0.
-  const xt::xtensor<double, 2> certain{{0, -std::numeric_limits<double>::infinity()}};
-  const auto loss = [](const auto& x) { return cross_entropy(x, xt::xtensor<int, 1>{0}, dimensions<1>); };
-  const auto none = value_and_gradient(loss, certain);
-  BOOST_TEST(none.value == 0);
-  BOOST_TEST((std::get<0>(none.gradients) == xt::xtensor<double, 2>{{0, 0}}));
-}
 
 BOOST_AUTO_TEST_CASE(values_and_gradients_are_those_of_the_loop) {
   const world everyone(test::workers());

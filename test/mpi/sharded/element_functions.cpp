@@ -305,8 +305,11 @@ auto of_row(std::size_t row, const U& u) {
 
 BOOST_AUTO_TEST_CASE(element_functions_of_real_numbers_are_their_definitions) {
   const world everyone(test::workers());
-  const matrix x{
-      {0, -0.0, 1, -1, 0.5}, {-0.5, 1.5, 2.5, -2.5, 3}, {-3, 6, 0.3, -25, 25}, {none, endless, -endless, 2, -4}};
+  const matrix x{{0, -0.0, 1, -1, 0.5},
+                 {-0.5, 1.5, 2.5, -2.5, 3},
+                 {-3, 6, 0.3, -25, 25},
+                 {none, endless, -endless, 2, -4},
+                 {3.5, -3.5, 19.5, 20.5, -0.25}};  // on both sides of every threshold
   const matrix z = xt::zeros_like(x);
   for (std::size_t k = 0; k < std::size(real_functions); ++k) {
     const real_function_row& row = real_functions[k];

@@ -6,6 +6,7 @@
 #include <limits>
 #include <partita/sharded/arithmetic.hpp>
 #include <partita/sharded/detail/run_backward.hpp>
+#include <partita/sharded/label_losses.hpp>
 #include <partita/sharded/losses.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
@@ -166,6 +167,8 @@ BOOST_AUTO_TEST_CASE(losses_and_their_gradients_are_nan_where_those_of_pytorch_a
   check("bce", bce, nan, 0.5, true);
   check("bce with logits", bce_with_logits, nan, 0.5, true);
   check("poisson nll", poisson_nll, nan, 0.5, true);
+  using line = xt::xtensor<double, 1>;
+  BOOST_TEST((losses::kl(line{0.5, -1}, line{0, 1}) == line{0, 1}));  // 0 log 0 is 0
   check("kl", kl, nan, 0.5, false, -0.5);
   check("kl", kl, nan, 0, false);
   check("kl", kl, 0.5, nan, true);
@@ -196,4 +199,28 @@ BOOST_AUTO_TEST_CASE(cross_entropy_is_its_definition) {
     }));
     if (everyone.id() < c.m.size()) BOOST_TEST(std::abs(value - all / n) < 1e-12);
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_cross_entropy_is_computed_by_hand) {
+  const xt::xtensor<double, 2> scores{{0, std::log(3.0)}, {0, 0}, {5, 7}};
+  const xt::xtensor<int, 1> labels{1, 0, -1};
+  const double one = std::log(4.0 / 3), two = std::log(2.0);
+  const auto plain = cross_entropy(scores, labels, {.ignore_index = -1});
+  BOOST_TEST(std::abs(plain() - (one + two) / 2) < 1e-15);
+  const auto weighted = cross_entropy(scores, labels, {.ignore_index = -1, .class_weights = {1, 3}});
+  BOOST_TEST(std::abs(weighted() - (3 * one + two) / 4) < 1e-15);
+  const auto smooth = cross_entropy(scores, labels, {.ignore_index = -1, .label_smoothing = 0.5});
+  BOOST_TEST(std::abs(smooth() - (0.75 * one + 0.25 * std::log(4.0) + two) / 2) < 1e-15);
+  const double weighed = (3 * one + two + (std::log(4.0) + 3 * one) / 2 + (1 + 3) * two / 2) / 2;
+  const auto smooth_and_weighted =
+      cross_entropy(scores, labels, {.ignore_index = -1, .class_weights = {1, 3}, .label_smoothing = 0.5});
+  BOOST_TEST(std::abs(smooth_and_weighted() - weighed / 4) < 1e-15);
+  const auto without = cross_entropy(scores, xt::xtensor<int, 1>{-1, -1, -1}, {.ignore_index = -1});
+  BOOST_TEST(without() == 0);
+  // A class that no label has may have a probability of 0.
+  const xt::xtensor<double, 2> certain{{0, -std::numeric_limits<double>::infinity()}};
+  const auto loss = [](const auto& x) { return cross_entropy(x, xt::xtensor<int, 1>{0}, dimensions<1>); };
+  const auto none = value_and_gradient(loss, certain);
+  BOOST_TEST(none.value == 0);
+  BOOST_TEST((std::get<0>(none.gradients) == xt::xtensor<double, 2>{{0, 0}}));
 }
