@@ -1,14 +1,9 @@
 // Completion: from a few annotations to the shardings of all values of a program, and the necessary moves.
-//
-// The algorithm is a monotone fixpoint iteration. An operation proposes shardings for all its tensors, as if they
-// agreed; a value takes a proposal only if it adds axes to those that the value has. Axes are never removed, so the
-// iteration terminates. Operations wait in a queue that starts in program order, so the result is deterministic.
-// Annotations of one priority are propagated through the whole program before those of the next. Within a priority,
-// operations that only pass axes on come before those that reduce or need whole dimensions.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/core/config.hpp>
 #include <partita/plan/graph.hpp>
 #include <partita/plan/plan_reshard.hpp>
 #include <vector>
@@ -120,227 +115,19 @@ struct completion_of {
 };
 using completion = completion_of<graph>;
 
-namespace detail {
-
-template <class Graph>
-class completer {
- public:
-  completer(const Graph& program, const policy& by) : g_(program) {
-    out_.program = &program;
-    out_.by = by;
-    out_.first_origin.assign(g_.values(), Graph::none);
-    out_.layouts.reserve(g_.values());
-    active_.assign(g_.values(), 0);
-    for (std::size_t v = 0; v < g_.values(); ++v) {
-      const value one{static_cast<std::uint32_t>(v)};
-      out_.layouts.emplace_back(g_.on(), g_[one].shape.size());
-      if (const sharding* said = g_.annotation(one)) {
-        out_.layouts.back() = *said;
-        for (std::size_t d = 0; d < said->rank(); ++d)
-          for (std::size_t k = 0; k < said->cuts[d].size(); ++k)
-            note(one, d, said->cuts[d][k], Graph::none, {one, d, 0});
-      } else {
-        out_.layouts.back().open = 0xffff;
-      }
-    }
-    list_readers();
-  }
-
-  completion_of<Graph> run() {
-    for (std::size_t priority = 0; priority < 256; ++priority) {
-      bool any = false;
-      // Activates the annotations of this priority.
-      for (std::size_t v = 0; v < g_.values(); ++v) {
-        const sharding* said = g_.annotation({static_cast<std::uint32_t>(v)});
-        if (said == nullptr || said->priority != priority) continue;
-        active_[v] = 1;
-        any = true;
-      }
-      if (!any) continue;
-      // First only the operations that pass axes on, then all; each time until no value changes.
-      for (const bool all : {false, true}) {
-        for (std::size_t o = 0; o < g_.operations(); ++o)
-          if (all || passes_only(g_.operation(o).how)) put(o);
-        while (head_ < line_.size()) visit(line_[head_++], all);
-        line_.clear();
-        head_ = 0;
-      }
-    }
-    conclude();
-    return static_cast<completion_of<Graph>&&>(out_);
-  }
-
- private:
-  static bool passes_only(const rule& r) {
-    for (std::size_t f = 0; f < r.factor_count; ++f)
-      if (r.factors[f].kind != factor_kind::pass) return false;
-    return true;
-  }
-  /// The operations that read each value, in one list.
-  void list_readers() {
-    first_reader_.assign(g_.values() + 1, 0);
-    for (std::size_t o = 0; o < g_.operations(); ++o)
-      for (std::size_t i = 0; i < g_.operation(o).operands; ++i)
-        ++first_reader_[g_.operand(g_.operation(o), i).number + 1];
-    for (std::size_t v = 0; v < g_.values(); ++v) first_reader_[v + 1] += first_reader_[v];
-    readers_.resize(first_reader_[g_.values()]);
-    std::vector<std::uint32_t> at = first_reader_;
-    for (std::size_t o = 0; o < g_.operations(); ++o)
-      for (std::size_t i = 0; i < g_.operation(o).operands; ++i)
-        readers_[at[g_.operand(g_.operation(o), i).number]++] = static_cast<std::uint32_t>(o);
-    waits_.assign(g_.operations(), 0);
-  }
-  std::size_t readers(value v) const { return first_reader_[v.number + 1] - first_reader_[v.number]; }
-
-  // --- the fixpoint iteration ---
-
-  void put(std::size_t o) {
-    if (waits_[o] != 0) return;
-    waits_[o] = 1;
-    line_.push_back(static_cast<std::uint32_t>(o));
-  }
-  void put_around(value v, bool all) {
-    const auto consider = [&](std::size_t o) {
-      if (all || passes_only(g_.operation(o).how)) put(o);
-    };
-    if (g_[v].producer != Graph::none) consider(g_[v].producer);
-    for (std::uint32_t k = first_reader_[v.number]; k < first_reader_[v.number + 1]; ++k) consider(readers_[k]);
-  }
-  spec spec_of(value v, bool known) const {
-    spec s(g_[v].shape);
-    s.layout = out_.layouts[v.number];
-    s.known = known;
-    return s;
-  }
-  /// Values without annotations propose as soon as an axis shards them, because they got it from a value that proposes.
-  bool proposes(value v) const {
-    return active_[v.number] != 0 || (g_[v].annotation == Graph::none && out_.layouts[v.number].cutting() != 0);
-  }
-  void visit(std::size_t o, bool all) {
-    waits_[o] = 0;
-    const typename Graph::node& n = g_.operation(o);
-    bool anything = false;
-    specs_.clear();
-    for (std::size_t t = 0; t < n.how.tensor_count(); ++t) {
-      const bool known = proposes(g_.of(n, t));
-      anything = anything || (known && out_.layouts[g_.of(n, t).number].cutting() != 0);
-      specs_.push_back(spec_of(g_.of(n, t), known));
-    }
-    if (!anything) return;
-    ++out_.visits;
-    const propagation p = propagate(g_.on(), n.how, {specs_.data(), n.operands},
-                                    {specs_.data() + n.operands, n.results}, direction::mixed, out_.by);
-    for (std::size_t t = 0; t < n.how.tensor_count(); ++t)
-      if (take(o, t, p[t])) put_around(g_.of(n, t), all);
-  }
-  /// Takes from a proposal only the axes that extend the value's own, dimension by dimension.
-  bool take(std::size_t o, std::size_t t, const sharding& answer) {
-    const typename Graph::node& n = g_.operation(o);
-    const value v = g_.of(n, t);
-    sharding& now = out_.layouts[v.number];
-    bool changed = false;
-    for (std::size_t d = 0; d < now.rank(); ++d) {
-      const axis_list next = answer.cuts[d];
-      if (!now.is_open(d) || next == now.cuts[d] || !next.starts_with(now.cuts[d])) continue;
-      for (std::size_t k = now.cuts[d].size(); k < next.size(); ++k) {
-        const std::size_t a = next[k];
-        if ((now.cutting() >> a & 1U) != 0 || now.pending[a] != pending_reduction::none ||
-            (now.kept_whole >> a & 1U) != 0 || now.is_reduced(a))
-          break;
-        const gift had = giver(n, t, d, a);
-        now.cuts[d].push_back(a);
-        note(v, d, a, o, had);
-        changed = true;
-      }
-    }
-    return changed;
-  }
-  struct gift {
-    value from;
-    std::size_t dimension, factor;
-  };
-  /// The tensor of the operation from which an axis of this dimension comes; the tensor itself if there is none (axes
-  /// that were joined).
-  gift giver(const typename Graph::node& n, std::size_t t, std::size_t d, std::size_t a) const {
-    const rule::dimension& here = n.how.at(t, d);
-    for (std::size_t k = 0; k < here.count; ++k)
-      for (std::size_t u = 0; u < n.how.tensor_count(); ++u) {
-        if (u == t || !proposes(g_.of(n, u))) continue;
-        for (std::size_t e = 0; e < n.how.rank(u); ++e)
-          for (std::size_t l = 0; l < n.how.at(u, e).count; ++l)
-            if (n.how.term(n.how.at(u, e), l) == n.how.term(here, k) &&
-                out_.layouts[g_.of(n, u).number].cuts[e].contains(a))
-              return {g_.of(n, u), e, n.how.term(here, k)};
-      }
-    return {g_.of(n, t), d, here.count == 0 ? std::size_t{0} : n.how.term(here, 0)};
-  }
-  void note(value v, std::size_t d, std::size_t a, std::size_t o, const gift& had) {
-    out_.origins.push_back({v.number, static_cast<std::uint8_t>(d), static_cast<std::uint8_t>(a),
-                            static_cast<std::uint32_t>(o), static_cast<std::uint8_t>(had.factor), had.from.number,
-                            static_cast<std::uint8_t>(had.dimension), out_.first_origin[v.number]});
-    out_.first_origin[v.number] = static_cast<std::uint32_t>(out_.origins.size() - 1);
-  }
-
-  // --- the moves ---
-
-  /// Visits the operations in program order: the shardings that each needs and leaves, and a move wherever they differ.
-  void conclude() {
-    for (sharding& s : out_.layouts) s.open = s.kept_whole = s.priority = 0;
-    for (std::size_t o = 0; o < g_.operations(); ++o) {
-      const typename Graph::node& n = g_.operation(o);
-      specs_.clear();
-      for (std::size_t t = 0; t < n.how.tensor_count(); ++t) specs_.push_back(spec_of(g_.of(n, t), true));
-      const propagation p = propagate(g_.on(), n.how, {specs_.data(), n.operands},
-                                      {specs_.data() + n.operands, n.results}, direction::mixed, out_.by);
-      for (std::size_t i = 0; i < n.operands; ++i) move(o, i, out_.layouts[g_.operand(n, i).number], p.operands[i]);
-      for (std::size_t j = 0; j < n.results; ++j) {
-        const value v = g_.of(n, n.operands + j);
-        const sharding& made = p.results[j];
-        sharding& layout = out_.layouts[v.number];
-        // Without an annotation the value keeps the sharding in which it was made. It stays partial only for a single
-        // reader, which may reduce it directly into the sharding that it needs; with several readers, or none, it is
-        // reduced once.
-        if (g_.annotation(v) == nullptr) {
-          layout = readers(v) == 1 ? made : made.finished();
-          note_made(o, n.operands + j);
-        }
-        move(o, n.operands + j, made, layout);
-      }
-    }
-  }
-  /// Notes the origin of axes that a value has only because its operation leaves them there.
-  void note_made(std::size_t o, std::size_t t) {
-    const value v = g_.of(g_.operation(o), t);
-    const sharding& layout = out_.layouts[v.number];
-    for (std::size_t d = 0; d < layout.rank(); ++d)
-      for (std::size_t k = 0; k < layout.cuts[d].size(); ++k)
-        if (const std::size_t a = layout.cuts[d][k]; out_.origin(v, d, a) == nullptr)
-          note(v, d, a, o, giver(g_.operation(o), t, d, a));
-  }
-  void move(std::size_t o, std::size_t t, const sharding& from, const sharding& to) {
-    if (from.same_layout(to)) return;
-    out_.reshards.push_back(
-        {static_cast<std::uint32_t>(o), static_cast<std::uint8_t>(t), g_.of(g_.operation(o), t).number, from, to});
-  }
-
-  const Graph& g_;
-  completion_of<Graph> out_{};
-  std::vector<std::uint8_t> active_{}, waits_{};
-  std::vector<std::uint32_t> first_reader_{}, readers_{}, line_{};
-  std::size_t head_ = 0;
-  std::vector<spec> specs_{};
-};
-
-}  // namespace detail
-
 /// Finds the shardings of all values of a program from its annotations, and the necessary moves.
 /// Shapes:   those of the graph.
 /// Requires: a policy that rejects nothing that the program needs [partition_error].
 /// Cost:     O(operations + axes that are added), about a microsecond for each; memory for all values.
 /// Adjoint:  the completion of the program's gradients, which are operations of the graph like any others.
 template <std::size_t Letters>
-completion_of<basic_graph<Letters>> complete(const basic_graph<Letters>& program, const policy& by = {}) {
-  return detail::completer<basic_graph<Letters>>(program, by).run();
-}
+completion_of<basic_graph<Letters>> complete(const basic_graph<Letters>& program, const policy& by = {});
+#ifdef PARTITA_CORE
+extern template completion complete(const graph&, const policy&);
+#endif
 
 }  // namespace partita
+
+#ifndef PARTITA_CORE
+#include <partita/plan/impl/complete.ipp>
+#endif

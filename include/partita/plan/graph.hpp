@@ -116,7 +116,7 @@ class basic_graph {
            static_cast<std::uint32_t>(tensors_.size()),
            r.result_count,
            nullptr};
-    operand_values_.insert(operand_values_.end(), operands.begin(), operands.end());
+    for (const value v : operands) operand_values_.push_back(v);
     for (std::size_t j = 0; j < n.results; ++j)
       tensors_.push_back({result_shape(n.how, j), n.name, here, none, false, is_complex});
     nodes_.push_back(n);
@@ -165,10 +165,10 @@ class basic_graph {
   }
 
   mesh mesh_;
-  std::vector<tensor> tensors_{};
-  std::vector<node> nodes_{};
-  std::vector<value> operand_values_{};
-  std::vector<sharding> annotations_{};
+  std::vector<tensor> tensors_;
+  std::vector<node> nodes_;
+  std::vector<value> operand_values_;
+  std::vector<sharding> annotations_;
 };
 
 using graph = basic_graph<31>;

@@ -10,12 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace partita {
-
-/// The cost of a plan whose events are not executed one after another.
-using schedule_cost = step_cost (*)(const step_plan&);
-
-namespace detail {
+namespace partita::detail {
 
 /// The costs of moves, each planned only once. A hash identifies a move.
 class move_prices {
@@ -67,9 +62,8 @@ class search_judge {
 
   judgement operator()(const std::vector<said_layout>& said) {
     const completion_of<Graph> done = completed(said);
-    judgement out;
-    out.cost = out.plain = walked(done, {});
-    out.layouts = number_of(done);
+    const step_cost plain = walked(done, {});
+    judgement out{plain, plain, 0, number_of(done)};
     if (out.cost.peak > memory_ && facts_.has_parameters) {
       const step_cost cut = walked(done, states_cut(done));
       if (cut.peak < out.cost.peak) out.cost = cut, out.cuts_states = true;
@@ -140,8 +134,7 @@ class search_judge {
   move_prices prices_;
 };
 
-}  // namespace detail
-}  // namespace partita
+}  // namespace partita::detail
 
 #ifndef PARTITA_CORE
 #include <partita/plan/impl/search_judge.ipp>

@@ -6,6 +6,7 @@
 #endif
 
 #include <partita/plan/impl/box_overlaps.ipp>
+#include <partita/plan/impl/complete.ipp>
 #include <partita/plan/impl/cut.ipp>
 #include <partita/plan/impl/elementwise_plan.ipp>
 #include <partita/plan/impl/members_by_node.ipp>
@@ -15,6 +16,7 @@
 #include <partita/plan/impl/pipeline_order.ipp>
 #include <partita/plan/impl/placed_mesh.ipp>
 #include <partita/plan/impl/plan_boxes.ipp>
+#include <partita/plan/impl/search.ipp>
 #include <partita/plan/impl/search_judge.ipp>
 #include <partita/plan/impl/search_space.ipp>
 #include <partita/plan/impl/step_order.ipp>

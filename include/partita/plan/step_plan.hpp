@@ -22,6 +22,8 @@ struct step_plan_of {
   reshard_plan plan(const step_event& move) const { return done->plan(move, model.links, model.element_bytes); }
 };
 using step_plan = step_plan_of<graph>;
+/// The cost of a plan whose events are not executed one after another.
+using schedule_cost = step_cost (*)(const step_plan&);
 
 /// Estimates a step of a completed program: forward, and if it has parameters, backward and their update.
 /// Shapes:   those of the program; a `dynamic` extent counts as 1.
@@ -31,9 +33,7 @@ using step_plan = step_plan_of<graph>;
 template <class Graph>
 step_plan_of<Graph> plan_step(const completion_of<Graph>& done, const step_model& model = {},
                               const std::vector<sharding>& states = {}) {
-  step_plan_of<Graph> out;
-  out.done = &done;
-  out.model = model;
+  step_plan_of<Graph> out{&done, model};
   const Graph& g = *done.program;
   if (!states.empty() && states.size() != g.values())
     throw shape_error(text("partita::plan_step: requires a sharding of the optimiser's state for each of ")
@@ -42,8 +42,7 @@ step_plan_of<Graph> plan_step(const completion_of<Graph>& done, const step_model
     return detail::move_price(plan_reshard(g.on(), from, to, shape, model.links, bytes));
   };
   const auto note = [&](const step_event& one) { out.events.push_back(one); };
-  const detail::step_estimate<Graph> facts(g);
-  out.cost = detail::step_walk(done, facts, model, states, price, note).run();
+  out.cost = detail::step_walk(done, detail::step_estimate<Graph>(g), model, states, price, note).run();
   return out;
 }
 

@@ -277,9 +277,9 @@ class step_walk {
   Note& note_;
   step_cost cost_{};
   std::size_t held_ = 0;
-  std::vector<cotangent_so_far> pending_{};
-  std::vector<spec> specs_{};
-  std::vector<std::uint32_t> numbers_{};
+  std::vector<cotangent_so_far> pending_;
+  std::vector<spec> specs_;
+  std::vector<std::uint32_t> numbers_;
 };
 
 }  // namespace partita::detail
