@@ -52,9 +52,10 @@ constexpr std::uint32_t partial_axes(const sharding& s) {
 
 /// The parts of each dimension under both shardings. A part is found by its number, to which every axis adds its
 /// coordinate times a stride. Links of equal speed form a class; classes are in order, the slowest first.
+template <class Shape>
 class exchange_counter {
  public:
-  constexpr exchange_counter(const reshard_exchange& e, const shape_list& shape, const mesh_links& over,
+  constexpr exchange_counter(const reshard_exchange& e, const Shape& shape, const mesh_links& over,
                              std::size_t element_bytes)
       : m_(e.from.on),
         reduced_(e.reduced),
@@ -227,10 +228,10 @@ class exchange_counter {
   std::uint32_t reduced_;
   double element_bytes_;
   std::size_t summands_;
-  std::vector<dimension> dimensions_{};
+  std::vector<dimension> dimensions_;
   axis_steps axes_[most_axes]{};
-  std::vector<std::size_t> used_{};
-  std::vector<link_class> classes_{};
+  std::vector<std::size_t> used_;
+  std::vector<link_class> classes_;
 };
 
 }  // namespace detail
