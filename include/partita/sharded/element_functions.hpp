@@ -12,12 +12,12 @@
 /// The same for a function that xtensor does not have, or has with other values: also of plain arrays.
 #define PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(operation, ...) \
   PARTITA_ELEMENT_FUNCTION_OF(any_tensor, operation, __VA_ARGS__)
-#define PARTITA_ELEMENT_FUNCTION_OF(accepted, operation, ...)                    \
-  PARTITA_ELEMENT_FUNCTION_ROW(operation, __VA_ARGS__)                           \
-  template <class X>                                                             \
-    requires detail::accepted<X>                                                 \
-  auto operation(X&& x) {                                                        \
-    return detail::call(detail::elements_op<element_functions::operation>{}, x); \
+#define PARTITA_ELEMENT_FUNCTION_OF(accepted, operation, ...)  \
+  PARTITA_ELEMENT_FUNCTION_ROW(operation, __VA_ARGS__)         \
+  template <class X>                                           \
+    requires detail::accepted<X>                               \
+  auto operation(X&& x) {                                      \
+    return apply_to_elements<element_functions::operation>(x); \
   }
 /// The same for a function with parameters, whose last ones may be left out: `elu(x)`, `elu(x, 0.5)`.
 #define PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(operation, ...)                                                    \
@@ -26,9 +26,8 @@
     requires(detail::any_tensor<X> && (std::is_arithmetic_v<Number> && ...))                                        \
   auto operation(X&& x, Number... numbers) {                                                                        \
     namespace f = element_functions;                                                                                \
-    return detail::call(                                                                                            \
-        detail::elements_op<f::operation>{detail::parameters_given<f::operation>(static_cast<double>(numbers)...)}, \
-        x);                                                                                                         \
+    return apply_to_elements<f::operation>(detail::parameters_given<f::operation>(static_cast<double>(numbers)...), \
+                                           x);                                                                      \
   }
 #define PARTITA_ELEMENT_FUNCTION_ROW(operation, ...)                    \
   namespace element_functions {                                         \

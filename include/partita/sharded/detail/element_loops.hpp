@@ -163,6 +163,7 @@ struct element_works final : custom_op, element_work_on<T>... {
 };
 
 #define PARTITA_ELEMENT_WORK_OF(EXTERN, T)   \
+  EXTERN template struct custom_op_on<T>;    \
   EXTERN template struct element_work_on<T>; \
   EXTERN template struct element_works<T>;
 PARTITA_FOR_USUAL_ELEMENTS(PARTITA_ELEMENT_WORK_OF, extern)
