@@ -26,7 +26,7 @@ class box_exchange {
                             bool oversubscribed);
   box_exchange(const box_exchange&) = delete;
   box_exchange& operator=(const box_exchange&) = delete;
-  ~box_exchange() { release(); }
+  PARTITA_INLINE ~box_exchange();
 
   /// Executes another plan from now on, in the same channels and the same memory, and returns the old plan in its
   /// place. Requires: no pending exchange, the same `ways`, and that neither plan adds or has other exchanges beside it
@@ -40,14 +40,14 @@ class box_exchange {
   /// Adds a channel for boxes of the result, such as those that came from other nodes. They are sent as soon as all
   /// that this worker receives by messages has arrived; nothing waits for that but finish(). The channel differs from
   /// those of the plan, and its give() does not wait. Requires: nothing is added. Call this before the first start.
-  void pass_on(std::unique_ptr<box_transport> more) { passed_on_ = std::move(more); }
+  PARTITA_DECL void pass_on(std::unique_ptr<box_transport> more);
 
   /// Adds a channel for boxes that are not in the plan. Call this before the first start.
-  void also(std::unique_ptr<box_transport> more) { carriers_.push_back(std::move(more)); }
+  PARTITA_DECL void also(std::unique_ptr<box_transport> more);
 
   /// Makes a block that writes its boxes the source of all exchanges. Requires: all boxes are contiguous at their
   /// receivers and travel through the memory of one node, and none stays or is added.
-  void from(std::shared_ptr<const written_block> source) { written_ = std::move(source); }
+  PARTITA_DECL void from(std::shared_ptr<const written_block> source);
 
   /// Whether other workers need this worker to finish an exchange that has started. Until then this worker keeps data
   /// that they wait for, or room that they wait for.

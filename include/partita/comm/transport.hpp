@@ -42,21 +42,8 @@ struct transport_policy {
 /// Requires: if messages are refused, one node that shares memory [communication_error, on all workers].
 class transport {
  public:
-  explicit transport(MPI_Comm everyone, const transport_policy& policy = transport_policy::from_environment())
-      : everyone_(everyone),
-        policy_(policy),
-        pretended_(policy.pretended_node < 0 ? nullptr : std::make_unique<own_node>(everyone, policy.pretended_node)),
-        members_(pretended_ ? *pretended_ : own_node::of(everyone)),
-        tag_(own_node::of(everyone).next_tag()),
-        memory_(arena::of(members_, policy.shared ? policy.arena_bytes : 0)),
-        channel_(members_, memory_, tag_),
-        memory_way_(members_, channel_),
-        message_way_(everyone, tag_, policy.message, members_.oversubscribed(), &own_node::of(everyone)),
-        ways_{&memory_way_} {
-    for (const make_channel make : policy.more) ways_.push_back(more_.emplace_back(make(everyone, number())).get());
-    ways_.push_back(&message_way_);
-    if (policy.refuse_messages) expect_one_memory();
-  }
+  PARTITA_DECL explicit transport(MPI_Comm everyone,
+                                  const transport_policy& policy = transport_policy::from_environment());
 
   const own_node& members() const { return members_; }
   /// Whether all workers reach each other through shared memory. The result is the same on all workers.

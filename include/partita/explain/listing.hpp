@@ -17,7 +17,7 @@ class listing_rows {
   void add_move(const long_text& what, const long_text& layout) { add(what, layout, false, red_); }
   /// A row with a dot, where arcs start and end.
   PARTITA_DECL std::size_t add_value(const long_text& what, const long_text& layout, bool bold);
-  void add_arc(std::size_t from, std::size_t to, bool moves) { arcs_.push_back({from, to, moves}); }
+  PARTITA_DECL void add_arc(std::size_t from, std::size_t to, bool moves);
   PARTITA_DECL long_text svg();
 
  private:
@@ -30,7 +30,7 @@ class listing_rows {
   static drawing::px middle(std::size_t k) { return row_ * static_cast<drawing::px>(k) + row_ / 2; }
 
   drawing on_{};
-  std::vector<arc> arcs_{};
+  std::vector<arc> arcs_;
   std::size_t rows_ = 0;
 };
 

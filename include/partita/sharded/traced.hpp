@@ -28,14 +28,17 @@ struct mixed_execution;
 struct traced_program {
   graph operations;
   std::vector<applied_operation> work;
-  std::vector<std::shared_ptr<const operation_window>> windows{};  ///< those to which the operations refer
+  std::vector<std::shared_ptr<const operation_window>> windows;  ///< those to which the operations refer
   std::vector<std::uint32_t> stopped;      ///< for each operation, a bit mask of the operands that get no gradient
   const mixed_execution* mixed = nullptr;  ///< null: all values have one type of elements
   /// The reshards of the backward pass, found by a dry run. Set where the program is traced: there its element type is
   /// known.
   std::vector<backward_reshard> (*moves_back)(const traced_function&) = nullptr;
 
-  explicit traced_program(const mesh& m) : operations(m) {}
+  PARTITA_DECL explicit traced_program(const mesh& m);
+  /// Adds the work of the last operation of the graph.
+  PARTITA_DECL void add(const applied_operation& done, const std::shared_ptr<const operation_window>& window,
+                        std::uint32_t without_gradient);
 };
 
 }  // namespace detail
@@ -141,17 +144,14 @@ traced trace_operation(const applied_operation& work, const std::shared_ptr<cons
                        const X&... x) {
   const std::shared_ptr<traced_program> programs[] = {x.program()...};
   traced_program& p = *programs[0];
-  p.work.push_back(work);
   const bool windows = window != nullptr;
   const partita::applied y =
       !windows ? p.operations.apply(work.how, {x.number_in_graph()...}, work.how.name())
                : p.operations.apply(with_windows(work.how, window->of, window->dimensions), {x.number_in_graph()...},
                                     work.how.name(), result_shape(work.how, 0), window.get());
-  if (windows) p.windows.push_back(window);
   std::uint32_t stopped = 0, i = 0;
   ((stopped |= x.is_stopped() ? std::uint32_t{1} << i : 0U, ++i), ...);
-  p.stopped.push_back(stopped);
-  if (!windows) p.work.back().how = p.operations.operation(p.operations.operations() - 1).how;
+  p.add(work, window, stopped);
   return {programs[0], y};
 }
 

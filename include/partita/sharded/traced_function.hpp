@@ -301,7 +301,7 @@ class traced_function {
   std::shared_ptr<detail::traced_program> program_;
   std::vector<value> inputs_;
   value result_;
-  std::optional<std::vector<std::size_t>> gradients_of_{};
+  std::optional<std::vector<std::size_t>> gradients_of_;
   mutable std::shared_ptr<const completion> completed_;
 };
 

@@ -98,7 +98,7 @@ auto value_and_gradient(const F& f, const P&... parameters) {
     // 1. Mark the parameters, and run f; the operations are recorded on the tape.
     (detail::require_no_other_gradient(parameters), ...);
     const std::uint64_t nodes_before = detail::executing.tape_nodes;
-    tape_contents& held = detail::on_tape()->now;
+    tape_contents& held = detail::on_tape();
     held.most_bytes = held.bytes;
     const auto leaves = std::tuple(detail::parameter_of(parameters)...);
     std::apply([](const auto&... leaf) { (detail::note_parameter(detail::as_run_time(leaf)), ...); }, leaves);

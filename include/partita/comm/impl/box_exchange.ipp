@@ -7,6 +7,14 @@
 
 namespace partita::detail {
 
+PARTITA_DEF void box_exchange::pass_on(std::unique_ptr<box_transport> more) { passed_on_ = std::move(more); }
+
+PARTITA_DEF void box_exchange::also(std::unique_ptr<box_transport> more) { carriers_.push_back(std::move(more)); }
+
+PARTITA_DEF void box_exchange::from(std::shared_ptr<const written_block> source) { written_ = std::move(source); }
+
+PARTITA_INLINE box_exchange::~box_exchange() { release(); }
+
 PARTITA_DEF box_exchange::box_exchange(const std::vector<way*>& ways, arena& memory, lowered_plan plan,
                                        const element_kind& kind, bool oversubscribed)
     : kind_(kind), memory_(&memory), oversubscribed_(oversubscribed), plan_(std::move(plan)) {

@@ -25,6 +25,22 @@ PARTITA_DEF transport_policy transport_policy::of(strategy how, messages form) {
   return policy;
 }
 
+PARTITA_DEF transport::transport(MPI_Comm everyone, const transport_policy& policy)
+    : everyone_(everyone),
+      policy_(policy),
+      pretended_(policy.pretended_node < 0 ? nullptr : std::make_unique<own_node>(everyone, policy.pretended_node)),
+      members_(pretended_ ? *pretended_ : own_node::of(everyone)),
+      tag_(own_node::of(everyone).next_tag()),
+      memory_(arena::of(members_, policy.shared ? policy.arena_bytes : 0)),
+      channel_(members_, memory_, tag_),
+      memory_way_(members_, channel_),
+      message_way_(everyone, tag_, policy.message, members_.oversubscribed(), &own_node::of(everyone)),
+      ways_{&memory_way_} {
+  for (const make_channel make : policy.more) ways_.push_back(more_.emplace_back(make(everyone, number())).get());
+  ways_.push_back(&message_way_);
+  if (policy.refuse_messages) expect_one_memory();
+}
+
 PARTITA_DEF bool transport::one_memory() const {
   int all = 0;
   MPI_Comm_size(everyone_, &all);

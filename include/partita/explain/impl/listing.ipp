@@ -17,6 +17,10 @@ PARTITA_DEF std::size_t listing_rows::add_value(const long_text& what, const lon
   return rows_ - 1;
 }
 
+PARTITA_DEF void listing_rows::add_arc(std::size_t from, std::size_t to, bool moves) {
+  arcs_.push_back({from, to, moves});
+}
+
 PARTITA_DEF long_text listing_rows::svg() {
   for (const arc& one : arcs_) {
     const drawing::px from = middle(one.from), to = middle(one.to), far = (to - from) / 3 + 12;

@@ -105,11 +105,8 @@ class tensor_in_writing final : public file_in_writing {
 /// All files of a checkpoint. If the checkpoint is destroyed before it is completed, its files are removed.
 class checkpoint_in_writing {
  public:
-  checkpoint_in_writing(const file_call& call, std::string folder, std::uint64_t step,
-                        const checkpoint_options& options)
-      : call_(call), folder_(std::move(folder)), step_(step), options_(options) {
-    if (options_.slab_bytes == 0) options_.slab_bytes = 1;
-  }
+  PARTITA_DECL checkpoint_in_writing(const file_call& call, std::string folder, std::uint64_t step,
+                                     const checkpoint_options& options);
 
   /// Makes a folder whose name no other job knows. Collective.
   PARTITA_DECL void begin();

@@ -33,8 +33,7 @@ class collective_movement {
     bool sums_blindly = false;  ///< some worker receives a sum to which it contributes no block
   };
 
-  collective_movement(std::shared_ptr<world_state> world, group_plan plan, facts_of_kernel facts)
-      : world_(std::move(world)), plan_(std::move(plan)), facts_(std::move(facts)) {}
+  PARTITA_DECL collective_movement(std::shared_ptr<world_state> world, group_plan plan, facts_of_kernel facts);
 
   const group_plan& plan() const { return plan_; }
   /// How often block shapes were exchanged.

@@ -84,8 +84,8 @@ class index_directory {
 
   std::size_t per_worker_, start_, stop_, shift_ = 0;
   bool is_whole_ = false;
-  std::vector<run> runs_{};
-  std::vector<std::size_t> first_of_bucket_{};
+  std::vector<run> runs_;
+  std::vector<std::size_t> first_of_bucket_;
 };
 
 /// Calls visit(start, stop, row) for each run of consecutive owned indices.

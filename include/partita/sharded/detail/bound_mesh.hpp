@@ -42,7 +42,7 @@ class bound_mesh {
   /// Requires: the workers of the mesh exist in the world [partition_error].
   PARTITA_DECL bound_mesh(world everyone, placed_mesh where);
   /// A mesh without a world, seen from its first position, for dry runs.
-  explicit bound_mesh(const partita::mesh& m) : world_(world_of_nobody::made()), where_(m), place_(0) {}
+  PARTITA_DECL explicit bound_mesh(const partita::mesh& m);
   /// The bound mesh of this world, mesh and workers. Equal on all workers that make the same calls.
   PARTITA_DECL static std::shared_ptr<bound_mesh> of(const world& everyone, const placed_mesh& where);
 

@@ -56,7 +56,7 @@ class joined_exchange {
   std::vector<word> sent_, received_;
   bool has_part_ = false;
   movement_counts counts_{1, 0, 0};
-  std::unique_ptr<box_exchange> exchange_{};
+  std::unique_ptr<box_exchange> exchange_;
 };
 
 }  // namespace partita::detail

@@ -15,11 +15,7 @@ namespace partita::detail {
 /// This worker's part of a movement between dense blocks.
 class planned_exchange {
  public:
-  planned_exchange(box_overlaps boxes, std::size_t worker, const element_kind& kind)
-      : plan_(plan_boxes(boxes, worker)),
-        boxes_(std::make_shared<box_overlaps>(std::move(boxes))),
-        kind_(kind),
-        most_taken_(boxes_->most_taken()) {}
+  PARTITA_DECL planned_exchange(box_overlaps boxes, std::size_t worker, const element_kind& kind);
   planned_exchange(planned_exchange&&) = default;
 
   /// Every box comes directly from a worker that holds it.
@@ -63,12 +59,12 @@ class planned_exchange {
         most_taken_(other.most_taken_) {}
 
   exchange_plan<dynamic> plan_;
-  std::vector<exchange_plan<dynamic>> steps_{};
+  std::vector<exchange_plan<dynamic>> steps_;
   std::shared_ptr<box_overlaps> boxes_;  // until it is opened
   element_kind kind_;
   std::size_t most_taken_;
   movement_counts counts_{};
-  std::unique_ptr<box_exchange> exchange_{};
+  std::unique_ptr<box_exchange> exchange_;
   short_list<std::ptrdiff_t> x_steps_{}, y_steps_{};
 };
 

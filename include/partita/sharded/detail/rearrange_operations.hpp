@@ -61,7 +61,7 @@ class copy_by_dimension {
   }
 
   shape_list shape_;
-  std::vector<std::ptrdiff_t> offsets_{};
+  std::vector<std::ptrdiff_t> offsets_;
 };
 
 /// Which of the dimensions D a dimension is.

@@ -152,8 +152,8 @@ class scan_run {
   state_list<T> initial_;
   std::vector<scan_sweep> sweeps_;
   std::list<kept_state> kept_{};
-  std::vector<state_list<T>> arrived_{};  ///< contributions to the cotangents of a state, for each of its tensors
-  bool has_arrived_ = false;              ///< any of them
+  std::vector<state_list<T>> arrived_;  ///< contributions to the cotangents of a state, for each of its tensors
+  bool has_arrived_ = false;            ///< any of them
 };
 
 /// The state after n steps; the options have no memory limit.
@@ -166,7 +166,7 @@ state_list<T> forward_scan(const scan_step<T>& step, const state_list<T>& initia
 /// The bytes that one step keeps on the tape of this worker.
 template <class T>
 std::size_t bytes_of_step(const scan_step<T>& step, const state_list<T>& state) {
-  const std::size_t before = on_tape()->now.bytes;
+  const std::size_t before = on_tape().bytes;
   state_list<T> copies;  // blocks that nothing else on the tape holds
   for (const auto& x : state) {
     auto one = std::make_shared<tensor_state<T>>(*x.state());
@@ -174,7 +174,7 @@ std::size_t bytes_of_step(const scan_step<T>& step, const state_list<T>& state) 
     copies.push_back(parameter_of(sharded_tensor<T>(std::move(one))));
   }
   const auto y = step(0, copies, true);
-  return on_tape()->now.bytes - before;
+  return on_tape().bytes - before;
 }
 
 /// The options without a memory limit. The most that any worker keeps decides, so that all have one schedule.

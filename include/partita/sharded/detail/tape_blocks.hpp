@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <memory>
 #include <partita/core/config.hpp>
-#include <unordered_map>
 #include <vector>
 
 namespace partita {
@@ -19,15 +18,8 @@ struct tape_contents {
 
 namespace detail {
 
-struct tape_block {
-  std::size_t times = 0, bytes = 0;
-};
-struct tape_ledger {
-  tape_contents now{};
-  std::unordered_map<const void*, tape_block> blocks{};
-};
-/// The ledger of this thread. Records that outlive the thread keep it alive.
-PARTITA_DECL const std::shared_ptr<tape_ledger>& on_tape();
+struct tape_ledger;
+PARTITA_DECL tape_contents& on_tape();
 
 /// The blocks that one record keeps alive during its lifetime.
 class tape_blocks {
@@ -35,7 +27,7 @@ class tape_blocks {
   tape_blocks() = default;
   tape_blocks(const tape_blocks&) = delete;
   tape_blocks& operator=(const tape_blocks&) = delete;
-  ~tape_blocks() { release(); }
+  PARTITA_INLINE ~tape_blocks();
 
   PARTITA_DECL void record();
   /// To be called after record().
@@ -50,7 +42,7 @@ class tape_blocks {
 }  // namespace detail
 
 /// What the tape keeps now, and the maximum since the last value_and_gradient began.
-inline tape_contents tape_holds() { return detail::on_tape()->now; }
+PARTITA_DECL tape_contents tape_holds();
 
 }  // namespace partita
 

@@ -10,9 +10,9 @@ namespace partita::detail {
 class free_ranges {
  public:
   /// After this, `more` further ranges can be added without allocating memory.
-  void make_room(std::size_t more) { ranges_.reserve(ranges_.size() + more); }
+  PARTITA_DECL void make_room(std::size_t more);
   std::size_t size() const { return ranges_.size(); }
-  void add(char* first, std::size_t bytes) { ranges_.push_back({first, bytes}); }
+  PARTITA_DECL void add(char* first, std::size_t bytes);
   /// Merges adjacent ranges. Cost: a sort.
   PARTITA_DECL void join();
   /// Takes this many bytes from the smallest range that is large enough; null if there is none.

@@ -114,9 +114,7 @@ class memory_way : public way {
   }
   /// A ring's smallest slot is one page.
   bool carries(const element_kind& kind) const override { return kind.bytes <= page; }
-  std::unique_ptr<box_transport> prepare(lowered_plan boxes, const element_kind& kind) override {
-    return std::make_unique<memory_transport>(*members_, *channel_, std::move(boxes), kind);
-  }
+  PARTITA_INLINE std::unique_ptr<box_transport> prepare(lowered_plan boxes, const element_kind& kind) override;
 
  private:
   const own_node* members_;

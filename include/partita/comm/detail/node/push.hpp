@@ -13,7 +13,7 @@ namespace partita::detail {
 /// itself). After sort() they are in the memory order of the source.
 class push_list {
  public:
-  explicit push_list(std::size_t rank) : rank_(rank) {}
+  PARTITA_DECL explicit push_list(std::size_t rank);
 
   /// `offset` is in bytes, in the receiver's block. `strides` are the strides of that block, in the order of this
   /// worker's dimensions.

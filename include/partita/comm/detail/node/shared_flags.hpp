@@ -43,7 +43,7 @@ class shared_flags {
   PARTITA_DECL shared_flags(MPI_Comm everyone, const own_node& members, arena& memory);
   shared_flags(const shared_flags&) = delete;
   shared_flags& operator=(const shared_flags&) = delete;
-  ~shared_flags() { arena_->release_signals(mine_, lines * sizeof(posted_words)); }
+  PARTITA_INLINE ~shared_flags();
 
   /// Whether the workers of every node can read each other's flags. The same on all workers. If false, the flags cannot
   /// be used.

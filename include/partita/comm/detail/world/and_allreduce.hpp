@@ -8,12 +8,10 @@
 #include <memory>
 #include <partita/comm/detail/node/shared_flags.hpp>
 #include <partita/comm/detail/world/finish_collective.hpp>
-#include <partita/comm/detail/world/leak_on_purpose.hpp>
 #include <partita/comm/detail/world/mpi_call.hpp>
 #include <partita/comm/detail/world/speculative_send.hpp>
 #include <partita/comm/mpi.hpp>
 #include <partita/core/config.hpp>
-#include <utility>
 
 namespace partita::detail {
 
@@ -22,8 +20,7 @@ class and_allreduce {
   using words = shared_flags::words;
 
   and_allreduce() = default;
-  and_allreduce(MPI_Comm everyone, std::size_t size)
-      : everyone_(everyone), size_(size), said_(std::make_unique<std::array<words, 2>>()) {}
+  PARTITA_DECL and_allreduce(MPI_Comm everyone, std::size_t size);
 
   /// Collective, called once: from now on the words pass through shared flags, if there is memory for them.
   PARTITA_DECL void make_flags();
@@ -36,7 +33,7 @@ class and_allreduce {
   }
   const std::uint64_t* numbers_of(std::size_t worker) const { return flags_->numbers_of(worker); }
   /// Never frees the flags, because other workers may still read them.
-  void keep_flags() { leak_on_purpose(std::move(flags_)); }
+  PARTITA_DECL void keep_flags();
 
   /// Every worker gets the bitwise AND of the words of all workers.
   PARTITA_DECL void all_and(const words& mine, words& all, speculative_send* ahead = nullptr);

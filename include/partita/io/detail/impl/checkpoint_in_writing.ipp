@@ -6,6 +6,12 @@
 
 namespace partita::detail {
 
+PARTITA_DEF checkpoint_in_writing::checkpoint_in_writing(const file_call& call, std::string folder, std::uint64_t step,
+                                                         const checkpoint_options& options)
+    : call_(call), folder_(std::move(folder)), step_(step), options_(options) {
+  if (options_.slab_bytes == 0) options_.slab_bytes = 1;
+}
+
 PARTITA_DEF void checkpoint_in_writing::begin() {
   const std::string path = folder_ + "/" + step_name(step_);
   constexpr int most = 100;  // chosen: another job may take a folder for a leftover in the moment before it is locked

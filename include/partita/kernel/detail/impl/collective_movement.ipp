@@ -5,6 +5,10 @@
 
 namespace partita::detail {
 
+PARTITA_DEF collective_movement::collective_movement(std::shared_ptr<world_state> world, group_plan plan,
+                                                     facts_of_kernel facts)
+    : world_(std::move(world)), plan_(std::move(plan)), facts_(std::move(facts)) {}
+
 PARTITA_DEF void collective_movement::require_world() const {
   if (!world_)
     throw error(text(facts_.name) << ": requires a kernel that has not been moved from; call the one it was moved to");

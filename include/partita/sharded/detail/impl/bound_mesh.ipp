@@ -5,6 +5,8 @@
 
 namespace partita::detail {
 
+PARTITA_DEF bound_mesh::bound_mesh(const partita::mesh& m) : world_(world_of_nobody::made()), where_(m), place_(0) {}
+
 PARTITA_DEF planned_reshard::planned_reshard(const sharding& from, const sharding& to, const shape_list& shape,
                                              std::size_t place, std::size_t element_bytes) {
   const reshard_plan plan = plan_reshard(from.on, from, to, shape, {}, element_bytes);

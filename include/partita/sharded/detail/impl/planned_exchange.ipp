@@ -6,6 +6,12 @@
 
 namespace partita::detail {
 
+PARTITA_DEF planned_exchange::planned_exchange(box_overlaps boxes, std::size_t worker, const element_kind& kind)
+    : plan_(plan_boxes(boxes, worker)),
+      boxes_(std::make_shared<box_overlaps>(std::move(boxes))),
+      kind_(kind),
+      most_taken_(boxes_->most_taken()) {}
+
 PARTITA_DEF std::shared_ptr<planned_exchange> planned_exchange::again() const {
   return std::shared_ptr<planned_exchange>(new planned_exchange(*this));
 }

@@ -3,17 +3,29 @@
 
 #include <algorithm>
 #include <partita/sharded/detail/tape_blocks.hpp>
+#include <unordered_map>
 
 namespace partita::detail {
 
-PARTITA_DEF const std::shared_ptr<tape_ledger>& on_tape() {
+struct tape_block {
+  std::size_t times = 0, bytes = 0;
+};
+struct tape_ledger {
+  tape_contents now{};
+  std::unordered_map<const void*, tape_block> blocks{};
+};
+/// The ledger of this thread. Records that outlive the thread keep it alive.
+PARTITA_DECL const std::shared_ptr<tape_ledger>& tape_of_thread() {
   static thread_local const std::shared_ptr<tape_ledger> it = std::make_shared<tape_ledger>();
   return it;
 }
+PARTITA_DEF tape_contents& on_tape() { return tape_of_thread()->now; }
+
+PARTITA_INLINE tape_blocks::~tape_blocks() { release(); }
 
 PARTITA_DEF void tape_blocks::record() {
   if (ledger_) return;
-  ledger_ = on_tape();
+  ledger_ = tape_of_thread();
   ++ledger_->now.records;
 }
 
@@ -42,3 +54,7 @@ PARTITA_DEF void tape_blocks::release() {
 }
 
 }  // namespace partita::detail
+
+namespace partita {
+PARTITA_DEF tape_contents tape_holds() { return detail::on_tape(); }
+}  // namespace partita

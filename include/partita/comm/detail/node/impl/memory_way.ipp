@@ -242,4 +242,8 @@ PARTITA_DEF void memory_transport::push_as_they_come() {
   if (!kept) keep();
 }
 
+PARTITA_INLINE std::unique_ptr<box_transport> memory_way::prepare(lowered_plan boxes, const element_kind& kind) {
+  return std::make_unique<memory_transport>(*members_, *channel_, std::move(boxes), kind);
+}
+
 }  // namespace partita::detail

@@ -6,6 +6,8 @@
 
 namespace partita::detail {
 
+PARTITA_INLINE shared_flags::~shared_flags() { arena_->release_signals(mine_, lines * sizeof(posted_words)); }
+
 PARTITA_DEF shared_flags::shared_flags(MPI_Comm everyone, const own_node& members, arena& memory)
     : everyone_(everyone), arena_(&memory), oversubscribed_(members.oversubscribed()) {
   mine_ = static_cast<posted_words*>(arena_->allocate_signals(lines * sizeof(posted_words)));
