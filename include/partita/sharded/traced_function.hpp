@@ -9,7 +9,9 @@
 #include <memory>
 #include <optional>
 #include <partita/array/real_part.hpp>
+#include <partita/comm/element.hpp>
 #include <partita/core/config.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/plan/complete.hpp>
 #include <partita/sharded/detail/fingerprint_of.hpp>
 #include <partita/sharded/detail/run_backward.hpp>
@@ -17,6 +19,7 @@
 #include <partita/sharded/schedule_options.hpp>
 #include <partita/sharded/traced.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -34,6 +37,10 @@ class traced_function_to;
 namespace detail {
 
 struct mixed_access;
+
+/// A program may be bound for elements of this type.
+template <class T>
+concept has_program_elements = std::is_arithmetic_v<T> || is_complex<T>;
 
 template <class Traced, class F, class... Spec>
 traced_function trace_by(const F& f, const Spec&... specs);
@@ -119,14 +126,24 @@ class traced_function {
   /// Binds the program to the workers of a world and computes everything that does not depend on values once; see
   /// bound_program. `gradients_of` are the numbers of the arguments whose gradients are wanted; the options say how far
   /// movements overlap with computing, and how much memory they may take. Elements are double if T is not given.
-  template <class T = double>
+  template <detail::has_program_elements T = double>
   bound_program<T> bind(const world& everyone, const argument_numbers& gradients_of = {},
                         const schedule_options& options = {}) const {
     return bound_program<T>(*this, everyone, gradients_of.all(), options);
   }
-  template <class T = double>
+  template <detail::has_program_elements T = double>
   bound_program<T> bind(const world& everyone, const schedule_options& options) const {
     return bound_program<T>(*this, everyone, {}, options);
+  }
+  /// Fallback: other elements are a compile-time error.
+  template <class T>
+    requires(!detail::has_program_elements<T>)
+  detail::rejected_call bind(const detail::any_argument&, const detail::any_argument& = {},
+                             const detail::any_argument& = {}) const {
+    static_assert(detail::dependent_false<T>,
+                  "partita::traced_function::bind<T>(everyone, gradients, options): requires elements of a type of "
+                  "numbers, such as double");
+    return {};
   }
 
  private:

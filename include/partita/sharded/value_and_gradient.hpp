@@ -74,6 +74,12 @@ auto gradient_as(const X&, const sharded_tensor<T>& parameter) {
 
 }  // namespace detail
 
+namespace detail {
+/// Something that may be a function: a lambda or another object, or a function itself.
+template <class F>
+concept may_be_called = !any_tensor<F> && (std::is_class_v<F> || std::is_function_v<std::remove_pointer_t<F>>);
+}  // namespace detail
+
 /// f(parameters...) and its gradients: `auto [loss, gradients] = value_and_gradient(f, w1, w2)`. f is called once, with
 /// parameters of the same types (plain arrays become tensors without a mesh). Everything else that f reads is constant.
 /// Shapes:   f returns a tensor with one element; a gradient has its parameter's extents.
@@ -83,7 +89,7 @@ auto gradient_as(const X&, const sharded_tensor<T>& parameter) {
 ///           on nothing else. Blocks that the backward pass reads are kept until the backward step of their operation
 ///           is done; see tape_holds() and recompute.
 template <class F, class... P>
-  requires((detail::any_tensor<P> && ...) && !detail::any_tensor<F>)
+  requires((detail::any_tensor<P> && ...) && sizeof...(P) > 0 && detail::may_be_called<F>)
 auto value_and_gradient(const F& f, const P&... parameters) {
   constexpr bool have_elements = ((detail::tensor_kind<P> != 3) && ...);
   static_assert(
@@ -125,11 +131,11 @@ auto value_and_gradient(const F& f, const P&... parameters) {
 }
 /// Fallback: any other arguments are a compile-time error.
 template <class F, class... P>
-  requires(!(detail::any_tensor<P> && ...) || detail::any_tensor<F>)
+  requires(!(detail::any_tensor<P> && ...) || sizeof...(P) == 0 || !detail::may_be_called<F>)
 auto value_and_gradient(const F&, const P&...) {
-  constexpr bool no_function = detail::any_tensor<F>;
+  constexpr bool no_function = !detail::may_be_called<F>;
   static_assert(!no_function, "partita::value_and_gradient(f, parameters...): requires a function first");
-  static_assert(no_function || detail::dependent_false<P...>,
+  static_assert(no_function || detail::dependent_false<F, P...>,
                 "partita::value_and_gradient(f, parameters...): requires parameters that are tensors or arrays; let f "
                 "hold the numbers that are constant");
   return detail::rejected_call{};

@@ -1,5 +1,5 @@
-// Gradients of integers and of traced values, elements of traced values, and labels that are not integers, are
-// compile-time errors.
+// Gradients of integers, of traced values and without a function, elements of traced values, programs bound for other
+// elements than numbers, and labels that are not integers, are compile-time errors.
 //
 // first INTEGERS: partita::value_and_gradient\(f, parameters...\): requires parameters of float or double
 // lines INTEGERS: 12
@@ -7,6 +7,12 @@
 // lines INTEGER_ARRAYS: 12
 // first TYPED_INTEGERS: partita::value_and_gradient\(f, parameters...\): requires parameters of float or double
 // lines TYPED_INTEGERS: 12
+// first NO_FUNCTION: partita::value_and_gradient\(f, parameters...\): requires a function first
+// lines NO_FUNCTION: 12
+// first NO_PARAMETER: partita::value_and_gradient\(f, parameters...\): requires parameters that are tensors or arrays
+// lines NO_PARAMETER: 12
+// first BOUND_FOR_TEXTS: partita::traced_function::bind<T>\(everyone, gradients, options\): requires elements of a type
+// lines BOUND_FOR_TEXTS: 12
 // expect TRACED: partita::value_and_gradient\(f, parameters...\): requires parameters that have elements
 // lines TRACED: 12
 // first NUMBER: partita::traced::number\(\): requires elements
@@ -24,6 +30,7 @@
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
+#include <string>
 
 using namespace partita;
 
@@ -46,6 +53,12 @@ void calls(const world& everyone, const xt::xtensor<double, 2>& x, const xt::xte
   auto refused = value_and_gradient(loss, numbers);
 #elif defined(TYPED_INTEGERS)
   auto refused = value_and_gradient(loss, typed);
+#elif defined(NO_FUNCTION)
+  auto refused = value_and_gradient(3, X);
+#elif defined(NO_PARAMETER)
+  auto refused = value_and_gradient(loss);
+#elif defined(BOUND_FOR_TEXTS)
+  auto refused = trace(loss, spec(m.layout("a", ""), {4, 2})).bind<std::string>(everyone, {0});
 #elif defined(TRACED)
   trace(
       [&](const auto& u) {
