@@ -219,12 +219,14 @@ const kind kinds[] = {
                     q = s.everyone.partition(dynamic_extents<3>(std::array<std::size_t, 3>{1, s.n, 1}));
          const dynamic_extents<3> points(std::array<std::size_t, 3>{4, 6, 5});
          const auto f = fourier_transform<0, 1, 2>(p, q);
-         const auto x = block_from<std::complex<double>>(
-             p, points, [](auto i, auto j, auto k) { return std::complex<double>(static_cast<double>(i + 2 * j), k); });
+         const auto x = block_from<std::complex<double>>(p, points, [](auto i, auto j, auto k) {
+           return std::complex<double>(static_cast<double>(i + 2 * j), static_cast<double>(k));
+         });
          const auto y = f(x);
          got << y << f.adjoint(y) << f.inverse()(y) << f.start(x).finish();
          const auto g = fourier_transform<0, 1, 2>(p, real_to_complex, {.real_extent = 5});
-         const auto r = block_from<double>(p, points, [](auto i, auto j, auto k) { return i + 3. * j + k; });
+         const auto r =
+             block_from<double>(p, points, [](auto i, auto j, auto k) { return static_cast<double>(i + 3 * j + k); });
          const auto half = g(r);
          got << half << g.inverse(points)(half);
        });
@@ -235,7 +237,7 @@ const kind kinds[] = {
        return compared([=](values& got) {
          const periodic_box<3> cell{{4, 6, 5}, {1, 2, 3}};
          const auto u = block_from<double>(p, dynamic_extents<3>(cell.points),
-                                           [](auto i, auto j, auto k) { return i + 3. * j + k; });
+                                           [](auto i, auto j, auto k) { return static_cast<double>(i + 3 * j + k); });
          got << poisson_solver(p, cell)(u) << spectral_derivative(p, cell, 0)(u);
        });
      }},
