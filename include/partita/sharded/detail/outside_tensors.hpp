@@ -75,7 +75,7 @@ PARTITA_DECL void agree_on_arguments(const world& everyone, std::uint64_t finger
                                      const given_tensor* given, std::size_t n, const outside_argument* expected,
                                      std::size_t arguments, const text& error_message);
 
-/// A result of a program in its own memory. If it is an argument, another result or a constant, a copy step is added.
+/// Gives a result of a bound program memory that no other value uses: an argument or another result is copied.
 template <class T>
 sharded_tensor<T> outside_result(bound_steps& steps, const sharded_tensor<T>& y, std::uint32_t& number) {
   tensor_block<T> block = y.state()->block;
