@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <partita/plan/reshard_exchange.hpp>
 #include <partita/plan/reshard_plan.hpp>
-#include <type_traits>
 
 namespace partita {
 namespace detail {
@@ -52,10 +51,9 @@ constexpr void for_each_exchange(const reshard_step& step, const sharding& befor
   use(reshard_exchange{cut, whole, 0}, shape_list{block});
 }
 
-template <class Shape>
 class reshard_planner {
  public:
-  constexpr reshard_planner(const sharding& from, const sharding& to, const Shape& shape, const mesh_links& over,
+  constexpr reshard_planner(const sharding& from, const sharding& to, const shape_list& shape, const mesh_links& over,
                             std::size_t element_bytes)
       : m_(from.on), from_(bare(from)), to_(bare(to)), shape_(shape), over_(over), element_bytes_(element_bytes) {
     for (std::size_t d = 0; d < shape_.size(); ++d)
@@ -179,11 +177,12 @@ class reshard_planner {
     double mean = 0;
     one.bytes = one.messages = 0;
     one.seconds = over.step, one.starting = 0;
-    for_each_exchange(one, before, shape_, block, [&](const reshard_exchange& e, const Shape& shape) {
-      const exchange_counter<Shape> counter(e, shape, over, element_bytes_);
+    for_each_exchange(one, before, shape_, block, [&](const reshard_exchange& e, const shape_list& shape) {
+      const exchange_counter counter(e, shape, over, element_bytes_);
       exchange_figures most;
-      if (one.rounds == 1) most = counter.all();
-      else {  // in both rounds of a row together the worker with its first part receives most
+      if (one.rounds == 1) {
+        most = counter.all();
+      } else {  // in both rounds of a row together the worker with its first part receives most
         const received_share first = counter.at(0);
         const double summands = static_cast<double>(reshard_exchange{before, one.after, one.reduced}.summands());
         most = {first.elements, first.messages, mean_block * (1 - 1 / summands), first.seconds, first.starting};
@@ -265,12 +264,10 @@ constexpr reshard_plan plan_reshard(const mesh& m, const sharding& from, const s
   }
   detail::require_commuting(from, "the source");
   detail::require_commuting(to, "the target");
-  return detail::reshard_planner<std::conditional_t<true, shape_list, Shape>>(from, to, whole, over, element_bytes)
-      .plan();
+  return detail::reshard_planner(from, to, whole, over, element_bytes).plan();
 }
 
 /// What the worker at a place of the mesh receives in the steps of a plan: `from` is the sharding before the first.
-template <class Shape = shape_list>
 constexpr received_share received_in(const reshard_plan& plan, const sharding& from, const shape_list& shape,
                                      std::size_t place, const mesh_links& over = {}, std::size_t element_bytes = 4) {
   received_share all;
@@ -278,8 +275,8 @@ constexpr received_share received_in(const reshard_plan& plan, const sharding& f
   for (const reshard_step& step : plan) {
     std::size_t block = 1;
     for (const interval& part : mesh_block(*before, shape, place)) block *= part.size();
-    detail::for_each_exchange(step, *before, shape, block, [&](const reshard_exchange& e, const Shape& whole) {
-      const received_share one = detail::exchange_counter<Shape>(e, whole, over, element_bytes).at(place);
+    detail::for_each_exchange(step, *before, shape, block, [&](const reshard_exchange& e, const shape_list& whole) {
+      const received_share one = detail::exchange_counter(e, whole, over, element_bytes).at(place);
       all.elements += one.elements, all.messages += one.messages;
       all.seconds += one.seconds, all.starting += one.starting;
     });

@@ -52,10 +52,9 @@ constexpr std::uint32_t partial_axes(const sharding& s) {
 
 /// The parts of each dimension under both shardings. A part is found by its number, to which every axis adds its
 /// coordinate times a stride. Links of equal speed form a class; classes are in order, the slowest first.
-template <class Shape>
 class exchange_counter {
  public:
-  constexpr exchange_counter(const reshard_exchange& e, const Shape& shape, const mesh_links& over,
+  constexpr exchange_counter(const reshard_exchange& e, const shape_list& shape, const mesh_links& over,
                              std::size_t element_bytes)
       : m_(e.from.on),
         reduced_(e.reduced),
