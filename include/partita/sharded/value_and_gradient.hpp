@@ -72,12 +72,10 @@ auto gradient_as(const X&, const sharded_tensor<T>& parameter) {
   return as_array<rank_of<X>>(collected(parameter));
 }
 
-}  // namespace detail
-
-namespace detail {
 /// Something that may be a function: a lambda or another object, or a function itself.
 template <class F>
 concept may_be_called = !any_tensor<F> && (std::is_class_v<F> || std::is_function_v<std::remove_pointer_t<F>>);
+
 }  // namespace detail
 
 /// f(parameters...) and its gradients: `auto [loss, gradients] = value_and_gradient(f, w1, w2)`. f is called once, with

@@ -56,7 +56,8 @@ class window_planner {
 /// The taps of this worker's outputs in its window.
 template <std::size_t Rank>
 struct local_taps {
-  std::array<taps, Rank> along;  ///< input indices are relative to the window
+  /// Input indices are relative to the window. No {}: compilers take the constructor for noexcept with it.
+  std::array<taps, Rank> along;
   std::array<std::size_t, Rank> window{}, outputs{};
 };
 
