@@ -96,11 +96,9 @@ class changing_sizes {
 };
 
 const kind kinds[] = {
-    // The program itself allocates nothing here: without memory for its own code a worker would call a kernel while the
-    // others make a world, which is reported as a wait, but cannot be an error for them.
     {"world",
      [](const setting& s) -> call {
-       return [&s] {
+       return [s] {
          const world other;
          return is(all_sum_reduce(other.partition(extents(s.n)), dimensions<0>)(s.vec()), s.total, s.size);
        };

@@ -164,32 +164,37 @@ report tried(F f) {
   }
 }
 
+/// A call that all workers make between the others: whether it gives the sum of all.
+template <class Sum>
+bool all_meet(const Sum& meet, const setting& s) {
+  for (const double element : meet(s.vec()))
+    if (element != s.total) return false;
+  return true;
+}
+
+/// Workers that make a world cannot learn that another worker has failed before it, so the program's own code does not
+/// fail there.
+bool makes_a_world(const kind& which) { return std::string(which.name) == "world"; }
+
 /// Runs a trial as an ordinary program would: it makes calls, and its world ends when one of them throws.
 report trial(const kind& which, const std::string& phase, const std::string& folder, bool fails_here, long n) {
   const report here = tried([&] {
     const setting s{.everyone = world(), .folder = folder};
     all_sum_reduce meet(s.p, dimensions<0>);
-    const auto meets = [&] {
-      for (const double element : meet(s.vec()))
-        if (element != s.total) return false;
-      return true;
-    };
-    bool right = meets();
+    bool right = all_meet(meet, s);
     const auto arm = [&] {
       if (fails_here) injection::arm(n);
     };
-    // without a world, the other workers cannot learn of the failure
-    const bool makes_a_world = std::string(which.name) == "world";
-    if (phase == "first" && !makes_a_world) arm();
+    if (phase == "first" && !makes_a_world(which)) arm();
     const call made = which.make(s);
-    if (phase == "first" && makes_a_world) arm();
+    if (phase == "first" && makes_a_world(which)) arm();
     if (phase == "steady") {
       right = made() && made() && right;
       arm();
     }
     right = made() && right;
     injection::disarm();
-    return meets() && made() && right;
+    return all_meet(meet, s) && made() && right;
   });
   injection::disarm();
   return here;
@@ -203,14 +208,14 @@ std::array<report, calls_going_on> trial_going_on(const kind& which, const std::
   std::array<report, calls_going_on> all;
   const setting s{.everyone = world(), .folder = folder};
   all_sum_reduce meet(s.p, dimensions<0>);
-  const auto meets = [&] {
-    for (const double element : meet(s.vec()))
-      if (element != s.total) return false;
-    return true;
-  };
+  const auto meets = [&] { return all_meet(meet, s); };
   call made, again;
+  if (makes_a_world(which)) made = which.make(s);
   if (fails_here) injection::arm(n);
-  all[0] = tried([&] { return (made = which.make(s))(); });
+  all[0] = tried([&] {
+    if (!made) made = which.make(s);
+    return made();
+  });
   injection::disarm();
   all[1] = tried(meets);
   all[2] = tried([&] { return !made || made(); });
