@@ -29,7 +29,8 @@ CALLS = ["broadcast 1x3 2x3", "broadcast 1x1x3 4x4x3", "broadcast 1 2x3x4", "bro
          "repartition 1x1x1x4 2x2x1x1 --tensor 2x2x4x8", "repartition 8x8 16x4 --tensor 4096x4096", "linear 1x4 1x3 3x4",
          "linear 1x4 1x3 3x4 --batch 128 --in 100000 --out 100000", "linear 2x4 2x3 3x4 --batch 64",
          "sharding bmk,kn->bmn 8x128x64@data,, 64x256@,model --mesh data=2,model=4",
-         "sharding bmk,kn->bmn 8x128x64@data,,model 64x256@model, --mesh data=2,model=4 --result 8x128x256@data,,model --backward",
+         "sharding bmk,kn->bmn 8x128x64@data,,model 64x256@model, --mesh data=2,model=4 "
+         "--result 8x128x256@data,,model --backward",
          "pipeline 4 8", "pipeline 4 8 --groups 2 --order interleaved", "pipeline 16 64 --order zero_bubble",
          "sharding bshd,bthd->bhst 16x1024x32x64@data,,, 16x1024x32x64@data,,model, --mesh data=4,model=8"]
 

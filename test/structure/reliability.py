@@ -49,7 +49,8 @@ def table(lines):
     yield row("random bytes as rules, layouts, cuts, `.npy` headers, manifests and environment variables (libFuzzer with sanitizers)",
               f"{thousands(fuzzed['inputs'])} inputs to {fuzzed['targets']} functions", "-", 0, "-", fuzzed["failed"])
     if of["short of memory"]:  # a line for each program
-        memory = {name: sum(one[name] for one in of["short of memory"]) for name in ("trials", "ended", "hangs", "wrong")}
+        memory = {name: sum(one[name] for one in of["short of memory"])
+                  for name in ("trials", "ended", "hangs", "wrong")}
         yield row("the n-th allocation of one worker fails, for every n, in every kind of call (`short of memory`)",
                   f"{thousands(memory['trials'])} allocations", f"{thousands(memory['ended'])} jobs ended with an error",
                   memory["hangs"], "-", memory["wrong"])
