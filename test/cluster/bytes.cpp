@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <partita/kernel/all_gather.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
@@ -14,6 +15,7 @@
 #include <partita/kernel/sum_reduce.hpp>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -40,6 +42,21 @@ traffic sent_by_card() {
   return {};
 }
 
+/// How many segments TCP has sent again on this host, which it does if an acknowledgement is late.
+std::int64_t segments_sent_again() {
+  std::ifstream file("/proc/net/snmp");
+  std::vector<std::string> names;
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("Tcp:", 0) != 0) continue;
+    std::istringstream words(line);
+    const std::vector<std::string> all{std::istream_iterator<std::string>(words), {}};
+    for (std::size_t k = 0; k < names.size() && k < all.size(); ++k)
+      if (names[k] == "RetransSegs") return std::stoll(all[k]);
+    names = all;  // the first of the two lines holds the names, the second one the numbers
+  }
+  return 0;
+}
+
 class cluster {
  public:
   cluster() {
@@ -48,18 +65,23 @@ class cluster {
     MPI_Comm_rank(MPI_COMM_WORLD, &worker_);
     int first = place_ == 0 ? 1 : 0;
     MPI_Allreduce(&first, &hosts_, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    idle_ = measured([] {});
+    idle_ = bytes([] {});
   }
   cluster(const cluster&) = delete;
   cluster& operator=(const cluster&) = delete;
   ~cluster() { MPI_Comm_free(&host_); }
   std::size_t hosts() const { return static_cast<std::size_t>(hosts_); }
   bool speaks() const { return worker_ == 0; }
+  int repeated() const { return repeated_; }
 
   /// What is carried for the program in all that hosts send meanwhile: without the 66 bytes that Ethernet, IP and TCP
-  /// put before each packet, and without what an empty measurement sends.
+  /// put before each packet, and without what an empty measurement sends. A measurement in which TCP has sent something
+  /// again, because a host had no processor for long, is made again, up to 10 times.
   template <class F>
   double bytes(F f) {
+    for (int k = 0; k < 10; ++k)
+      if (const double sent = measured(f); !sent_again_) return sent - idle_;
+      else ++repeated_;
     return measured(f) - idle_;
   }
 
@@ -67,12 +89,15 @@ class cluster {
   template <class F>
   double measured(F f) {
     const traffic before = settled();
+    const std::int64_t again = segments_sent_again();
     f();
     const traffic after = settled();
-    const std::int64_t own = place_ == 0 ? after.bytes - before.bytes - headers * (after.packets - before.packets) : 0;
-    std::int64_t all = 0;
-    MPI_Allreduce(&own, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-    return static_cast<double>(all);
+    const std::int64_t sent = after.bytes - before.bytes - headers * (after.packets - before.packets);
+    const std::int64_t own[2] = {place_ == 0 ? sent : 0, segments_sent_again() - again};
+    std::int64_t all[2] = {};
+    MPI_Allreduce(own, all, 2, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    sent_again_ = all[1] != 0;
+    return static_cast<double>(all[0]);
   }
   /// Once nothing is pending: acknowledgements come late.
   static traffic settled() {
@@ -87,6 +112,8 @@ class cluster {
   MPI_Comm host_ = MPI_COMM_NULL;
   int place_ = 0, worker_ = 0, hosts_ = 0;
   double idle_ = 0;
+  bool sent_again_ = false;
+  int repeated_ = 0;
 };
 
 struct report {
@@ -167,6 +194,8 @@ int main(int argc, char** argv) {
   if (c.speaks()) std::printf("%-28s %12s  %11s  %11s  %6s\n", "", "block", "bytes sent", "the least", "ratio");
   for (const std::size_t block : {std::size_t{4} << 10, std::size_t{64} << 10, std::size_t{1} << 20})
     table(c, everyone, block, r);
+  if (c.speaks() && c.repeated() > 0)
+    std::printf("%d measurements made again: TCP had sent segments again\n", c.repeated());
   if (c.speaks()) std::printf("%d passed, %d failed, 0 skipped\n", r.passed, r.failed);
   return r.failed == 0 ? 0 : 1;
 }

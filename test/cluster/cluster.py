@@ -157,7 +157,10 @@ def main():
         print(f"---- {hosts} hosts, {workers} workers on each", flush=True)
         # entering a host changes the working directory
         program = [os.path.abspath(a) if os.path.exists(a) else a for a in arguments[split + 1:]]
-        status |= cluster.mpirun(workers, *program)
+        ended = cluster.mpirun(workers, *program)
+        if ended:
+            print(f"{arrangement}: exit status {ended}", flush=True)
+        status |= ended
         cluster.down()
     sys.exit(1 if status else 0)
 

@@ -6,7 +6,8 @@ runs are one failure more: calls compared with an oracle, operations on sharded 
 Of several logs, the stages of a whole check, it names the cases of the test programs that none of them ran.
 
 A test that closes with a line 'N passed, N failed, N skipped' counts as that many; any other counts as one. One that
-failed without saying so (a crash, a time limit) counts as one more failure."""
+failed without saying so (a crash, a time limit) counts as one more failure. What a failed test printed last is repeated
+beneath its name."""
 import json
 import pathlib
 import re
@@ -32,6 +33,13 @@ def count(test):
     if result == "SKIP":
         return (0, 0, max(skipped, 1))
     return (passed, max(failed, 1), skipped)
+
+
+def last_lines(test):
+    """The lines with which a test said what is wrong, and its last ones."""
+    printed = ((test.get("stdout") or "") + (test.get("stderr") or "")).splitlines()
+    wrong = [line for line in printed[:-15] if re.search(r"error|WRONG|FAIL|exit status [1-9]", line)]
+    return "".join(f"\n    {line[:200]}" for line in wrong[:15] + printed[-15:])
 
 
 skipped_case = re.compile(r"^(?:\[worker \d+ of \d+\] )?(\S+): skipped, (.*)$", re.M)
@@ -99,7 +107,7 @@ def main():
                 total[k] += counts[k]
             total[3] += test["duration"]
             if counts[1] > 0:
-                failures.append(f"{suite}: {title}: {test['result']}")
+                failures.append(f"{suite}: {title}: {test['result']}" + last_lines(test))
             elif test["result"] == "SKIP":
                 reasons = (test.get("stdout") or "").strip().splitlines()
                 print(f"skipped: {suite}: {title}: {reasons[0] if reasons else 'no reason given'}")
