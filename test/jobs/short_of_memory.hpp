@@ -1,22 +1,31 @@
 // Trials in which one allocation of one worker fails: for every kind of call, the n-th operator new of one worker
 // throws std::bad_alloc. short_of_memory.py runs a program of them under mpirun as `PROGRAM FOLDER WORKER KIND PHASE
-// FIRST STEP MOST`. It tries n = FIRST, FIRST + STEP, ... until the call makes fewer allocations, at most MOST times.
-// Each trial makes its own world, which ends before the exception is caught; in the phase `goes on` each call is caught
-// by itself, and the program makes further calls. A trial passes if no value is wrong and either all workers throw or
-// none does, or if the job ends with an error message. Without arguments a program prints its kinds.
+// N,N,...`. It tries these n, in their order, until the call makes fewer allocations. With `places` for the numbers it
+// lists the allocations instead: the first and the last one that is made from each place. A place is a call stack: the
+// function that allocates, the one that has called it, and so on. Each trial makes its own world, which ends before the
+// exception is caught; in the phase `goes on` each call is caught by itself, and the program makes further calls. A
+// trial passes if no value is wrong and either all workers throw or none does, or if the job ends with an error
+// message. Without arguments a program prints its kinds.
 #pragma once
+
+#include <execinfo.h>
 
 #include <algorithm>
 #include <array>
 #include <boost/mpi/environment.hpp>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <new>
 #include <partita/comm/world.hpp>
+#include <partita/core/hash.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/sharded/sharded.hpp>
+#include <set>
 #include <span>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +37,8 @@ struct injection {
   static inline thread_local bool armed = false;
   static inline long left = 0;
   static inline bool fired = false;
+  /// The first and the last allocation of each place, by the hash of its call stack, if they are listed.
+  static inline std::map<std::uint64_t, std::array<long, 2>>* places = nullptr;
 
   static void arm(long n) { left = n, fired = false, armed = true; }
   static void disarm() { armed = false; }
@@ -36,11 +47,20 @@ struct injection {
     bool before = std::exchange(armed, false);
     ~pause() { armed = before; }
   };
+  static void note_place() {
+    const pause now;
+    std::array<void*, 100> stack;
+    partita::hasher place;
+    for (int k = backtrace(stack.data(), static_cast<int>(stack.size())); k-- > 0;)
+      place.mix(reinterpret_cast<std::uintptr_t>(stack[static_cast<std::size_t>(k)]));
+    places->try_emplace(place.value(), std::array{-left, -left}).first->second[1] = -left;
+  }
   static void* allocate(std::size_t bytes, std::size_t alignment) {
     if (armed && --left == 0) {
       fired = true, armed = false;
       throw std::bad_alloc();
     }
+    if (armed && places != nullptr) note_place();
     const std::size_t whole = (bytes / alignment + 1) * alignment;
     void* const block =
         alignment > alignof(std::max_align_t) ? std::aligned_alloc(alignment, whole) : std::malloc(whole);
@@ -172,9 +192,11 @@ bool all_meet(const Sum& meet, const setting& s) {
   return true;
 }
 
-/// Workers that make a world cannot learn that another worker has failed before it, so the program's own code does not
-/// fail there.
-bool makes_a_world(const kind& which) { return std::string(which.name) == "world"; }
+/// Workers that make a world, or a part of one, cannot learn that another worker has failed before it, so the program's
+/// own code does not fail there.
+bool makes_a_world(const kind& which) {
+  return which.name == std::string("world") || which.name == std::string("part");
+}
 
 /// Runs a trial as an ordinary program would: it makes calls, and its world ends when one of them throws.
 report trial(const kind& which, const std::string& phase, const std::string& folder, bool fails_here, long n) {
@@ -202,10 +224,9 @@ report trial(const kind& which, const std::string& phase, const std::string& fol
 
 /// Runs a trial as a program does that catches the errors of each call and goes on with the next one: how each of its
 /// calls ended. Their values must be right if all workers have thrown the same errors.
-constexpr std::size_t calls_going_on = 6;
-std::array<report, calls_going_on> trial_going_on(const kind& which, const std::string& folder, bool fails_here,
-                                                  long n) {
-  std::array<report, calls_going_on> all;
+using reports = std::array<report, 6>;
+reports trial_going_on(const kind& which, const std::string& folder, bool fails_here, long n) {
+  reports all;
   const setting s{.everyone = world(), .folder = folder};
   all_sum_reduce meet(s.p, dimensions<0>);
   const auto meets = [&] { return all_meet(meet, s); };
@@ -225,11 +246,30 @@ std::array<report, calls_going_on> trial_going_on(const kind& which, const std::
   return all;
 }
 
+reports run_trial(const kind& which, const std::string& phase, const std::string& folder, bool fails_here, long n) {
+  if (phase == "goes on") return trial_going_on(which, folder, fails_here, n);
+  return {trial(which, phase, folder, fails_here, n)};
+}
+
+/// Prints the allocations of `run()`, a trial without a failure: two of each place.
+template <class Run>
+void list_places(Run run) {
+  std::map<std::uint64_t, std::array<long, 2>> places;
+  injection::places = &places;
+  run();
+  injection::places = nullptr;
+  std::set<long> all;
+  for (const auto& [stack, numbers] : places) all.insert(numbers.begin(), numbers.end());
+  std::printf("PLACES %zu:", places.size());
+  for (const long n : all) std::printf(" %ld", n);
+  std::printf("\n");
+}
+
 int run_trials(int argc, char** argv, std::span<const kind> kinds) {
   boost::mpi::environment environment(argc, argv);
   if (argc == 1)
     for (const kind& one : kinds) std::printf("%s\n", one.name);
-  if (argc != 8) return argc == 1 ? 0 : 2;
+  if (argc != 6) return argc == 1 ? 0 : 2;
   const std::string folder = argv[1], name = argv[3], phase = argv[4];
   const kind* which = nullptr;
   for (const kind& one : kinds)
@@ -240,17 +280,21 @@ int run_trials(int argc, char** argv, std::span<const kind> kinds) {
   int me = 0, fails = std::atoi(argv[2]);
   MPI_Comm_rank(judge, &me);
   detail::hang_report::patience = 1;
-  const long first = std::atol(argv[5]), step = std::atol(argv[6]), most = std::atol(argv[7]);
   expecting = true;
   if (const report here = trial(*which, "steady", folder, false, 0); here.how != outcome::right)
     std::printf("WRONG worker %d without a failure: %s\n", me, here.message.c_str()), std::fflush(stdout);
   expecting = false;
-  for (long n = first, tried = 0; tried < most; n += step, ++tried) {
+  if (argv[5] == std::string("places")) {
+    if (me == fails) list_places([&] { return run_trial(*which, phase, folder, true, 0); });
+    else run_trial(*which, phase, folder, false, 0);
+    MPI_Comm_free(&judge);
+    return 0;
+  }
+  std::istringstream numbers(argv[5]);
+  for (std::string number; std::getline(numbers, number, ',');) {
+    const long n = std::stol(number);
     if (me == fails) std::printf("TRY %ld\n", n), std::fflush(stdout);
-    std::array<report, calls_going_on> calls;
-    const std::string own_folder = folder + std::to_string(n);
-    if (phase == "goes on") calls = trial_going_on(*which, own_folder, me == fails, n);
-    else calls[0] = trial(*which, phase, own_folder, me == fails, n);
+    const auto calls = run_trial(*which, phase, folder + number, me == fails, n);
     bool together = true;  // so far, either all workers have thrown or none
     for (std::size_t k = 0; k < calls.size(); ++k) {
       const report& here = calls[k];

@@ -4,13 +4,15 @@ crashes or computes with wrong values: all workers throw, or the job ends with a
 
 PROGRAM is one of short_of_memory*.cpp, which tries one allocation after another in one job, until one ends the job; the
 next job goes on from there. For every kind of call: of the first call, of one that was made before, and of one after
-whose error the program goes on. Up to 12 trials of each, beyond that every allocation, on one worker of two and on one
-of three. The report is a line of JSON: trials, jobs, ended, hangs, wrong. KINDS=a,b in the environment chooses kinds,
-JOBS=n runs n jobs at once."""
+whose error the program goes on. Up to 12 trials of each; beyond that, on one worker of two and on one of three, as many
+allocations, drawn from the first and the last one that is made from each place, which is a call stack. The report is a
+line of JSON: trials, jobs, ended, hangs, wrong. KINDS=a,b in the environment chooses kinds, JOBS=n runs n jobs at once,
+SEED=n draws others."""
 import concurrent.futures
 import itertools
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -38,20 +40,35 @@ class counts:
         return self
 
 
-def enumerate_failures(given, kind, phase, workers, fails, first, step, most):
+def from_each_place(given, kind, phase, workers, fails):
+    """The allocations to try: of those that are made first and last from each place, as many as are wanted."""
+    folder = tempfile.mkdtemp(prefix="partita_memory_")
+    status, said, _ = run([given.mpirun, "-n", workers, given.program, folder + "/x", fails, kind, phase, "places"],
+                          seconds=MOST_SECONDS)
+    shutil.rmtree(folder, ignore_errors=True)
+    listed = re.search(r"^PLACES \d+:(.*)$", said, re.M)
+    if status != 0 or not listed:
+        raise SystemExit(f"{kind}, {phase} call: no list of its allocations\n{said[:1500]}")
+    numbers = [int(n) for n in listed.group(1).split()]
+    drawn = random.Random(f"{os.environ.get('SEED', 1)} {kind} {phase} {workers}")
+    return sorted(drawn.sample(numbers, min(given.trials, len(numbers))))
+
+
+def enumerate_failures(given, kind, phase, workers, fails, numbers):
     """All trials of one kind of call; a job for all those that follow each other without ending one."""
     all_of_it = counts()
     folder = tempfile.mkdtemp(prefix="partita_memory_")
-    n, tried, title = first, 0, f"{kind}, {phase} call, worker {fails} of {workers}"
-    while tried < most:
-        left = min(most - tried, 40)
-        command = [given.mpirun, "-n", workers, given.program, folder + "/x", fails, kind, phase]
-        status, said, _ = run(command + [n, step, left], seconds=MOST_SECONDS + left)
+    title = f"{kind}, {phase} call, worker {fails} of {workers}"
+    command = [given.mpirun, "-n", workers, given.program, folder + "/x", fails, kind, phase]
+    left = list(numbers or from_each_place(given, kind, phase, workers, fails))
+    while left:
+        n = left[0]
+        status, said, _ = run(command + [",".join(map(str, left[:40]))], seconds=MOST_SECONDS + len(left[:40]))
         all_of_it.jobs += 1
         came = [int(k) for k in TRIED.findall(said)]
         finished = len(ENDED.findall(said))
         all_of_it.trials += len(came)
-        tried += len(came)
+        left = left[len(came):]
         wrong = re.search(r"^WRONG .*$", said, re.M)
         if wrong:
             all_of_it.wrong += 1
@@ -64,7 +81,7 @@ def enumerate_failures(given, kind, phase, workers, fails, first, step, most):
             for _ in range(4):  # mpirun sometimes drops the last lines of a job that a worker ends
                 if status == 1 and not REASON.search(said):
                     all_of_it.repeated += 1
-                    said = run(command + [came[-1], 1, 1], seconds=MOST_SECONDS)[1]
+                    said = run(command + [came[-1]], seconds=MOST_SECONDS)[1]
             if not REASON.search(said):
                 all_of_it.wrong += 1
                 all_of_it.said.append(f"{title}, allocation {came[-1]}: the job ends without a reason\n{said[:1500]}")
@@ -73,7 +90,6 @@ def enumerate_failures(given, kind, phase, workers, fails, first, step, most):
             all_of_it.said.append(f"{title}: status {status} after allocation {came[-1] if came else n}\n{said[:1500]}")
         if not came or re.search(r"^DONE$", said, re.M):
             break
-        n = came[-1] + step
     shutil.rmtree(folder, ignore_errors=True)
     return all_of_it
 
@@ -86,8 +102,8 @@ def main():
     at_length = given.trials > 12
     for number, (kind, phase) in enumerate(itertools.product(kinds, ("first", "goes on", "steady"))):
         for workers in (2, 3) if at_length else (2 + number % 2,):
-            first, step, most = (1, 1, 10000) if at_length else (1 + number % 5, 7, given.trials)
-            jobs.append((given, kind, phase, workers, number // 3 % workers, first, step, most))
+            numbers = None if at_length else range(1 + number % 5, 1 + number % 5 + 7 * given.trials, 7)
+            jobs.append((given, kind, phase, workers, number // 3 % workers, numbers))
     all_of_it = counts()
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS", 1))) as pool:
         for one, job in zip(pool.map(lambda job: enumerate_failures(*job), jobs), jobs):
