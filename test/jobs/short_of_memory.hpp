@@ -295,7 +295,7 @@ int run_trials(int argc, char** argv, std::span<const kind> kinds) {
     const long n = std::stol(number);
     if (me == fails) std::printf("TRY %ld\n", n), std::fflush(stdout);
     const auto calls = run_trial(*which, phase, folder + number, me == fails, n);
-    bool together = true;  // so far, either all workers have thrown or none
+    bool together = true;  // so far, all calls have ended in the same way on all workers
     for (std::size_t k = 0; k < calls.size(); ++k) {
       const report& here = calls[k];
       int mine[3] = {static_cast<int>(here.how), -static_cast<int>(here.how), here.how == outcome::wrong ? 1 : 0},
@@ -308,7 +308,7 @@ int run_trials(int argc, char** argv, std::span<const kind> kinds) {
             std::fflush(stdout);
       if (all[0] != 0 && me == fails && k > 0)
         std::printf("LATER call %zu: outcome %d: %s\n", k, mine[0], here.message.c_str());
-      together = together && !alone;
+      together = together && all[0] == -all[1];
       if (me == fails && k == 0)
         std::printf("ENDED %ld %s\n", n, all[0] == 0 ? "right" : here.message.c_str()), std::fflush(stdout);
     }

@@ -59,10 +59,10 @@ def enumerate_failures(given, kind, phase, workers, fails, numbers):
     all_of_it = counts()
     folder = tempfile.mkdtemp(prefix="partita_memory_")
     title = f"{kind}, {phase} call, worker {fails} of {workers}"
-    command = [given.mpirun, "-n", workers, given.program, folder + "/x", fails, kind, phase]
     left = list(numbers or from_each_place(given, kind, phase, workers, fails))
     while left:
         n = left[0]
+        command = [given.mpirun, "-n", workers, given.program, f"{folder}/{all_of_it.jobs}", fails, kind, phase]
         status, said, _ = run(command + [",".join(map(str, left[:40]))], seconds=MOST_SECONDS + len(left[:40]))
         all_of_it.jobs += 1
         came = [int(k) for k in TRIED.findall(said)]
@@ -98,6 +98,8 @@ def main():
     given = parsed_arguments()
     kinds = [k for k in subprocess.run([given.program], capture_output=True, text=True).stdout.splitlines()
              if k in os.environ.get("KINDS", k).split(",")]
+    if not kinds:
+        sys.exit(f"{given.program} has no such kind of call")
     jobs = []
     at_length = given.trials > 12
     for number, (kind, phase) in enumerate(itertools.product(kinds, ("first", "goes on", "steady"))):

@@ -4,11 +4,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <partita/array/strided.hpp>
 #include <partita/comm/agreement.hpp>
 #include <partita/comm/element.hpp>
 #include <partita/comm/fingerprint.hpp>
+#include <partita/comm/one_call.hpp>
 #include <partita/comm/world.hpp>
 #include <partita/core/rejected_call.hpp>
 #include <partita/core/short_list.hpp>
@@ -80,52 +80,46 @@ typename value_of_worker<X>::result over_workers(const world& everyone, const X&
   constexpr std::size_t slot = 3;  // index of the buffer; 0 to 2 belong to kernels
   constexpr std::size_t most = sizeof(T) < 65536 ? 65536 / sizeof(T) : 1;
   world_state& state = *everyone.state();
-  const shape_list extents = traits::extents(x);
-  typename traits::result y{};
-  T* all = nullptr;
-  local_error own;
-  try {
-    y = traits::copy(x);
-    const std::size_t n = traits::size(y);
-    if (n != 0) all = state.buffer_of<T>(slot, (n < most ? n : most) * state.size());
-  } catch (const std::bad_alloc&) {
-    own = {failure::memory, text("partita: worker ")
-                                << state.id() << " has no memory for " << call << "; give it more memory"};
-  }
-  const auto describe = [&] {
-    text made(call);
-    made << " with " << type_name<R>() << " of ";
-    return extents.empty() ? made << "a " << type_name<T>() << " of each worker"
-                           : made << type_name<T>() << " elements, extents " << extents;
-  };
-  agree_if_checked(state,
-                   hasher(0x6f766572U)
-                       .mix(which)
-                       .mix(type_number<R>())
-                       .mix(type_number<typename traits::result>())
-                       .mix(extents)
-                       .value(),
-                   own, describe);
+  return one_call(state, [&] {
+    const shape_list extents = traits::extents(x);
+    typename traits::result y = traits::copy(x);
+    T* const values = traits::data(y);
+    const std::size_t size = traits::size(y);
+    T* const all = size == 0 ? nullptr : state.buffer_of<T>(slot, (size < most ? size : most) * state.size());
+    const auto describe = [&] {
+      text made(call);
+      made << " with " << type_name<R>() << " of ";
+      return extents.empty() ? made << "a " << type_name<T>() << " of each worker"
+                             : made << type_name<T>() << " elements, extents " << extents;
+    };
+    agree_if_checked(state,
+                     hasher(0x6f766572U)
+                         .mix(which)
+                         .mix(type_number<R>())
+                         .mix(type_number<typename traits::result>())
+                         .mix(extents)
+                         .value(),
+                     {}, describe);
 
-  const std::size_t stop = which == workers_combined::all           ? state.size()
-                           : which == workers_combined::before_this ? state.id()
-                                                                    : state.id() + 1;
-  T* const values = traits::data(y);
-  const std::size_t size = traits::size(y);
-  for (std::size_t first = 0; first < size; first += most) {
-    const std::size_t n = size - first < most ? size - first : most;
-    const auto count = static_cast<int>(n);
-    check(MPI_Allgather(values + first, count, datatype<T>(), all, count, datatype<T>(), state.communicator()),
+    const std::size_t stop = which == workers_combined::all           ? state.size()
+                             : which == workers_combined::before_this ? state.id()
+                                                                      : state.id() + 1;
+    for (std::size_t first = 0; first < size; first += most) {
+      const std::size_t n = size - first < most ? size - first : most;
+      const auto count = static_cast<int>(n);
+      check(
+          MPI_Allgather(values + first, count, datatype<T>(), all, count, datatype<T>(), state.communicator_in_call()),
           "MPI_Allgather");
-    for (std::size_t i = 0; i < n; ++i) {
-      T& value = values[first + i];
-      value = stop == 0 ? identity_of<R, T>() : all[i];
-      for (std::size_t k = 1; k < stop; ++k) value = static_cast<T>(R{}(value, all[k * n + i]));
-      if constexpr (requires { R::template completed<T>(value, stop); })
-        if (stop != 0) value = R::template completed<T>(value, stop);
+      for (std::size_t i = 0; i < n; ++i) {
+        T& value = values[first + i];
+        value = stop == 0 ? identity_of<R, T>() : all[i];
+        for (std::size_t k = 1; k < stop; ++k) value = static_cast<T>(R{}(value, all[k * n + i]));
+        if constexpr (requires { R::template completed<T>(value, stop); })
+          if (stop != 0) value = R::template completed<T>(value, stop);
+      }
     }
-  }
-  return y;
+    return y;
+  });
 }
 
 /// The same, with compile-time errors for values that cannot be combined.

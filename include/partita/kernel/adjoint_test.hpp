@@ -3,6 +3,7 @@
 
 #include <partita/array/strided.hpp>
 #include <partita/comm/agreement.hpp>
+#include <partita/comm/one_call.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/tree.hpp>
 
@@ -56,16 +57,18 @@ auto adjoint_test(const world& everyone, Operator&& f, const X& x, const Y& y) {
   };
   const T forward = product(f(x), y);
   T local[2] = {forward, product(x, f.adjoint(y))};
-  detail::agree_if_checked(*everyone.state(), 0x61646a6f696e74ULL, detail::local_error(error_message),
-                           [] { return text("partita::adjoint_test(everyone, f, x, y)"); });
-  worker_group all;
-  all.root_is_large = true;
-  for (std::size_t k = 0; k < everyone.size(); ++k) all.members.push_back(k);
-  all.position = everyone.id();
-  T incoming[2] = {};
-  detail::collect(*everyone.state(), all, local, local, incoming, 2, detail::tag::user,
-                  [](T& a, const T& b) { a = static_cast<T>(a + b); });
-  detail::spread(*everyone.state(), all, local, 2, detail::tag::user);
+  detail::one_call(*everyone.state(), [&] {
+    worker_group all;
+    all.root_is_large = true;
+    for (std::size_t k = 0; k < everyone.size(); ++k) all.members.push_back(k);
+    all.position = everyone.id();
+    detail::agree_if_checked(*everyone.state(), 0x61646a6f696e74ULL, detail::local_error(error_message),
+                             [] { return text("partita::adjoint_test(everyone, f, x, y)"); });
+    T incoming[2] = {};
+    detail::collect(*everyone.state(), all, local, local, incoming, 2, detail::tag::user,
+                    [](T& a, const T& b) { a = static_cast<T>(a + b); });
+    detail::spread(*everyone.state(), all, local, 2, detail::tag::user);
+  });
   return adjoint_products<T>{local[0], local[1]};
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <partita/comm/facts.hpp>
 #include <partita/comm/fingerprint.hpp>
+#include <partita/comm/one_call.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/plan_cache.hpp>
@@ -64,10 +65,12 @@ class block_layout {
   const laid_out_tensor<Rank>& learn(const shape_type& mine, const text& error_message = {}) {
     world_state& state = *p_.world().state();
     const local_error before(error_message);
-    return agreed_structure(
-        state, known_, {fingerprint_, before, true},
-        [&](const laid_out_tensor<Rank>& known) { return !p_.active() || known.mine == mine; },
-        [&](local_error& trouble) { return lay_out_blocks(mine, trouble); }, [&] { return describe(mine); });
+    return *one_call(state, [&] {
+      return &agreed_structure(
+          state, known_, {fingerprint_, before, true},
+          [&](const laid_out_tensor<Rank>& known) { return !p_.active() || known.mine == mine; },
+          [&](local_error& trouble) { return lay_out_blocks(mine, trouble); }, [&] { return describe(mine); });
+    });
   }
   /// The next agreement compares the layer, its options and `parameters`: for a call that makes no agreement itself, or
   /// that depends on more than its options.

@@ -8,7 +8,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
-#include <partita/comm/facts.hpp>
+#include <partita/comm/over_workers.hpp>
 #include <partita/kernel/compose.hpp>
 #include <partita/kernel/halo_exchange.hpp>
 #include <partita/kernel/index_exchange.hpp>
@@ -28,16 +28,14 @@ void expect_refused(const world& everyone, const char* part, Call call) {
   const std::string message = test::refused<Error>(call);
   BOOST_TEST(message.find(part) != std::string::npos, "got '" << message << "', and not '" << part << "'");
   const std::uint64_t number = std::hash<std::string>()(message);
-  for (const auto& other : detail::gathered<1>(*everyone.state(), {number})) BOOST_TEST(other[0] == number);
+  BOOST_TEST(minimum_over(everyone, number) == maximum_over(everyone, number));
 }
 
 xt::xtensor<double, 1> numbers(std::size_t n, double first) {
   return first + xt::arange<double>(static_cast<double>(n));
 }
 
-std::uint64_t sum_of(const world& everyone, std::uint64_t mine) {
-  return detail::summed<1>(*everyone.state(), {mine})[0];
-}
+std::uint64_t sum_of(const world& everyone, std::uint64_t mine) { return sum_over(everyone, mine); }
 
 }  // namespace
 

@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(a_pipeline_keeps_to_a_limit_of_memory_or_states_the_least_p
     const pipeline<double> step(everyone, net.list(),
                                 {.rows = 16, .micro_batches = 8, .order = order, .tasks = tasks, .memory = memory});
     BOOST_TEST(step.bytes_held() <= memory);
-    return detail::largest<1>(*everyone.state(), {step.bytes_held()})[0];
+    return maximum_over(everyone, step.bytes_held());
   };
   constexpr std::size_t unlimited = schedule_options::unlimited;
   // one micro-batch after the other: forward through all stages, and back
