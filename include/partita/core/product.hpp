@@ -49,7 +49,7 @@ void require_no_overflow(const std::array<std::size_t, Rank>& extents, const cha
   for (const std::size_t extent : extents) fits = fits && extent <= most;
   if (!fits)
     throw shape_error(text(call) << ": requires " << what << " of at most 2^40 elements in all, got " << extents
-                                 << "; a negative number is none");
+                                 << "; numbers must not be negative");
 }
 
 }  // namespace partita

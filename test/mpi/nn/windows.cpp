@@ -255,10 +255,10 @@ BOOST_AUTO_TEST_CASE(what_no_window_can_be_is_refused_on_all_workers) {
     BOOST_TEST(said.find(part) != std::string::npos, "it says: " << said);
   };
   says("at most half the kernel", [&] { max_pooling(p, {.kernel = {3}, .padding = {2}}); });
-  says("a negative number is none",
+  says("numbers must not be negative",
        [&] { average_pooling(p, {.kernel = {2}, .stride = std::array<std::size_t, 1>{0}}); });
-  says("a negative number is none", [&] { max_pooling(p, {.kernel = {static_cast<std::size_t>(-2)}}); });
-  says("a negative number is none", [&] { adaptive_max_pooling(p, {.size = {static_cast<std::size_t>(-2)}}); });
+  says("numbers must not be negative", [&] { max_pooling(p, {.kernel = {static_cast<std::size_t>(-2)}}); });
+  says("numbers must not be negative", [&] { adaptive_max_pooling(p, {.size = {static_cast<std::size_t>(-2)}}); });
   says("a negative one is none", [&] { upsampling(p, {.size = std::array{static_cast<std::size_t>(-8)}}); });
   says("at most the padded tensor", [&] { average_pooling(p, {.kernel = {6}})(x); });
   says("either a size or a scale", [&] { upsampling(p, {}); });

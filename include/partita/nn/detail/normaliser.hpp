@@ -216,7 +216,7 @@ template <class Options>
 cut cut_of_channels(const Options& options, std::size_t parts, const char* name) {
   if (options.channels > std::size_t{1} << 40U)  // chosen: an array of this size can be requested
     throw shape_error(text(name) << ": requires at most 2^40 channels, got " << options.channels
-                                 << "; a negative number is none");
+                                 << "; numbers must not be negative");
   const cut chosen = options.channel_cut ? *options.channel_cut : cut::balanced(options.channels, parts);
   if (chosen.extent() != options.channels || chosen.parts() != parts)
     throw shape_error(text(name) << ": requires a channel_cut of the " << options.channels << " channels into the "
