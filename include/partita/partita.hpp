@@ -92,6 +92,8 @@
 #include <partita/nn/transposed_convolution.hpp>
 #include <partita/nn/upsampling.hpp>
 
+#include <partita/sharded/sharded_tensor.hpp>
+
 #include <partita/sharded/einsum.hpp>
 #include <partita/sharded/element_operations.hpp>
 

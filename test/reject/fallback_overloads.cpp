@@ -9,7 +9,7 @@
 // first TENSORS: partita::reshape\(x, extents\): requires a tensor or an array and the extents of the result
 // expect TENSORS: partita::mean\(x, dimensions<...>\): requires a tensor or an array, and dimensions
 // expect TENSORS: partita::reshard<layout>\(x\): requires a tensor made by shard and a layout of its mesh
-// expect TENSORS: partita::softmax\(x\): requires a tensor or an array, and the dimension, if it is not the last one
+// expect TENSORS: partita::softmax\(x, dimensions<d>\): requires a tensor or an array, and the dimension, if it is not
 // expect TENSORS: partita::argmax\(x, dimensions<d>\): requires a tensor or an array, and the dimension as part of the
 //   type
 // expect TENSORS: partita::transpose\(x, permute<...>\): requires a tensor, and an order of its dimensions
@@ -22,11 +22,23 @@
 // expect PARTS: partita::split\(x, dimensions<d>, extents\): requires a tensor, a dimension as part of the type
 // expect PARTS: partita::cross_entropy\(scores, labels\): requires scores
 // expect PARTS: partita::shard<layout>\(everyone, x\): requires a layout, the world and an array, in this order
-// lines PARTS: 60
+// expect PARTS: partita::einsum<notation>\(x...\): requires the notation as part of the type
+// lines PARTS: 84
 // first ANOTHER_RANK: partita: requires operands of one rank, or a scalar
 // lines ANOTHER_RANK: 12
+// first LETTERS: partita::add\(x, y, broadcast_dimensions<...>\): requires two arrays or tensors
+// lines LETTERS: 18
+// first LOOP: partita: for \(auto e : x\) requires an array|has incomplete type
+// expect LOOP: partita: for \(auto e : x\) requires an array, and x is a tensor
+// lines LOOP: 14
+// first NO_RANK: partita::sharded_tensor: requires the rank of an array of its elements
+// lines NO_RANK: 12
+// first INDICES: partita::shard<T>\(everyone, layout, extents, f\): requires an f that is called with a global index
+// lines INDICES: 20
+// first TRACED: partita::traced_function\(x...\): requires tensors of the traced mesh
+// lines TRACED: 12
 // first MESHES: partita::mesh{axes...}: requires axes with names
-// lines MESHES: 12
+// lines MESHES: 24
 // first LAYERS: partita::convolution<T, Features>: requires an element type and how many dimensions of features
 // expect LAYERS: partita::layer_norm<T, Rank>\(p, options\): requires an element type and the rank of x
 // expect LAYERS: partita::batch_norm<T, Rank>\(p, options\): requires an element type and the rank of x
@@ -77,13 +89,26 @@ void calls(const world& everyone, const xt::xtensor<double, 2>& x, const xt::xte
 #elif defined(PARTS)
   slice(X, 0, 2);
   concatenate(X, X);
+  concatenate(dimensions<0>);
   split(X, 3);
   cross_entropy(X);
+  einsum(std::string("ij,jk->ik"), X, X);
   shard<devices.layout("data", "")>(x, everyone);
 #elif defined(ANOTHER_RANK)
   X + cube;
+#elif defined(LETTERS)
+  X + "a";
+#elif defined(LOOP)
+  for (const auto e : X) static_cast<void>(e);
+#elif defined(NO_RANK)
+  auto refused = X.at_run_time().local();
+#elif defined(INDICES)
+  shard<double>(everyone, devices.layout("data", ""), {4, 4}, [](std::size_t i, std::size_t j) { return i + j; });
+#elif defined(TRACED)
+  trace([](const auto& a) { return sum(a); }, spec(devices.layout("data", ""), {4, 4}))(x);
 #elif defined(MESHES)
   const mesh sizes{2, 2};
+  const mesh without_names{{"data", 2}, {"model", 2}};
 #elif defined(LAYERS)
   convolution<float> no_features(four);
   layer_norm no_type(p);

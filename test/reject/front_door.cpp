@@ -16,7 +16,7 @@
 // lines NO_DIMENSIONS: 12
 // first AN_INT: partita::all_sum_reduce\(p, dimensions\): requires the dimensions to sum along
 // lines AN_INT: 12
-// first NO_OPTIONS: partita::linear<T>\(p_x, p_y, p_w, options\): requires options
+// first NO_OPTIONS: partita::linear<T>\(p_x, p_y, p_w, options\): requires three partitions, then options
 // lines NO_OPTIONS: 12
 // first NO_TYPE: partita::linear\(p_x, p_y, p_w, options\): requires an element type
 // lines NO_TYPE: 12

@@ -2,16 +2,16 @@
 //
 // first LINEAR: partita::linear\(p_x, p_y, p_w, options\): requires an element type and options that say their names
 // lines LINEAR: 12
-// first LINEAR_OF_NUMBERS: partita::linear<T>\(p_x, p_y, p_w, options\): requires options that say their names
+// first LINEAR_OF_NUMBERS: partita::linear<T>\(p_x, p_y, p_w, options\): requires three partitions, then options
 // lines LINEAR_OF_NUMBERS: 12
 // first DROPOUT_OF_ELEMENTS: partita::partition<Extents>: requires extents
 // lines DROPOUT_OF_ELEMENTS: 12
 // first HALO_OF_ELEMENTS: partita::partition<Extents>: requires extents
-// first HALO: partita::halo_exchange\(p, widths, boundaries\): requires widths
+// first HALO: partita::halo_exchange\(p, widths, boundaries\): requires a partition, widths
 // lines HALO: 12
-// first HALO_OF_THREE: partita::halo_exchange\(p, widths, boundaries\): requires widths
+// first HALO_OF_THREE: partita::halo_exchange\(p, widths, boundaries\): requires a partition, widths
 // lines HALO_OF_THREE: 12
-// first HALO_OF_WIDTHS: partita::halo_exchange\(p, widths, boundaries\): requires widths
+// first HALO_OF_WIDTHS: partita::halo_exchange\(p, widths, boundaries\): requires a partition, widths
 // lines HALO_OF_WIDTHS: 12
 // first LATER: partita::repartition\(p_x, p_y\)\(x\): requires a block of the rank of its partitions
 // lines LATER: 12

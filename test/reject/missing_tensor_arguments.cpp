@@ -1,9 +1,9 @@
 // Arguments of calls on tensors that are missing or not tensors: the library's message is the first error, with few
 // other lines.
 //
-// first NO_LAYOUT: partita::shard<layout>\(everyone, x\): requires a layout
+// first NO_LAYOUT: partita::shard<layout>\(everyone, x\): requires a layout, the world and an array
 // lines NO_LAYOUT: 12
-// first NO_WORLD: partita::shard<layout>\(everyone, x\): requires the world
+// first NO_WORLD: partita::shard<layout>\(everyone, x\): requires a layout, the world and an array
 // lines NO_WORLD: 12
 // first STRINGS: partita::shard<layout>\(everyone, x\): requires elements that are trivially copyable
 // lines STRINGS: 12

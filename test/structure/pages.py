@@ -15,7 +15,7 @@ import sys
 
 # room/header: the name on the cheat sheet, where it is not that of the header
 CALLED = {
-    "io/sharded_checkpoint": "save_tensors", "sharded/element_operations": "apply_to_elements", "sharded/tuple_sums": "one.gradients + two.gradients",
+    "io/sharded_checkpoint": "save_tensors", "sharded/sharded_tensor": "shard<float>(", "sharded/element_operations": "apply_to_elements", "sharded/tuple_sums": "one.gradients + two.gradients",
     "kernel/halo_cells": "for_interior", "sharded/sharded_partition": "partition_of<",
     "nn/activation": "relu<float>()", "nn/cross_entropy": "cross_entropy_loss", "nn/loss": "mse_loss",
     "nn/optimiser": "optimiser.step()", "nn/pooling": "max_pooling", "nn/initialise_convolution": "kaiming_uniform",

@@ -223,30 +223,19 @@ PARTITA_BINARY_OPERATION(greater_equal)
 #undef PARTITA_BINARY_OPERATION
 
 // All other calls are compile-time errors.
-PARTITA_FALLBACK_OVERLOAD(add) {
-  static_assert(detail::dependent_false<Given...>,
-                "partita::add(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a number, "
-                "and broadcast_dimensions<...> at most");
-  return detail::rejected_call{};
-}
-PARTITA_FALLBACK_OVERLOAD(subtract) {
-  static_assert(detail::dependent_false<Given...>,
-                "partita::subtract(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a "
-                "number, and broadcast_dimensions<...> at most");
-  return detail::rejected_call{};
-}
-PARTITA_FALLBACK_OVERLOAD(multiply) {
-  static_assert(detail::dependent_false<Given...>,
-                "partita::multiply(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a "
-                "number, and broadcast_dimensions<...> at most");
-  return detail::rejected_call{};
-}
-PARTITA_FALLBACK_OVERLOAD(divide) {
-  static_assert(detail::dependent_false<Given...>,
-                "partita::divide(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a "
-                "number, and broadcast_dimensions<...> at most");
-  return detail::rejected_call{};
-}
+#define PARTITA_FALLBACK_OPERATION(name)                                                             \
+  PARTITA_FALLBACK_OVERLOAD(name) {                                                                  \
+    static_assert(detail::dependent_false<Given...>,                                                 \
+                  "partita::" #name                                                                  \
+                  "(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a " \
+                  "number, and broadcast_dimensions<...> at most");                                  \
+    return detail::rejected_call{};                                                                  \
+  }
+PARTITA_FALLBACK_OPERATION(add)
+PARTITA_FALLBACK_OPERATION(subtract)
+PARTITA_FALLBACK_OPERATION(multiply)
+PARTITA_FALLBACK_OPERATION(divide)
+#undef PARTITA_FALLBACK_OPERATION
 
 // maximum and minimum are also values, because they are reductions. Calls of these values with arrays come here.
 #define PARTITA_OPERATION_OF_A_VALUE(operation)                                                        \

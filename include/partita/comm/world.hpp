@@ -108,10 +108,10 @@ class world {
                   "partition(extents(2, 3)) where they are known at run time only");
     return detail::named_after_a_refusal<partita::partition<dynamic_extents<sizeof...(Integer)>>>();
   }
-  template <std::size_t... E, class Chosen>
+  template <std::size_t... E, class Chosen, class... More>
     requires((sizeof...(E) != 0 || !std::is_integral_v<Chosen>) && !is_extents<Chosen> &&
-             !std::is_convertible_v<const Chosen&, workers>)
-  auto partition(const Chosen&) const {
+             (sizeof...(More) > 0 || !std::is_convertible_v<const Chosen&, workers>))
+  auto partition(const Chosen&, const More&...) const {
     static_assert(detail::refused<Chosen>,
                   "partita::world::partition<E...>(chosen): requires its workers as partita::workers; write "
                   "partition<E...>(workers(first, last)), or partition<E...>(workers(ids)) for a container of ids");

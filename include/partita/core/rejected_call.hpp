@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 
 namespace partita::detail {
 
@@ -27,9 +28,11 @@ struct any_argument {
   constexpr any_argument() = default;
   template <class A>
   constexpr any_argument(const A&) {}
-  template <class A, class B, class... More>
-  constexpr any_argument(const A&, const B&, const More&...) {}
+  constexpr any_argument(std::initializer_list<any_argument>) {}
 };
+/// Stands for the object that a rejected constructor initialises its own from. It is not defined.
+template <class T>
+T&& no_object();
 
 }  // namespace partita::detail
 
@@ -61,17 +64,28 @@ struct any_argument {
 #define PARTITA_FALLBACK_CLASS(class_name, ...) PARTITA_FALLBACK_CLASS_WITH(, class_name, __VA_ARGS__)
 #define PARTITA_FALLBACK_CLASS_IF(condition, class_name, ...) \
   PARTITA_FALLBACK_CLASS_WITH(requires(condition), class_name, __VA_ARGS__)
-#define PARTITA_FALLBACK_CLASS_WITH(constraint, class_name, ...)     \
-  template <>                                                        \
-  class class_name<__VA_ARGS__> : public detail::rejected_call {     \
-   public:                                                           \
-    template <class... Given>                                        \
-    explicit class_name(const Given&...);                            \
-  };                                                                 \
-  template <class... Given>                                          \
-  constraint class_name(const Given&...) -> class_name<__VA_ARGS__>; \
-  template <class... Given>                                          \
+#define PARTITA_FALLBACK_CLASS_WITH(constraint, class_name, ...)                                                \
+  template <>                                                                                                   \
+  class class_name<__VA_ARGS__> : public detail::rejected_call {                                                \
+   public:                                                                                                      \
+    template <class... Given>                                                                                   \
+    explicit class_name(const Given&...);                                                                       \
+    template <class... Given>                                                                                   \
+    class_name(detail::any_argument, detail::any_argument, detail::any_argument = {})                           \
+        : class_name(static_cast<Given*>(nullptr)...) {}                                                        \
+  };                                                                                                            \
+  template <class... Given>                                                                                     \
+  constraint class_name(const Given&...) -> class_name<__VA_ARGS__>;                                            \
+  class_name(detail::any_argument, detail::any_argument, detail::any_argument = {}) -> class_name<__VA_ARGS__>; \
+  template <class... Given>                                                                                     \
   class_name<__VA_ARGS__>::class_name(const Given&...)
+/// The same for a constructor of a class whose template arguments are known: it rejects one to five arguments that no
+/// other constructor accepts.
+#define PARTITA_FALLBACK_CONSTRUCTOR(class_name)                                                            \
+  template <class... Given>                                                                                 \
+  constexpr explicit class_name(detail::any_argument, detail::any_argument = {}, detail::any_argument = {}, \
+                                detail::any_argument = {}, detail::any_argument = {})                       \
+      : class_name(detail::no_object<class_name>())
 /// The same for a layer `name<T, Rank>` that is given no rank. `options` are those that follow its partition.
 #define PARTITA_FALLBACK_LAYER(class_name, options)                                                  \
   template <class T>                                                                                 \

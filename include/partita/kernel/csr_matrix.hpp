@@ -112,6 +112,11 @@ class csr_matrix {
       : rows_(rows),
         columns_(columns),
         exchange_(detail::one_call(*everyone.state(), [&] { return learnt(everyone, entries); })) {}
+  PARTITA_FALLBACK_CONSTRUCTOR(csr_matrix) {
+    static_assert(detail::dependent_false<T, Given...>,
+                  "partita::csr_matrix<T>(everyone, rows, columns, entries): requires the world, the rows and columns "
+                  "of this worker as {first, last}, and a list of {row, column, value}, in this order");
+  }
 
   template <class X>
   auto operator()(const X& x) const {

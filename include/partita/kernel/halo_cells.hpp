@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <partita/core/box.hpp>
 #include <partita/plan/halo_plan.hpp>
+#include <type_traits>
 
 namespace partita {
 
@@ -42,6 +43,9 @@ namespace detail {
 
 template <std::size_t Rank, class F>
 void for_box(const box<Rank>& b, F& f) {
+  static_assert(std::is_invocable_v<F&, const index<Rank>&>,
+                "partita::for_interior(cells, f), for_border: requires an f that is called with the global index of a "
+                "cell; write [&](const auto& i) { ... u(i[0], i[1]) ... }");
   if (b.empty()) return;
   index<Rank> i = b.start;
   for (;;) {

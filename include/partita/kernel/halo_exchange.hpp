@@ -139,16 +139,6 @@ class halo_planner {
   std::uint64_t fingerprint_;
 };
 
-template <std::size_t Rank, class... A>
-inline constexpr bool begins_with_widths = false;
-template <std::size_t Rank, class... Rest>
-inline constexpr bool begins_with_widths<Rank, halo_widths<Rank>, Rest...> = true;
-
-template <std::size_t Rank, class... A>
-inline constexpr bool begins_with_boundaries = false;
-template <std::size_t Rank, class B, class... Rest>
-inline constexpr bool begins_with_boundaries<Rank, B, Rest...> = std::is_convertible_v<B, halo_boundaries<Rank>>;
-
 }  // namespace detail
 
 template <class... Extents>
@@ -297,29 +287,38 @@ template <class Extents, class F>
 halo_exchange(const partition<Extents>&, const halo_widths<Extents::rank()>&, const halo_boundaries<Extents::rank()>&,
               F, halo_way = halo_way::by_cost) -> halo_exchange<Extents>;
 
-/// Fallback for a call without widths and boundaries: a compile-time error with one readable message.
+namespace detail {
+
+/// Widths in braces with their names, of any rank. Numbers in braces without names do not convert.
+struct named_widths {
+  std::byte not_given{};
+  any_argument before{}, after{};
+  halo_shape shape{};
+  bool of_empty_blocks{};
+};
+
+}  // namespace detail
+
+/// Fallback for a call without a partition, widths and boundaries: a compile-time error with one readable message.
 template <>
 class halo_exchange<detail::no_partitions> {
  public:
-  template <class... A>
-  explicit halo_exchange(const A&...) {
-    static_assert(detail::dependent_false<A...>,
-                  "partita::halo_exchange(p, widths, boundaries): requires widths of as many numbers as p has "
-                  "dimensions, and what lies beyond the borders; write halo_exchange(p, {.before = {1, 1}, .after = "
-                  "{1, 1}}, boundary::periodic)");
+  template <class... Given>
+  explicit halo_exchange(detail::any_argument = {}, detail::any_argument = {}, detail::any_argument = {},
+                         detail::any_argument = {}, detail::any_argument = {}) {
+    static_assert(
+        detail::dependent_false<Given...>,
+        "partita::halo_exchange(p, widths, boundaries): requires a partition, widths of as many numbers as it "
+        "has dimensions, and what lies beyond the borders; write halo_exchange(p, {.before = {1, 1}, .after = "
+        "{1, 1}}, boundary::periodic)");
   }
-  template <class P, class... A>
-  halo_exchange(const partition<P>& p, const halo_widths<P::rank()>&, const A&...) : halo_exchange(p) {}
-  template <class P>
-  halo_exchange(const partition<P>& p, std::initializer_list<std::size_t>) : halo_exchange(p) {}
+  template <class... Given>
+  halo_exchange(detail::any_argument, const detail::named_widths&, detail::any_argument = {}, detail::any_argument = {})
+      : halo_exchange(Given()...) {}
 };
-template <class P, class... A>
-  requires(!detail::begins_with_boundaries<P::rank(), A...>)
-halo_exchange(const partition<P>&, const halo_widths<P::rank()>&, const A&...) -> halo_exchange<detail::no_partitions>;
-template <class P>
-halo_exchange(const partition<P>&, std::initializer_list<std::size_t>) -> halo_exchange<detail::no_partitions>;
-template <class P, class... A>
-  requires(sizeof...(A) < 2 || !detail::begins_with_widths<P::rank(), A...>)
-halo_exchange(const partition<P>&, const A&...) -> halo_exchange<detail::no_partitions>;
+halo_exchange(detail::any_argument = {}, detail::any_argument = {}, detail::any_argument = {},
+              detail::any_argument = {}, detail::any_argument = {}) -> halo_exchange<detail::no_partitions>;
+halo_exchange(detail::any_argument, const detail::named_widths&, detail::any_argument = {}, detail::any_argument = {})
+    -> halo_exchange<detail::no_partitions>;
 
 }  // namespace partita

@@ -37,6 +37,12 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
   index_exchange(const world& everyone, const index_list& owned, const index_list& wanted)
       : base(detail::index_planner(everyone, owned, wanted, detail::exchange_words)) {}
 
+  PARTITA_FALLBACK_CONSTRUCTOR(index_exchange) {
+    static_assert(detail::dependent_false<Given...>,
+                  "partita::index_exchange(everyone, owned, wanted): requires the world first, then the indices of the "
+                  "rows that this worker owns and wants: interval{first, last}, or a container of integers");
+  }
+
   /// How many rows blocks have on this worker: the argument of a call, and its result.
   std::size_t rows_of_argument() const { return movement_.pattern().owned; }
   std::size_t rows_of_result() const { return movement_.pattern().wanted; }

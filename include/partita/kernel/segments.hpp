@@ -38,6 +38,13 @@ class segments {
     sizes_.assign(sums.begin(), sums.end());
   }
 
+  PARTITA_FALLBACK_CONSTRUCTOR(segments) {
+    static_assert(detail::dependent_false<Given...>,
+                  "partita::segments(everyone, owned, segment_of_rows): requires the world first, then the segments "
+                  "that this worker owns and that of each of its rows: interval{first, last}, or a container of "
+                  "integers");
+  }
+
   /// How many rows each segment of this worker has on all workers together.
   const std::vector<std::size_t>& sizes() const { return sizes_; }
   std::size_t rows_of_argument() const { return movement_.pattern().wanted; }

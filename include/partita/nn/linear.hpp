@@ -79,33 +79,21 @@ class linear {
                                      detail::of_rank<2>(p_w), options);
   }
 
-  template <class X, class Y, class W>
-  linear(const partition<X>&, const partition<Y>&, const partition<W>&) {
-    static_assert(W::rank() == static_cast<std::size_t>(-1),  // always false: a layer without features is an error
-                  "partita::linear<T>(p_x, p_y, p_w, options): requires options; say at least {.in_features = ..., "
-                  ".out_features = ...}");
+  PARTITA_FALLBACK_CONSTRUCTOR(linear) {
+    static_assert(detail::dependent_false<T, Given...>,
+                  "partita::linear<T>(p_x, p_y, p_w, options): requires three partitions, then options that say their "
+                  "names; write linear<T>(p_x, p_y, p_w, {.in_features = ..., .out_features = ...})");
   }
-
-  template <class X, class Y, class W, class A, class... More>
-    requires(!std::is_same_v<A, linear_options> || sizeof...(More) > 0)
-  linear(const partition<X>&, const partition<Y>&, const partition<W>&, const A&, const More&...) {
-    static_assert(detail::dependent_false<A>,
-                  "partita::linear<T>(p_x, p_y, p_w, options): requires options that say their names; write "
-                  "{.in_features = ..., .out_features = ...}");
-  }
-
   template <class... Given>
-  explicit linear(const Given&...) {
-    static_assert(detail::dependent_false<Given...>,
-                  "partita::linear<T>(p_x, p_y, p_w, options): requires three partitions, then options");
-  }
-  template <class A, class B>
-  linear(const A&, const B&, const linear_options&) : linear(nullptr) {}
-  template <class A, class B, class C>
-    requires(!detail::is_partition<A> || !detail::is_partition<B> || !detail::is_partition<C>)
-  linear(const A&, const B&, const C&, const linear_options&) : linear(nullptr) {}
-  template <class A, class B, class C>
-  linear(const linear_options&, const A&, const B&, const C&) : linear(nullptr) {}
+  linear(detail::any_argument, const linear_options&) : linear(0, Given()...) {}
+  template <class... Given>
+  linear(detail::any_argument, detail::any_argument, const linear_options&) : linear(0, Given()...) {}
+  template <class... Given>
+  linear(detail::any_argument, detail::any_argument, detail::any_argument, const linear_options&)
+      : linear(0, Given()...) {}
+  template <class... Given>
+  linear(const linear_options&, detail::any_argument, detail::any_argument = {}, detail::any_argument = {})
+      : linear(0, Given()...) {}
 
   /// The result of the layer on this worker, with zero volume where the worker is not in p_y.
   template <detail::features_of<T> X>
@@ -265,18 +253,15 @@ class linear {
 template <linear_algorithm Algorithm>
 class linear<detail::element_type_not_given, Algorithm> {
  public:
-  template <class X, class Y, class W>
-  linear(const partition<X>&, const partition<Y>&, const partition<W>&, const linear_options& = {}) {
-    static_assert(W::rank() == static_cast<std::size_t>(-1),
-                  "partita::linear(p_x, p_y, p_w, options): requires an element type, which partitions do not tell; "
-                  "write linear<float>(p_x, p_y, p_w, options)");
-  }
   template <class X, class Y, class W, class... A>
   linear(const partition<X>&, const partition<Y>&, const partition<W>&, const A&...) {
-    static_assert(detail::dependent_false<A...>,
+    static_assert(detail::dependent_false<W, A...>,
                   "partita::linear(p_x, p_y, p_w, options): requires an element type and options that say their names; "
                   "write linear<float>(p_x, p_y, p_w, {.in_features = ..., .out_features = ...})");
   }
+  template <class X, class Y, class W>
+  linear(const partition<X>& p_x, const partition<Y>& p_y, const partition<W>& p_w, const linear_options&)
+      : linear(p_x, p_y, p_w) {}
 };
 template <class X, class Y, class W>
 linear(const partition<X>&, const partition<Y>&, const partition<W>&, const linear_options& = {})

@@ -58,7 +58,7 @@ class window_geometry {
       for (const std::size_t n : {s.kernel, s.stride, s.dilation})
         if (n == 0 || n > most)
           throw shape_error(text(name) << ": requires kernels, strides and dilations of 1 to " << most << ", got " << n
-                                       << " along feature dimension " << d << "; a negative number is none");
+                                       << " along feature dimension " << d << "; numbers must not be negative");
       if (s.padding > s.kernel / 2)
         throw shape_error(text(name) << ": requires a padding of at most half the kernel, " << s.kernel / 2 << ", got "
                                      << s.padding << " along feature dimension " << d
@@ -116,7 +116,7 @@ class adaptive_rule {
       if (options.size[d] == 0 || options.size[d] > std::size_t{1} << 40U)  // chosen: products of two do not overflow
         throw shape_error(
             text(name) << ": requires at least one output along each dimension of the features, at most 2^40, got "
-                       << options.size << "; a negative number is none");
+                       << options.size << "; numbers must not be negative");
   }
   const char* name() const { return name_; }
   std::uint64_t fingerprint() const {

@@ -5,24 +5,25 @@
 
 namespace partita {
 
-/// `x + y` is add(x, y), and so on: elementwise, for tensors of the same rank, or for a tensor and a number.
+/// `x + y` is add(x, y), and so on: elementwise, for tensors of the same rank, or for a tensor and a number. With any
+/// other operand it is an error.
 template <class L, class R>
-  requires detail::tensor_operands<L, R>
+  requires(detail::tensor_value<L> || detail::tensor_value<R>)
 auto operator+(L&& l, R&& r) {
   return add(l, r);
 }
 template <class L, class R>
-  requires detail::tensor_operands<L, R>
+  requires(detail::tensor_value<L> || detail::tensor_value<R>)
 auto operator-(L&& l, R&& r) {
   return subtract(l, r);
 }
 template <class L, class R>
-  requires detail::tensor_operands<L, R>
+  requires(detail::tensor_value<L> || detail::tensor_value<R>)
 auto operator*(L&& l, R&& r) {
   return multiply(l, r);
 }
 template <class L, class R>
-  requires detail::tensor_operands<L, R>
+  requires(detail::tensor_value<L> || detail::tensor_value<R>)
 auto operator/(L&& l, R&& r) {
   return divide(l, r);
 }

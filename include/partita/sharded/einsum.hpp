@@ -101,10 +101,8 @@ auto einsum(const X&...) {
                 "for numbers");
   return detail::rejected_call{};
 }
-/// Rejects a notation that is not a template argument, with a compile-time error message.
-template <std::size_t N, class... X>
-auto einsum(const char (&)[N], const X&...) {
-  static_assert(detail::dependent_false<X...>,
+PARTITA_FALLBACK_OVERLOAD(einsum) {
+  static_assert(detail::dependent_false<Given...>,
                 "partita::einsum<notation>(x...): requires the notation as part of the type; write "
                 "einsum<\"bmk,kn->bmn\">(x, w)");
   return detail::rejected_call{};

@@ -69,36 +69,18 @@ PARTITA_FALLBACK_OVERLOAD(matmul) {
   return detail::rejected_call{};
 }
 
-PARTITA_FALLBACK_OVERLOAD(softmax) {
-  static_assert(detail::dependent_false<Given...>,
-                "partita::softmax(x): requires a tensor or an array, and the dimension, if it is not the last one, as "
-                "part of the type; write softmax(x, dimensions<0>)");
-  return detail::rejected_call{};
-}
-
-PARTITA_FALLBACK_OVERLOAD(log_softmax) {
-  static_assert(
-      detail::dependent_false<Given...>,
-      "partita::log_softmax(x): requires a tensor or an array, and the dimension, if it is not the last one, as "
-      "part of the type; write log_softmax(x, dimensions<0>)");
-  return detail::rejected_call{};
-}
-
-PARTITA_FALLBACK_OVERLOAD(argmax) {
-  static_assert(
-      detail::dependent_false<Given...>,
-      "partita::argmax(x, dimensions<d>): requires a tensor or an array, and the dimension as part of the type; "
-      "write argmax(x, dimensions<0>)");
-  return detail::rejected_call{};
-}
-
-PARTITA_FALLBACK_OVERLOAD(argmin) {
-  static_assert(
-      detail::dependent_false<Given...>,
-      "partita::argmin(x, dimensions<d>): requires a tensor or an array, and the dimension as part of the type; "
-      "write argmin(x, dimensions<0>)");
-  return detail::rejected_call{};
-}
+#define PARTITA_FALLBACK_ALONG_A_DIMENSION(name, if_not_last)                                                          \
+  PARTITA_FALLBACK_OVERLOAD(name) {                                                                                    \
+    static_assert(detail::dependent_false<Given...>,                                                                   \
+                  "partita::" #name "(x, dimensions<d>): requires a tensor or an array, and the dimension" if_not_last \
+                  " as part of the type; write " #name "(x, dimensions<0>)");                                          \
+    return detail::rejected_call{};                                                                                    \
+  }
+PARTITA_FALLBACK_ALONG_A_DIMENSION(softmax, ", if it is not the last one,")
+PARTITA_FALLBACK_ALONG_A_DIMENSION(log_softmax, ", if it is not the last one,")
+PARTITA_FALLBACK_ALONG_A_DIMENSION(argmax, "")
+PARTITA_FALLBACK_ALONG_A_DIMENSION(argmin, "")
+#undef PARTITA_FALLBACK_ALONG_A_DIMENSION
 
 PARTITA_FALLBACK_OVERLOAD(sort) {
   static_assert(
@@ -233,5 +215,15 @@ PARTITA_FALLBACK_OVERLOAD(plan_reshard) {
                 "tensor, in this order");
   return detail::rejected_call{};
 }
+
+/// A loop over a tensor is a compile-time error with one readable message.
+template <detail::tensor_value X>
+void begin(const X&) {
+  static_assert(detail::dependent_false<X>,
+                "partita: for (auto e : x) requires an array, and x is a tensor; loop over this worker's block, "
+                "x.local(), or call x.for_each_local(f)");
+}
+template <detail::tensor_value X>
+void end(const X&) {}
 
 }  // namespace partita

@@ -257,7 +257,7 @@ auto pad(const X& x, double number, dimensions_t<D...>, const detail::margin_alo
 ///           elements of its block of the result. A copy of the result.
 /// Adjoint:  the slices of the cotangent.
 template <std::size_t D, class... X>
-  requires(detail::any_tensor<X> && ...)
+  requires(sizeof...(X) > 0 && (detail::any_tensor<X> && ...))
 auto concatenate(dimensions_t<D>, const X&... x) {
   static_assert((detail::has_dimensions<X, D> && ...),
                 "partita::concatenate(dimensions<d>, x...): requires a dimension that all x have; count from 0");

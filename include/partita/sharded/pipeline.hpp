@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <partita/comm/numbers_by_worker.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/plan/pipeline_order.hpp>
 #include <partita/sharded/detail/outside_tensors.hpp>
 #include <partita/sharded/detail/pipeline_events.hpp>
@@ -75,6 +76,12 @@ class pipeline {
       record(options);
       order(options);
     });
+  }
+
+  PARTITA_FALLBACK_CONSTRUCTOR(pipeline) {
+    static_assert(detail::dependent_false<T, Given...>,
+                  "partita::pipeline<T>(everyone, stages, options): requires the world, a list of pipeline_stage, and "
+                  "options that say their names; write pipeline<double> step(everyone, stages, {.rows = 64})");
   }
 
   /// The loss, the mean over all rows, on the mesh of the last stage.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <partita/core/rejected_call.hpp>
 #include <partita/sharded/detail/scan_run.hpp>
 #include <partita/sharded/recompute.hpp>
 #include <partita/sharded/traced_function.hpp>
@@ -245,6 +246,12 @@ auto scan(const F& step, const S& state, std::size_t n, const scan_options& opti
 template <class F, class S, class... P>
 auto scan(const F& step, const S& state, std::size_t n, const P&... parameters) {
   return scan(step, state, n, scan_options{}, parameters...);
+}
+PARTITA_FALLBACK_OVERLOAD(scan) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::scan(step, state, n, parameters...): requires a function, the first state and the number of "
+                "steps; write scan(step, u, 1000, {.recompute_every = 32}, w)");
+  return detail::rejected_call{};
 }
 
 }  // namespace partita

@@ -103,21 +103,6 @@ auto shard(const world& everyone, const X& x) {
   if constexpr (S.rank() == rank_of<X> && of_bytes) return sharded<element_of<X>, S>(shard(everyone, S, x));
   else return detail::rejected_call{};
 }
-/// Rejects a call without a layout or without a world, with a compile-time error message.
-template <ranked_array X>
-auto shard(const world&, const X&) {
-  static_assert(detail::dependent_false<X>,
-                "partita::shard<layout>(everyone, x): requires a layout; write shard<m.layout(\"data\", "
-                "\"\")>(everyone, x) or shard(everyone, m.layout(\"data\", \"\"), x)");
-  return detail::rejected_call{};
-}
-template <sharding S, ranked_array X>
-auto shard(const X&) {
-  static_assert(detail::dependent_false<X>,
-                "partita::shard<layout>(everyone, x): requires the world whose workers hold the tensor; write "
-                "shard<layout>(everyone, x)");
-  return detail::rejected_call{};
-}
 /// Shards a function of the global index; no worker holds the whole tensor. `f(index)` takes a list of numbers.
 template <sharding S, class T, class F>
 sharded<T, S> shard(const world& everyone, const shape_list& extents, F f) {

@@ -50,20 +50,10 @@ class sharded_optimiser {
   /// With the default options of the rule: `sharded_adam<float> optimiser({w1, w2})`.
   explicit sharded_optimiser(std::initializer_list<trained<T>> parameters)
       : sharded_optimiser(std::vector<trained<T>>(parameters), Options()) {}
-  template <class... Given>
-    requires(sizeof...(Given) > 0)
-  explicit sharded_optimiser(const Given&...) : sharded_optimiser(std::vector<trained<T>>(), Options()) {
+  PARTITA_FALLBACK_CONSTRUCTOR(sharded_optimiser) {
     static_assert(detail::dependent_false<Given...>,
                   "partita::sharded_optimiser: requires its parameters in braces, then options that name their values; "
                   "write sharded_adam<float> optimiser({w1, w2}, {.learning_rate = 0.001})");
-  }
-  template <class Given, class... More>
-    requires(!std::is_convertible_v<const Given&, Options>)
-  sharded_optimiser(std::initializer_list<trained<T>> parameters, const Given&, const More&...)
-      : sharded_optimiser(parameters) {
-    static_assert(detail::dependent_false<Given>,
-                  "partita::sharded_optimiser: requires options that name their values after the parameters; write "
-                  "sharded_adam<float> optimiser({w1, w2}, {.learning_rate = 0.001})");
   }
 
   explicit sharded_optimiser(std::vector<trained<T>> parameters)
@@ -94,6 +84,13 @@ class sharded_optimiser {
     const double norm = detail::norm_of(there);
     advance(there, detail::clipping_factor(norm, clip.most));
     return norm;
+  }
+
+  PARTITA_FALLBACK_OVERLOAD(step) {
+    static_assert(
+        detail::dependent_false<Given...>,
+        "partita::sharded_optimiser::step(gradients): requires the gradients that value_and_gradient returns, "
+        "a std::tuple with one for each parameter; write optimiser.step(gradients)");
   }
 
   Options& options() { return options_; }

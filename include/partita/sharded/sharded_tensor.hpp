@@ -7,9 +7,11 @@
 #include <partita/array/expression.hpp>
 #include <partita/array/strided.hpp>
 #include <partita/core/config.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/sharded/detail/element_access.hpp>
 #include <partita/sharded/detail/fingerprint_of.hpp>
 #include <partita/sharded/detail/reshard_block.hpp>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -67,6 +69,13 @@ class sharded_tensor {
   auto local() const {
     readable("local()");
     return view<const T, N>(state_->block.data());
+  }
+  PARTITA_FALLBACK_OVERLOAD(local) const {
+    static_assert(
+        detail::dependent_false<T, Given...>,
+        "partita::sharded_tensor: requires the rank of an array of its elements, which its type does not say; "
+        "write x.local<2>(), x.whole<2>()");
+    return detail::rejected_call{};
   }
   template <std::size_t N>
   auto local() {
@@ -219,6 +228,9 @@ std::uint64_t noted_tensor(const std::shared_ptr<bound_mesh>& on, const char* ca
 template <class T, class F>
 sharded_tensor<T> made_from(const std::shared_ptr<bound_mesh>& on, const sharding& layout, const shape_list& extents,
                             F f) {
+  static_assert(std::is_invocable_v<F&, const short_list<std::size_t>&>,
+                "partita::shard<T>(everyone, layout, extents, f): requires an f that is called with a global index, a "
+                "list of numbers; write [](const auto& i) { return 10.0 * i[0] + i[1]; }");
   require_layout(layout, extents);
   const std::uint64_t number = noted_tensor<T>(on, "shard", layout, extents);
   const sharding finished = bare(layout.finished());

@@ -122,6 +122,14 @@ class traced_function {
   sharded_tensor<T> operator()(const typed_sharded<T, Layout>& first, const X&... more) const {
     return called<T>(first.at_run_time(), detail::as_run_time(more)...);
   }
+  template <class... Given>
+  auto operator()(detail::any_argument, detail::any_argument = {}, detail::any_argument = {},
+                  detail::any_argument = {}) const {
+    static_assert(detail::dependent_false<Given...>,
+                  "partita::traced_function(x...): requires tensors of the traced mesh; make them of arrays by "
+                  "shard(everyone, layout, x)");
+    return detail::rejected_call{};
+  }
 
   /// Binds the program to the workers of a world and computes everything that does not depend on values once; see
   /// bound_program. `gradients_of` are the numbers of the arguments whose gradients are wanted; the options say how far

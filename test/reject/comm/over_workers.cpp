@@ -10,6 +10,8 @@
 // lines CONDITION_OF_FRACTIONS: 12
 // first NO_NUMBER: partita::sum_over\(everyone, x\) and its kind: requires a number
 // lines NO_NUMBER: 12
+// first NO_WORLD: partita::sum_over\(everyone, x\): requires the world first
+// lines NO_WORLD: 16
 #include <complex>
 #include <partita/comm/over_workers.hpp>
 
@@ -32,5 +34,7 @@ void calls(const world& everyone, const xt::xarray<double>& x) {
   static_cast<void>(any_of(everyone, 0.5));
 #elif defined(NO_NUMBER)
   static_cast<void>(sum_over(everyone, of_a_program{}));
+#elif defined(NO_WORLD)
+  static_cast<void>(sum_over(1.0));
 #endif
 }

@@ -31,6 +31,8 @@
 // lines NEGATIVE: 12
 // first WORLD_OF_A_NUMBER: partita::world\(communicator\): requires an MPI communicator, or nothing for all workers
 // lines WORLD_OF_A_NUMBER: 12
+// first FIRST_AND_LAST: partita::world::partition<E...>\(chosen\): requires its workers as partita::workers
+// lines FIRST_AND_LAST: 12
 #include <partita/comm/partition.hpp>
 
 using namespace partita;
@@ -69,5 +71,7 @@ void calls(const world& everyone, const std::vector<int>& ids) {
   auto p = everyone.partition<2, -1>();
 #elif defined(WORLD_OF_A_NUMBER)
   const world refused(4);
+#elif defined(FIRST_AND_LAST)
+  auto p = everyone.partition<2>(0, 2);
 #endif
 }

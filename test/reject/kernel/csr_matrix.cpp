@@ -8,6 +8,10 @@
 // lines OTHER_ELEMENTS: 12
 // first VALUES: partita::csr_matrix<T>\(...\)\(x\), .adjoint\(dy\): requires elements of type T
 // lines VALUES: 12
+// first NUMBERS: partita::csr_matrix<T>\(everyone, rows, columns, entries\): requires the world, the rows and columns
+// lines NUMBERS: 12
+// first NO_WORLD: partita::csr_matrix<T>\(everyone, rows, columns, entries\): requires the world, the rows and columns
+// lines NO_WORLD: 12
 #include <partita/kernel/csr_matrix.hpp>
 
 using namespace partita;
@@ -25,5 +29,9 @@ void calls(const world& everyone, const xt::xtensor<double, 1>& x, [[maybe_unuse
   legal.adjoint(z);
 #elif defined(VALUES)
   legal.values_adjoint(x, z);
+#elif defined(NUMBERS)
+  csr_matrix<double> refused(everyone, 2, 2, {{0, 1, 1.0}});
+#elif defined(NO_WORLD)
+  csr_matrix<double> refused({0, 2}, {0, 2}, {{0, 1, 1.0}});
 #endif
 }

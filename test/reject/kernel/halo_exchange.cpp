@@ -18,8 +18,14 @@
 // first THREE_BOUNDARIES: partita::halo_exchange\(p, widths, boundary\): requires one boundary for all dimensions, or
 //   one for each
 // lines THREE_BOUNDARIES: 12
-// first A_STRING: partita::halo_exchange\(p, widths, boundaries\): requires widths of as many numbers as p has
+// first A_STRING: partita::halo_exchange\(p, widths, boundaries\): requires a partition, widths of as many numbers
 // lines A_STRING: 12
+// first TWO_LISTS: partita::halo_exchange\(p, widths, boundaries\): requires a partition, widths
+// lines TWO_LISTS: 12
+// first NO_PARTITION: partita::halo_exchange\(p, widths, boundaries\): requires a partition, widths
+// lines NO_PARTITION: 12
+// first CELLS: partita::for_interior\(cells, f\), for_border: requires an f that is called with the global index
+// lines CELLS: 16
 #include <partita/kernel/halo_exchange.hpp>
 
 using namespace partita;
@@ -49,5 +55,11 @@ void calls(const partition<extents<2, 2>>& p, const xt::xtensor<float, 2>& x, co
   const halo_exchange refused(p, {.before = 1, .after = 1}, {boundary::periodic, boundary::zero, boundary::zero});
 #elif defined(A_STRING)
   const halo_exchange refused(p, {.before = 1, .after = 1}, "periodic");
+#elif defined(TWO_LISTS)
+  halo_exchange refused(p, {1, 1}, {1, 1}, boundary::zero);
+#elif defined(NO_PARTITION)
+  halo_exchange refused(p.world(), {.before = {1, 1}, .after = {1, 1}}, boundary::zero);
+#elif defined(CELLS)
+  for_border(halo_cells<2>(), [](std::size_t, std::size_t) {});
 #endif
 }

@@ -21,6 +21,8 @@
 // first MEAN: partita::index_exchange\(everyone, owned, wanted\).reduce\(dy, reduction\): requires a reduction of the
 //   elements of dy
 // lines MEAN: 12
+// first NO_WORLD: partita::index_exchange\(everyone, owned, wanted\): requires the world first
+// lines NO_WORLD: 12
 #include <partita/kernel/index_exchange.hpp>
 
 using namespace partita;
@@ -55,5 +57,7 @@ void calls(const world& everyone, xt::xtensor<float, 2>& x, [[maybe_unused]] con
   index_exchange(everyone, interval{0, 2}, xt::xtensor<double, 1>{1.0});
 #elif defined(MEAN)
   legal.reduce(x, mean);
+#elif defined(NO_WORLD)
+  index_exchange refused(interval{0, 2}, {1});
 #endif
 }

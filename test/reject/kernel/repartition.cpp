@@ -35,6 +35,8 @@
 // lines ELEMENTS: 12
 // expect PLAN: partita::repartition::plan\(extents\): requires extents of the rank of the partitions
 // lines PLAN: 12
+// first BRACES: partita::repartition\(p_x, p_y, policies...\): requires two partitions
+// lines BRACES: 12
 #include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sequentially.hpp>
 
@@ -84,6 +86,8 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x,
   repartition(p, p)(pointers);
 #elif defined(PLAN)
   static_cast<void>(legal.plan(extents<48>{}));
+#elif defined(BRACES)
+  repartition refused({2, 1}, {1, 2});
 #endif
 }
 

@@ -17,6 +17,8 @@
 // first OTHER_RANK: partita::segments::softmax_adjoint\(y, dy\), maximum_adjoint\(x, y, dy\): requires arguments of one
 //   rank
 // lines OTHER_RANK: 12
+// first NO_ROWS: partita::segments\(everyone, owned, segment_of_rows\): requires the world first
+// lines NO_ROWS: 12
 #include <partita/kernel/segments.hpp>
 
 using namespace partita;
@@ -44,5 +46,7 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x, [[maybe_unused
   legal.softmax(numbers);
 #elif defined(OTHER_RANK)
   legal.softmax_adjoint(x, v);
+#elif defined(NO_ROWS)
+  segments refused(everyone, interval{0, 2});
 #endif
 }

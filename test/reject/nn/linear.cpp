@@ -28,12 +28,14 @@
 // lines NO_RANK: 12
 // expect ADJOINT_NO_RANK: partita::linear<T>.adjoint\(dy\): requires a dy whose rank is part of its type
 // lines ADJOINT_NO_RANK: 12
-// expect NO_TYPE: partita::linear\(p_x, p_y, p_w, options\): requires an element type, which partitions do not tell
+// expect NO_TYPE: partita::linear\(p_x, p_y, p_w, options\): requires an element type and options that say their names
 // lines NO_TYPE: 12
-// expect NO_OPTIONS: partita::linear<T>\(p_x, p_y, p_w, options\): requires options; say at least
+// expect NO_OPTIONS: partita::linear<T>\(p_x, p_y, p_w, options\): requires three partitions, then options
 // lines NO_OPTIONS: 12
 // expect NEITHER: partita::linear\(p_x, p_y, p_w, options\): requires an element type
 // lines NEITHER: 12
+// first NO_PARTITIONS: partita::linear<T>\(p_x, p_y, p_w, options\): requires three partitions, then options
+// lines NO_PARTITIONS: 12
 #include <partita/nn/linear.hpp>
 
 using namespace partita;
@@ -80,6 +82,8 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x, const xt::xten
   linear<float> refused(p_x, p_y, p_w);
 #elif defined(NEITHER)
   linear refused(p_x, p_y, p_w);
+#elif defined(NO_PARTITIONS)
+  linear<float> refused(everyone, options);
 #endif
   static_cast<void>(other);
   static_cast<void>(scalar);

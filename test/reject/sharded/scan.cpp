@@ -17,6 +17,8 @@
 // lines OTHER_KIND: 12
 // first OTHER_ELEMENTS: partita::scan\(step, state, n, parameters...\): requires a state and parameters of one type of
 // lines OTHER_ELEMENTS: 12
+// first NO_NUMBER: partita::scan\(step, state, n, parameters...\): requires a function, the first state
+// lines NO_NUMBER: 12
 #include <partita/sharded/element_functions.hpp>
 #include <partita/sharded/scan.hpp>
 
@@ -47,6 +49,8 @@ void calls(const sharded<double, m.layout("a", "")>& typed, const sharded_tensor
   scan([&](const auto&) { return x; }, array, 3);
 #elif defined(OTHER_ELEMENTS)
   scan(with, x, 3, w);
+#elif defined(NO_NUMBER)
+  scan(step, x);
 #endif
   static_cast<void>(w);
 }

@@ -11,8 +11,10 @@
 // lines OTHER_GRADIENT: 12
 // first NO_BRACES: partita::sharded_optimiser: requires its parameters in braces, then options that name their values
 // lines NO_BRACES: 12
-// first A_NUMBER: partita::sharded_optimiser: requires options that name their values after the parameters
+// first A_NUMBER: partita::sharded_optimiser: requires its parameters in braces, then options that name their values
 // lines A_NUMBER: 12
+// first A_TENSOR: partita::sharded_optimiser::step\(gradients\): requires the gradients that value_and_gradient returns
+// lines A_TENSOR: 12
 #include <partita/sharded/sharded_optimiser.hpp>
 
 using namespace partita;
@@ -35,6 +37,8 @@ void calls(sharded_tensor<float> w, sharded_tensor<double> d, const sharded_tens
   const sharded_adam<double> wrong(d);
 #elif defined(A_NUMBER)
   const sharded_adam<double> wrong({d}, 0.1);
+#elif defined(A_TENSOR)
+  optimiser.step(c);
 #endif
   (void)d, (void)n;
 }

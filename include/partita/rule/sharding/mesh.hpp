@@ -61,11 +61,9 @@ struct mesh {
     (push_back(all), ...);
   }
   /// Fallback: any other arguments are a compile-time error with a readable message.
-  template <class... Other>
-    requires(sizeof...(Other) > 0 && sizeof...(Other) <= most_axes && !(std::is_same_v<Other, axis> && ...))
-  constexpr explicit mesh(const Other&...) {
+  PARTITA_FALLBACK_CONSTRUCTOR(mesh) {
     static_assert(
-        detail::dependent_false<Other...>,
+        detail::dependent_false<Given...>,
         "partita::mesh{axes...}: requires axes with names; write mesh{axis{\"data\", 2}, axis{\"model\", 4}}, "
         "or mesh::of_shape(sizes)");
   }
