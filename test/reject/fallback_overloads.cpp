@@ -9,9 +9,8 @@
 // first TENSORS: partita::reshape\(x, extents\): requires a tensor or an array and the extents of the result
 // expect TENSORS: partita::mean\(x, dimensions<...>\): requires a tensor or an array, and dimensions
 // expect TENSORS: partita::reshard<layout>\(x\): requires a tensor made by shard and a layout of its mesh
-// expect TENSORS: partita::softmax\(x, dimensions<d>\): requires a tensor or an array, and the dimension, if it is not
-// expect TENSORS: partita::argmax\(x, dimensions<d>\): requires a tensor or an array, and the dimension as part of the
-//   type
+// expect TENSORS: partita::softmax\(x, dimensions<d>\): requires a tensor or an array of a known rank, and the
+// expect TENSORS: partita::argmax\(x, dimensions<d>\): requires a tensor or an array of a known rank, and the dimension
 // expect TENSORS: partita::transpose\(x, permute<...>\): requires a tensor, and an order of its dimensions
 // expect TENSORS: partita::sort\(x, dimensions<d>\): requires a tensor or an array, and the dimension as part of the
 //   type
@@ -27,14 +26,14 @@
 // first ANOTHER_RANK: partita: requires operands of one rank, or a scalar
 // lines ANOTHER_RANK: 12
 // first LETTERS: partita::add\(x, y, broadcast_dimensions<...>\): requires two arrays or tensors
-// lines LETTERS: 18
+// lines LETTERS: 12
 // first LOOP: partita: for \(auto e : x\) requires an array|has incomplete type
 // expect LOOP: partita: for \(auto e : x\) requires an array, and x is a tensor
 // lines LOOP: 14
 // first NO_RANK: partita::sharded_tensor: requires the rank of an array of its elements
 // lines NO_RANK: 12
 // first INDICES: partita::shard<T>\(everyone, layout, extents, f\): requires an f that is called with a global index
-// lines INDICES: 20
+// lines INDICES: 12
 // first TRACED: partita::traced_function\(x...\): requires tensors of the traced mesh
 // lines TRACED: 12
 // first MESHES: partita::mesh{axes...}: requires axes with names

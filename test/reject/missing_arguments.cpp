@@ -33,7 +33,7 @@
 // lines CONVOLUTION: 12
 // first CONVOLUTION_OF_ANOTHER_RANK: partita::convolution<T, Features>: requires one or three partitions
 // lines CONVOLUTION_OF_ANOTHER_RANK: 12
-// first POOLING: partita::max_pooling\(p, options\): requires options
+// first POOLING: partita::max_pooling\(p, options\): requires a partition, and options
 // lines POOLING: 12
 // first BATCH_NORM: partita::batch_norm<T, Rank>\(p, options\): requires an element type and a rank
 // lines BATCH_NORM: 12

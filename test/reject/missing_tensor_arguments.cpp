@@ -11,7 +11,7 @@
 // lines GRADIENT: 12
 // first NOTATION: partita::einsum<notation>\(x...\): requires tensors or arrays of a known rank
 // lines NOTATION: 12
-// first SOFTMAX: partita::softmax\(x\): requires a tensor or an array of a known rank
+// first SOFTMAX: partita::softmax\(x, dimensions<d>\): requires a tensor or an array of a known rank
 // lines SOFTMAX: 12
 // first MATMUL: partita::matmul\(a, b\): requires two tensors or arrays of a known rank
 // lines MATMUL: 12

@@ -223,19 +223,27 @@ PARTITA_BINARY_OPERATION(greater_equal)
 #undef PARTITA_BINARY_OPERATION
 
 // All other calls are compile-time errors.
-#define PARTITA_FALLBACK_OPERATION(name)                                                             \
-  PARTITA_FALLBACK_OVERLOAD(name) {                                                                  \
-    static_assert(detail::dependent_false<Given...>,                                                 \
-                  "partita::" #name                                                                  \
-                  "(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a " \
-                  "number, and broadcast_dimensions<...> at most");                                  \
-    return detail::rejected_call{};                                                                  \
-  }
-PARTITA_FALLBACK_OPERATION(add)
-PARTITA_FALLBACK_OPERATION(subtract)
-PARTITA_FALLBACK_OPERATION(multiply)
-PARTITA_FALLBACK_OPERATION(divide)
-#undef PARTITA_FALLBACK_OPERATION
+#define PARTITA_REQUIRES_OPERANDS(name)                                              \
+  "partita::" name                                                                   \
+  "(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a " \
+  "number, and broadcast_dimensions<...> at most"
+PARTITA_FALLBACK_OVERLOAD(add) {
+  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_OPERANDS("add"));
+  return detail::rejected_call{};
+}
+PARTITA_FALLBACK_OVERLOAD(subtract) {
+  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_OPERANDS("subtract"));
+  return detail::rejected_call{};
+}
+PARTITA_FALLBACK_OVERLOAD(multiply) {
+  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_OPERANDS("multiply"));
+  return detail::rejected_call{};
+}
+PARTITA_FALLBACK_OVERLOAD(divide) {
+  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_OPERANDS("divide"));
+  return detail::rejected_call{};
+}
+#undef PARTITA_REQUIRES_OPERANDS
 
 // maximum and minimum are also values, because they are reductions. Calls of these values with arrays come here.
 #define PARTITA_OPERATION_OF_A_VALUE(operation)                                                        \

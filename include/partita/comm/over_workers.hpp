@@ -186,16 +186,21 @@ auto minimum_over(const world& everyone, const X& x) {
   return detail::checked_over_workers<minimum_t>(everyone, x, detail::workers_combined::all,
                                                  "partita::minimum_over(everyone, x)");
 }
-#define PARTITA_FALLBACK_OVER_WORKERS(name)                                                                   \
-  PARTITA_FALLBACK_OVERLOAD(name) {                                                                           \
-    static_assert(detail::dependent_false<Given...>,                                                          \
-                  "partita::" #name "(everyone, x): requires the world first, then a number of each worker"); \
-    return detail::rejected_call{};                                                                           \
-  }
-PARTITA_FALLBACK_OVER_WORKERS(sum_over)
-PARTITA_FALLBACK_OVER_WORKERS(maximum_over)
-PARTITA_FALLBACK_OVER_WORKERS(minimum_over)
-#undef PARTITA_FALLBACK_OVER_WORKERS
+#define PARTITA_REQUIRES_WORLD(name) \
+  "partita::" name "(everyone, x): requires the world first, then a number of each worker"
+PARTITA_FALLBACK_OVERLOAD(sum_over) {
+  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_WORLD("sum_over"));
+  return detail::rejected_call{};
+}
+PARTITA_FALLBACK_OVERLOAD(maximum_over) {
+  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_WORLD("maximum_over"));
+  return detail::rejected_call{};
+}
+PARTITA_FALLBACK_OVERLOAD(minimum_over) {
+  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_WORLD("minimum_over"));
+  return detail::rejected_call{};
+}
+#undef PARTITA_REQUIRES_WORLD
 /// Whether a condition holds on every worker: `while (!all_of(everyone, error < 1e-9))`. The rest is as for
 /// reduce_over.
 template <class X>

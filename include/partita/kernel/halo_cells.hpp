@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <partita/core/box.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/plan/halo_plan.hpp>
 #include <type_traits>
 
@@ -43,13 +44,14 @@ namespace detail {
 
 template <std::size_t Rank, class F>
 void for_box(const box<Rank>& b, F& f) {
-  static_assert(std::is_invocable_v<F&, const index<Rank>&>,
+  constexpr bool suits = std::is_invocable_v<F&, const index<Rank>&>;
+  static_assert(suits,
                 "partita::for_interior(cells, f), for_border: requires an f that is called with the global index of a "
                 "cell; write [&](const auto& i) { ... u(i[0], i[1]) ... }");
-  if (b.empty()) return;
+  if (!suits || b.empty()) return;
   index<Rank> i = b.start;
   for (;;) {
-    f(static_cast<const index<Rank>&>(i));
+    if constexpr (suits) f(static_cast<const index<Rank>&>(i));
     std::size_t d = Rank;
     while (d > 0 && ++i[d - 1] == b.stop[d - 1]) --d, i[d] = b.start[d];
     if (d == 0) return;
@@ -80,6 +82,15 @@ void for_border_boxes(const halo_cells<Rank>& cells, F f) {
 template <std::size_t Rank, class F>
 void for_border(const halo_cells<Rank>& cells, F f) {
   for_border_boxes(cells, [&](const box<Rank>& slab) { detail::for_box(slab, f); });
+}
+
+PARTITA_FALLBACK_OVERLOAD(for_interior) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::for_interior(cells, f): requires the cells of a halo exchange first, h.cells()");
+}
+PARTITA_FALLBACK_OVERLOAD(for_border) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::for_border(cells, f): requires the cells of a halo exchange first, h.cells()");
 }
 
 }  // namespace partita

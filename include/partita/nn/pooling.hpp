@@ -167,11 +167,6 @@ class max_pooling
   max_pooling(const partition<Extents>& p, const options_type& options)
       : detail::windowed_layer<detail::window_geometry<Extents::rank()>, Extents, detail::largest_of_taps>(
             p, {"partita::max_pooling(p, options)", options}) {}
-  template <class E = Extents>
-  explicit max_pooling(const partition<Extents>& p) : max_pooling(p, options_type{}) {
-    static_assert(detail::dependent_false<E>,
-                  "partita::max_pooling(p, options): requires options; say at least {.kernel = {2, 2}}");
-  }
 };
 
 /// y = the mean of the elements in each window: `average_pooling a(p_x, {.kernel = {2, 2}})`; otherwise the same as
@@ -186,11 +181,6 @@ class average_pooling
   average_pooling(const partition<Extents>& p, const options_type& options)
       : detail::windowed_layer<detail::window_geometry<Extents::rank()>, Extents, detail::weighted_taps>(
             p, {"partita::average_pooling(p, options)", options}) {}
-  template <class E = Extents>
-  explicit average_pooling(const partition<Extents>& p) : average_pooling(p, options_type{}) {
-    static_assert(detail::dependent_false<E>,
-                  "partita::average_pooling(p, options): requires options; say at least {.kernel = {2, 2}}");
-  }
 };
 
 /// Average pooling with a given number of outputs. Output o of m is the mean of the inputs from floor(o n / m) to
@@ -206,11 +196,6 @@ class adaptive_average_pooling
   adaptive_average_pooling(const partition<Extents>& p, const options_type& options)
       : detail::windowed_layer<detail::adaptive_rule<Extents::rank()>, Extents, detail::weighted_taps>(
             p, {"partita::adaptive_average_pooling(p, options)", options}) {}
-  template <class E = Extents>
-  explicit adaptive_average_pooling(const partition<Extents>& p) : adaptive_average_pooling(p, options_type{}) {
-    static_assert(detail::dependent_false<E>,
-                  "partita::adaptive_average_pooling(p, options): requires options; say at least {.size = {1, 1}}");
-  }
 };
 template <class Extents>
 class adaptive_max_pooling
@@ -223,11 +208,6 @@ class adaptive_max_pooling
   adaptive_max_pooling(const partition<Extents>& p, const options_type& options)
       : detail::windowed_layer<detail::adaptive_rule<Extents::rank()>, Extents, detail::largest_of_taps>(
             p, {"partita::adaptive_max_pooling(p, options)", options}) {}
-  template <class E = Extents>
-  explicit adaptive_max_pooling(const partition<Extents>& p) : adaptive_max_pooling(p, options_type{}) {
-    static_assert(detail::dependent_false<E>,
-                  "partita::adaptive_max_pooling(p, options): requires options; say at least {.size = {1, 1}}");
-  }
 };
 
 PARTITA_FALLBACK_CLASS(max_pooling, detail::nothing_given) {

@@ -64,23 +64,34 @@ PARTITA_FALLBACK_OVERLOAD(transpose) {
 }
 
 PARTITA_FALLBACK_OVERLOAD(matmul) {
-  static_assert(detail::dependent_false<Given...>,
-                "partita::matmul(a, b): requires two tensors or arrays of a known rank");
+  static_assert(
+      detail::dependent_false<Given...>,
+      "partita::matmul(a, b): requires two tensors or arrays of a known rank; multiply(x, number) is for numbers");
   return detail::rejected_call{};
 }
 
-#define PARTITA_FALLBACK_ALONG_A_DIMENSION(name, if_not_last)                                                          \
-  PARTITA_FALLBACK_OVERLOAD(name) {                                                                                    \
-    static_assert(detail::dependent_false<Given...>,                                                                   \
-                  "partita::" #name "(x, dimensions<d>): requires a tensor or an array, and the dimension" if_not_last \
-                  " as part of the type; write " #name "(x, dimensions<0>)");                                          \
-    return detail::rejected_call{};                                                                                    \
-  }
-PARTITA_FALLBACK_ALONG_A_DIMENSION(softmax, ", if it is not the last one,")
-PARTITA_FALLBACK_ALONG_A_DIMENSION(log_softmax, ", if it is not the last one,")
-PARTITA_FALLBACK_ALONG_A_DIMENSION(argmax, "")
-PARTITA_FALLBACK_ALONG_A_DIMENSION(argmin, "")
-#undef PARTITA_FALLBACK_ALONG_A_DIMENSION
+#define PARTITA_REQUIRES_DIMENSION_OF(name, if_not_last)                                                              \
+  "partita::" name "(x, dimensions<d>): requires a tensor or an array of a known rank, and the dimension" if_not_last \
+  " as part of the type; write " name "(x, dimensions<0>)"
+PARTITA_FALLBACK_OVERLOAD(softmax) {
+  static_assert(detail::dependent_false<Given...>,
+                PARTITA_REQUIRES_DIMENSION_OF("softmax", ", if it is not the last one,"));
+  return detail::rejected_call{};
+}
+PARTITA_FALLBACK_OVERLOAD(log_softmax) {
+  static_assert(detail::dependent_false<Given...>,
+                PARTITA_REQUIRES_DIMENSION_OF("log_softmax", ", if it is not the last one,"));
+  return detail::rejected_call{};
+}
+PARTITA_FALLBACK_OVERLOAD(argmax) {
+  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_DIMENSION_OF("argmax", ""));
+  return detail::rejected_call{};
+}
+PARTITA_FALLBACK_OVERLOAD(argmin) {
+  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_DIMENSION_OF("argmin", ""));
+  return detail::rejected_call{};
+}
+#undef PARTITA_REQUIRES_DIMENSION_OF
 
 PARTITA_FALLBACK_OVERLOAD(sort) {
   static_assert(

@@ -93,14 +93,6 @@ template <class A, class B>
 auto matmul(const A& a, const B& b) {
   return detail::call(detail::matmul_op{}, a, b);
 }
-template <class A, class B>
-  requires(!detail::any_tensor<A> || !detail::any_tensor<B>)
-auto matmul(const A&, const B&) {
-  static_assert(
-      detail::dependent_false<A, B>,
-      "partita::matmul(a, b): requires two tensors or arrays of a known rank; multiply(x, number) is for numbers");
-  return detail::rejected_call{};
-}
 /// The dimensions in reverse order, or in the order that `permute<...>` gives.
 template <class X>
   requires detail::tensor_value<X>

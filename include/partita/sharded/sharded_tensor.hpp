@@ -228,14 +228,16 @@ std::uint64_t noted_tensor(const std::shared_ptr<bound_mesh>& on, const char* ca
 template <class T, class F>
 sharded_tensor<T> made_from(const std::shared_ptr<bound_mesh>& on, const sharding& layout, const shape_list& extents,
                             F f) {
-  static_assert(std::is_invocable_v<F&, const short_list<std::size_t>&>,
+  constexpr bool suits = std::is_invocable_v<F&, const short_list<std::size_t>&>;
+  static_assert(suits,
                 "partita::shard<T>(everyone, layout, extents, f): requires an f that is called with a global index, a "
                 "list of numbers; write [](const auto& i) { return 10.0 * i[0] + i[1]; }");
   require_layout(layout, extents);
   const std::uint64_t number = noted_tensor<T>(on, "shard", layout, extents);
   const sharding finished = bare(layout.finished());
   sharded_tensor<T> x = tensor_of<T>(on, finished, extents, tensor_block<T>(shape_of_box(on->box(finished, extents))));
-  x.for_each_local([&](const short_list<std::size_t>& index, T& element) { element = static_cast<T>(f(index)); });
+  if constexpr (suits)
+    x.for_each_local([&](const short_list<std::size_t>& index, T& element) { element = static_cast<T>(f(index)); });
   x.state()->block = resharded(*on, x.state()->block, finished, bare(layout), extents);
   x.state()->layout = layout;
   x.state()->number = number;

@@ -34,7 +34,11 @@ consteval bool has_real_elements() {
   static_assert(are_real,
                 "partita: softmax, log_softmax, attention, cross_entropy and norms require real elements; apply them "
                 "to real(z), imag(z), abs(z) or angle(z), which are in partita/sharded/complex.hpp");
-  return are_real;
+  constexpr bool are_fractions = !std::is_integral_v<element_of_tensor<X>>;
+  static_assert(are_fractions,
+                "partita: exp, log, sin and other functions of real numbers, and softmax(x), require elements that are "
+                "no integers; cast x to float or double");
+  return are_real && are_fractions;
 }
 /// f of a tensor of real numbers. A plain array is converted to a tensor without a mesh, and the result back to an
 /// array.
@@ -200,12 +204,6 @@ template <detail::any_tensor X, std::size_t D>
 auto softmax(const X& given, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, "partita::softmax(x, dimensions<d>): requires a dimension that x has");
   if constexpr (detail::has_dimensions<X, D>) return detail::softmax_along<static_cast<std::ptrdiff_t>(D)>(given);
-}
-template <class X>
-  requires(!detail::any_tensor<X>)
-auto softmax(const X&) {
-  static_assert(detail::dependent_false<X>, "partita::softmax(x): requires a tensor or an array of a known rank");
-  return detail::rejected_call{};
 }
 template <detail::any_tensor X>
 auto log_softmax(const X& given) {

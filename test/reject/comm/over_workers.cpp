@@ -11,7 +11,7 @@
 // first NO_NUMBER: partita::sum_over\(everyone, x\) and its kind: requires a number
 // lines NO_NUMBER: 12
 // first NO_WORLD: partita::sum_over\(everyone, x\): requires the world first
-// lines NO_WORLD: 16
+// lines NO_WORLD: 12
 #include <complex>
 #include <partita/comm/over_workers.hpp>
 

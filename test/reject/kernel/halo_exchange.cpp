@@ -25,7 +25,9 @@
 // first NO_PARTITION: partita::halo_exchange\(p, widths, boundaries\): requires a partition, widths
 // lines NO_PARTITION: 12
 // first CELLS: partita::for_interior\(cells, f\), for_border: requires an f that is called with the global index
-// lines CELLS: 16
+// lines CELLS: 12
+// first NO_CELLS: partita::for_interior\(cells, f\): requires the cells of a halo exchange first
+// lines NO_CELLS: 12
 #include <partita/kernel/halo_exchange.hpp>
 
 using namespace partita;
@@ -61,5 +63,7 @@ void calls(const partition<extents<2, 2>>& p, const xt::xtensor<float, 2>& x, co
   halo_exchange refused(p.world(), {.before = {1, 1}, .after = {1, 1}}, boundary::zero);
 #elif defined(CELLS)
   for_border(halo_cells<2>(), [](std::size_t, std::size_t) {});
+#elif defined(NO_CELLS)
+  for_interior([](const auto&) {}, h.cells());
 #endif
 }
