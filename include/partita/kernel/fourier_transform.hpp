@@ -415,7 +415,7 @@ class fourier_operator {
 /// batches. Without p_y the layout of the result is left to the kernel, which saves a move; ask
 /// `result_partition(extents)`. Several fields are moved together: `auto [u, v, w] = f(x, y, z);`.
 /// Shapes:   x is this worker's block on p_x, in any decomposition that tiles the tensor; the result is its block on
-///           p_y, in the balanced decomposition. A worker outside p_y gets a block without elements.
+///           p_y, in the balanced decomposition. A worker outside p_y gets no elements, as of block_from.
 /// Requires: partitions of the rank of x, dimensions below it, each once, elements of the kind [compile time]; blocks
 ///           that fit together, fields of one shape, extents that have such a transform [shape_error, on all workers].
 /// Cost:     each dimension is transformed where it is whole, so dimensions that are not cut move nothing. The others

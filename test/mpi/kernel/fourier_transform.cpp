@@ -512,6 +512,32 @@ BOOST_AUTO_TEST_CASE(it_composes_with_other_operators_and_is_measured_and_copied
   BOOST_TEST(f.result_partition(extents<6, 10>{}).extents()[0] == 1U);
 }
 
+BOOST_AUTO_TEST_CASE(a_result_of_no_block_has_the_shape_that_block_from_gives) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size();
+  const extents points(P + 2, std::size_t{3});  // the layout of the spectrum has at most 3 workers
+  const auto p = everyone.partition(extents(P, std::size_t{1}));
+  const auto few = everyone.partition<1, 1>();
+  const xt::xtensor<number, 2> x =
+      block_from<number>(p, points, [](auto i, auto j) { return number(1.0 * i, 2.0 * j); });
+  auto f = fourier_transform<0, 1>(p);
+  const xt::xtensor<double, 2> twice = block_from(f.result_partition(points), points, [](auto, auto) { return 2.0; });
+  xt::xtensor<number, 2> waves = f(x);
+  BOOST_TEST((waves.shape() == twice.shape()));
+  waves *= twice;
+  double off = 0;
+  const xt::xtensor<number, 2> doubled = f.inverse(points)(waves);
+  for (std::size_t k = 0; k < x.size(); ++k) off = std::max(off, std::abs(doubled.data()[k] - 2.0 * x.data()[k]));
+  BOOST_TEST(largest(off) < 1e-12);
+
+  auto half = fourier_transform<0, 1>(few, few, real_to_complex, {.real_extent = 3});
+  const xt::xtensor<double, 2> one = block_from(few, points, [](auto i, auto j) { return 1.0 * i - 2.0 * j; });
+  const xt::xtensor<number, 2> spectrum = half(one);
+  BOOST_TEST((spectrum.shape() ==
+              block_from<number>(few, extents(P + 2, std::size_t{2}), [](auto, auto) { return number(); }).shape()));
+  BOOST_TEST((half.adjoint(spectrum).shape() == one.shape()));
+}
+
 BOOST_AUTO_TEST_CASE(views_of_any_strides_are_read_and_filled) {
   const world everyone(test::workers());
   const auto p = everyone.partition(extents<1, 1>());
@@ -523,12 +549,12 @@ BOOST_AUTO_TEST_CASE(views_of_any_strides_are_read_and_filled) {
   const xt::xtensor<double, 2> whole = x, y = f(whole);
   BOOST_TEST(same(f(x), y));
   BOOST_TEST(same(f(2.0 * x / 2.0), y));
-  xt::xtensor<double, 2> room({8 * n, 8 * n});
+  xt::xtensor<double, 2> room({std::size_t{8}, 8 * n});  // no elements on other workers, as their results
   room.fill(0);
   auto view = xt::view(room, xt::range(0, 8, 2), xt::range(1, 8, 2));
   f.into(x, view);
   BOOST_TEST(same(xt::xtensor<double, 2>(view), y));
-  xt::xtensor<double, 2> wider_room({4 * n, 12 * n});  // the same extents and alignment, other strides
+  xt::xtensor<double, 2> wider_room({std::size_t{4}, 12 * n});  // the same extents and alignment, other strides
   wider_room.fill(0);
   auto other = xt::view(wider_room, xt::all(), xt::range(1, 12, 3));
   f.into(x, other);

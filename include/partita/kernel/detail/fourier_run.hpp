@@ -126,11 +126,14 @@ class fourier_run {
   }
 
   void transform_here() {
-    if (!stage(done_).p.active()) {  // no block here: an empty one, of what the elements are after this layout
+    const fourier_stage<Rank>& here = stage(done_);
+    if (!here.p.active()) {  // no block here: an empty one as block_from gives it, of what the elements are afterwards
+      const std::size_t batch =
+          balanced_part((forward_ ? here.after : here.before)[0], here.p.grid().shape()[0], 0).size();
       is_out_ = is_out_ || converts(done_);
       for (std::size_t f = 0; f < N; ++f) {
-        if (is_out_) at<Out>()[f].hold(tensor<Out>(zero_volume<Out, Rank>()));
-        else at<In>()[f].hold(tensor<In>(zero_volume<In, Rank>()));
+        if (is_out_) at<Out>()[f].hold(tensor<Out>(zero_volume<Out, Rank>(batch)));
+        else at<In>()[f].hold(tensor<In>(zero_volume<In, Rank>(batch)));
       }
     } else if (converts(done_)) {
       if constexpr (!std::is_same_v<In, Out>) {
