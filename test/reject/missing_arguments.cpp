@@ -23,6 +23,10 @@
 // lines A_NUMBER_COMPOSED: 12
 // first SAVED: partita::save_npy\(path, p, extents, x\): requires the extents of the whole tensor
 // lines SAVED: 12
+// first SAVED_BRACES: partita::save_npy\(path, p, extents, x\): requires .* write save_npy\("w.npy", p, extents
+// lines SAVED_BRACES: 12
+// first NAMED_BRACES: partita::named\(name, p, extents, x\): requires .* write named\("w", p, extents
+// lines NAMED_BRACES: 12
 // first LOADED: partita::load_npy<T, rank>\(path, p\): requires the element type and the rank
 // lines LOADED: 12
 // first LOADED_OF_FLOAT: partita::load_npy<T, rank>\(path, p\): requires the element type and the rank
@@ -80,6 +84,10 @@ void calls(const world& everyone, const xt::xtensor<double, 2>& x, const xt::xte
   auto refused = compose(r, 3);
 #elif defined(SAVED)
   save_npy("a.npy", p, x);
+#elif defined(SAVED_BRACES)
+  save_npy("a.npy", p, {8, 6}, x);
+#elif defined(NAMED_BRACES)
+  auto refused = named("a", p, {8, 6}, x);
 #elif defined(LOADED)
   auto refused = load_npy("a.npy", p);
 #elif defined(LOADED_OF_FLOAT)

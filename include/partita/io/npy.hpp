@@ -145,7 +145,7 @@ auto load_npy(const std::string&, const partition<Extents>&, const Policies&...)
 PARTITA_FALLBACK_OVERLOAD(save_npy) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::save_npy(path, p, extents, x): requires a path, a partition, the extents of the whole tensor "
-                "and a block, in this order");
+                "and a block, in this order; write save_npy(\"w.npy\", p, extents(8, 12), w)");
   return detail::rejected_call{};
 }
 

@@ -200,7 +200,7 @@ class checkpoint_saver {
 PARTITA_FALLBACK_OVERLOAD(named) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::named(name, p, extents, x): requires a name, a partition, the extents of the whole tensor "
-                "and a block, in this order");
+                "and a block, in this order; write named(\"w\", p, extents(8, 12), w)");
   return detail::rejected_call{};
 }
 

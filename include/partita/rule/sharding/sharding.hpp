@@ -8,6 +8,7 @@
 #include <partita/rule/sharding/bounded_list.hpp>
 #include <partita/rule/sharding/mesh.hpp>
 #include <partita/rule/sharding/pending_reduction.hpp>
+#include <type_traits>
 
 namespace partita {
 
@@ -215,6 +216,11 @@ struct sharding {
 template <class... Entry>
 constexpr sharding mesh::layout(const Entry&... entries) const {
   static_assert(sizeof...(Entry) <= most_dimensions, "partita::mesh::layout: requires at most 16 dimensions");
+  constexpr bool are_names = (std::is_convertible_v<const Entry&, const char*> && ...);
+  static_assert(
+      are_names,
+      "partita::mesh::layout: requires the axes of each dimension as characters, \"\" where no axis shards it; "
+      "write layout(\"data\", \"\"), or layout(name.c_str(), \"\") for a std::string");
   sharding s(*this, sizeof...(Entry));
   [[maybe_unused]] std::size_t d = 0;
   [[maybe_unused]] const auto add = [&](const char* entry) {
@@ -236,7 +242,7 @@ constexpr sharding mesh::layout(const Entry&... entries) const {
     }
     s = s.cut(d++, by);
   };
-  (add(entries), ...);
+  if constexpr (are_names) (add(entries), ...);
   return s;
 }
 
