@@ -21,8 +21,6 @@
 // lines NO_FUNCTION: 12
 // first A_NUMBER: partita::elementwise\(f, lhs, rhs\): requires a function of two elements first
 // lines A_NUMBER: 12
-// first TWO_INDICES: partita::shard<T>\(everyone, layout, extents, f\): requires a function of the global index
-// lines TWO_INDICES: 18
 // first STRING_LAYOUT: partita::mesh::layout: requires the axes of each dimension as characters
 // lines STRING_LAYOUT: 12
 #include <partita/partita.hpp>
@@ -57,8 +55,6 @@ void calls(const world& everyone, const xt::xtensor<double, 2>& x) {
   auto refused = elementwise(x, x);
 #elif defined(A_NUMBER)
   auto refused = elementwise(3, x, x);
-#elif defined(TWO_INDICES)
-  auto refused = shard<double>(everyone, devices.layout("data"), {6}, [](auto i, auto j) { return 1.0 * i * j; });
 #elif defined(STRING_LAYOUT)
   auto refused = devices.layout(std::string("data"), "");
 #endif
