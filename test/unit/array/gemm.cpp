@@ -59,6 +59,21 @@ BOOST_AUTO_TEST_CASE(one_row_few_rows_and_many_rows_are_the_same_sums) {
       }
 }
 
+BOOST_AUTO_TEST_CASE(factors_of_any_strides_are_multiplied) {
+  const std::size_t m = 5, k = 4, n = 6;
+  const auto memory = integers(9, 60, 2);
+  for (const std::size_t rows : {m, std::size_t{1}})
+    for (const std::ptrdiff_t down : {-7, -1, 0, 1, 2, 3, 4, 5, 8})
+      for (const std::ptrdiff_t along : {-5, -1, 0, 1, 2, 3, 4, 5, 9}) {
+        const double* const middle = memory.data() + 270;
+        const strided<const double, 2> a{middle, {rows, k}, {down, along}}, b{middle + 7, {k, n}, {along, down}};
+        const auto plain = integers(rows, k, 5), other = integers(k, n, 6);
+        BOOST_TEST(right(a, block_of(other), 1), "a of strides " << down << " and " << along);
+        BOOST_TEST(right(block_of(plain), b, 0), "b of strides " << along << " and " << down);
+        BOOST_TEST(right(a, b, 1), "strides " << down << " and " << along);
+      }
+}
+
 BOOST_AUTO_TEST_CASE(no_extent_gives_nothing_or_zeros) {
   const auto a = integers(2, 0, 1), b = integers(0, 3, 1);
   BOOST_TEST(right(block_of(a), block_of(b), 0));

@@ -1,4 +1,5 @@
 // In-place operations do not change the shape of their target, and work if the operand overlaps the target.
+#include <partita/array/as_rank_of_memory.hpp>
 #include <partita/array/in_place.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -65,6 +66,26 @@ BOOST_AUTO_TEST_CASE(operands_that_overlap_the_target_are_read_first) {
   BOOST_TEST((u == matrix{{4, 10}, {10, 16}}));
   add_in_place(u, 2.0 * xt::transpose(u));
   BOOST_TEST((u == matrix{{12, 30}, {30, 48}}));
+}
+
+/// A target and an operand that are views of one array, with steps of both signs: the result is that of a copy.
+BOOST_AUTO_TEST_CASE(views_of_one_array_are_read_first_wherever_they_overlap) {
+  const std::size_t n = 4;
+  for (std::size_t from = 0; from + n <= 12; ++from)
+    for (std::size_t at = 0; at + n <= 12; ++at)
+      for (const std::ptrdiff_t steps : {1, -1})
+        for (const std::ptrdiff_t way : {1, -1}) {
+          vector all = xt::arange<double>(1, 13);
+          const auto view = [&](std::size_t first, std::ptrdiff_t step) {
+            const auto begin = static_cast<std::ptrdiff_t>(step > 0 ? first : first + n - 1);
+            return as_rank<1>(all.data() + begin, std::array<std::size_t, 1>{n}, std::array<std::ptrdiff_t, 1>{step});
+          };
+          auto target = view(at, steps);
+          const auto operand = view(from, way);
+          const vector before = target, added = operand;
+          add_in_place(target, operand);
+          BOOST_TEST((target == before + added), at << " and " << from << ", steps " << steps << " and " << way);
+        }
 }
 
 BOOST_AUTO_TEST_CASE(empty_targets_stay_empty) {

@@ -1,6 +1,7 @@
 // The error for a product that overflows.
 #include <partita/core/index.hpp>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 #include "refused.hpp"
@@ -22,6 +23,10 @@ BOOST_AUTO_TEST_CASE(a_product_that_cannot_be_counted_is_an_error_that_names_the
                product_of<partition_error>(partita::index<2>{half, half}, "partita::call");
              }).find("partita::call: requires a product") == 0U);
   BOOST_TEST(refused([] { volume_of(partita::index<3>{half, half, 0}); }).empty());
+  // in any order: a later factor does not make up for an overflow
+  partita::index<4> all{1, 2, half, half};
+  do BOOST_TEST(!refused<shape_error>([&] { volume_of(all); }).empty());
+  while (std::next_permutation(all.begin(), all.end()));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -55,6 +55,13 @@ BOOST_AUTO_TEST_CASE(a_propagation_is_written_a_line_a_tensor_and_a_line_a_move)
              "operand 0 (data, )\n"
              "result 0 (data, )\n"
              "before, operand 0 moves: 768 bytes to a worker\n");
+  for (std::size_t t = 0; t < p.operands.size() + p.results.size(); ++t) {  // each tensor has its place
+    propagation one{p.operands, p.results};
+    one.reshards.push_back(p.reshards[0]);
+    one.reshards[0].tensor = static_cast<decltype(reshard_need::tensor)>(t);
+    BOOST_TEST(streamed(one).find(t < p.operands.size() ? "before, operand 0" : "after, result 0") !=
+               std::string::npos);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(an_explanation_says_every_decision_with_the_letters_of_the_rule) {

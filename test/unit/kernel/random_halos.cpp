@@ -1,6 +1,7 @@
 // Random halos by the sequential executor: random decompositions, widths and boundaries on both sides of every
 // dimension, also with blocks that are empty or narrower than the halo. Every cell is a copy of the cell in the
 // definition, and the adjoint adds every cell to that cell.
+#include <partita/kernel/halo_cells.hpp>
 #include <partita/kernel/sequentially.hpp>
 #include <partita/plan/halo_rounds.hpp>
 
@@ -180,6 +181,33 @@ BOOST_AUTO_TEST_CASE(reflected_ghosts_are_narrower_than_the_tensor) {
   const std::vector<xt::xtensor<double, 1>> x{xt::ones<double>({3}), xt::ones<double>({2})};
   sequentially::halo_exchange h(p, halo_widths<1>{{5}, {0}}, boundary::reflect);
   BOOST_CHECK_THROW(h(x), shape_error);
+}
+
+/// The interior and the border are all own cells, each once; a cell is interior if all cells within the widths are own.
+BOOST_AUTO_TEST_CASE(interior_and_border_are_the_cells_of_a_block) {
+  std::mt19937 random(12);
+  for (int turn = 0; turn < 500; ++turn) {
+    box<2> block;
+    halo_widths<2> widths;
+    for (std::size_t d = 0; d < 2; ++d) {
+      block.start[d] = below(random, 4), block.stop[d] = block.start[d] + below(random, 6);
+      widths.before[d] = below(random, 4), widths.after[d] = below(random, 4);
+    }
+    const halo_cells<2> cells(block, widths, {});
+    std::vector<std::size_t> interior(100, 0), border(100, 0);
+    for_interior(cells, [&](const partita::index<2>& i) { ++interior.at(10 * i[0] + i[1]); });
+    for_border(cells, [&](const partita::index<2>& i) { ++border.at(10 * i[0] + i[1]); });
+    const auto is_inside = [&](std::size_t i, std::size_t d) {
+      return i >= block.start[d] + widths.before[d] && i + widths.after[d] < block.stop[d];
+    };
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < 10; ++i)
+      for (std::size_t j = 0; j < 10; ++j) {
+        const bool own = block.contains({i, j}), inner = own && is_inside(i, 0) && is_inside(j, 1);
+        wrong += interior[10 * i + j] != (inner ? 1U : 0U) || border[10 * i + j] != (own && !inner ? 1U : 0U);
+      }
+    BOOST_TEST(wrong == 0U);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -113,4 +113,37 @@ BOOST_AUTO_TEST_CASE(random_convolutions_are_what_loops_over_every_tap_give) {
     BOOST_TEST(kind > wanted / 8);
 }
 
+/// Every limit of the options, on both sides of it.
+BOOST_AUTO_TEST_CASE(options_are_refused_beyond_their_limits_and_taken_at_them) {
+  using options = convolution_options<1>;
+  for (std::size_t n = 1; n <= 4; ++n)
+    for (std::size_t padding = 0; padding <= 5; ++padding)
+      for (std::size_t kernel = 1; kernel <= 5; ++kernel)
+        for (std::size_t dilation = 1; dilation <= 2; ++dilation)
+          for (const padding_mode mode :
+               {padding_mode::zeros, padding_mode::circular, padding_mode::reflect, padding_mode::replicate}) {
+            const options o{.in_channels = 2,
+                            .out_channels = 4,
+                            .kernel = kernel,
+                            .padding = padding,
+                            .dilation = dilation,
+                            .groups = 2,
+                            .mode = mode};
+            const bool fills = mode == padding_mode::circular  ? padding <= n
+                               : mode == padding_mode::reflect ? padding < n
+                                                               : true;
+            const bool fits = dilation * (kernel - 1) + 1 <= n + 2 * padding;
+            BOOST_TEST(convolution_error(o).empty());
+            BOOST_TEST(convolution_error(o, {1, 2, n}).empty() == (fills && fits),
+                       "padding " << padding << ", kernel " << kernel << " of " << n);
+            BOOST_TEST(!convolution_error(o, {1, 3, n}).empty());
+          }
+  for (std::size_t in = 0; in <= 4; ++in)
+    for (std::size_t out = 0; out <= 4; ++out)
+      for (std::size_t groups = 0; groups <= 4; ++groups)
+        BOOST_TEST(
+            convolution_error(options{.in_channels = in, .out_channels = out, .kernel = 1, .groups = groups}).empty() ==
+            (groups != 0 && in % groups == 0 && out % groups == 0));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,7 +1,11 @@
 // Group plans are consistent: all members of a group have the same description of it.
 #include <partita/plan/group_plan.hpp>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <partita/comm/mesh_groups.hpp>
+#include <set>
+#include <vector>
 
 using namespace partita;
 
@@ -48,6 +52,43 @@ BOOST_AUTO_TEST_CASE(workers_that_agree_in_the_kept_dimensions_sum_among_themsel
     BOOST_TEST(plan.small == (g.position == 0));
   }
   BOOST_TEST(plan_sum_groups(p, {true, true, true}, 8).groups.empty());
+}
+
+/// Groups along some axes are the workers that differ in these axes alone, from any first worker on.
+BOOST_AUTO_TEST_CASE(groups_along_axes_are_their_definition) {
+  const mesh m{axis{"a", 2}, axis{"b", 3}, axis{"c", 2}};
+  const char* const names[] = {"a", "b", "c", "a+b", "a+c", "b+c", "a+b+c"};
+  const std::uint32_t sets[] = {1, 2, 4, 3, 5, 6, 7};
+  for (std::size_t k = 0; k < 7; ++k)
+    for (const std::size_t first : {0U, 1U, 5U}) {
+      const worker_groups groups = groups_along(m, names[k], first);
+      for (std::size_t v = 0; v < m.size(); ++v)
+        for (std::size_t w = 0; w < m.size(); ++w) {
+          bool together = true;
+          for (std::size_t a = 0; a < 3; ++a)
+            together = together && ((sets[k] >> a & 1U) != 0 || coordinate_of(m, v, a) == coordinate_of(m, w, a));
+          BOOST_TEST((groups.group_of(first + v) == groups.group_of(first + w)) == together, names[k]);
+        }
+      for (std::size_t w = 0; w < first; ++w) BOOST_TEST(groups.group_of(w) == groups.size());
+    }
+}
+
+/// Lists of groups that differ, if only in where one ends and the next begins, have different fingerprints.
+BOOST_AUTO_TEST_CASE(groups_that_differ_have_different_fingerprints) {
+  std::vector<std::vector<std::vector<std::size_t>>> all;
+  std::vector<std::size_t> order{0, 1, 2, 3};
+  do
+    for (unsigned cuts = 0; cuts < 8; ++cuts) {  // bit k: a group ends behind place k
+      auto& lists = all.emplace_back(1);
+      for (std::size_t k = 0; k < 4; ++k) {
+        lists.back().push_back(order[k]);
+        if (k < 3 && (cuts >> k & 1U) != 0) lists.emplace_back();
+      }
+    }
+  while (std::next_permutation(order.begin(), order.end()));
+  std::set<std::uint64_t> numbers;
+  for (const auto& lists : all) numbers.insert(worker_groups(lists).fingerprint());
+  BOOST_TEST(numbers.size() == all.size());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

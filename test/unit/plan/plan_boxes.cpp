@@ -88,6 +88,7 @@ void check(const box_overlaps& all, const std::string& name) {
   std::size_t sent = 0, received = 0, most = 0;
   for (std::size_t w = 0; w < all.had().size(); ++w) {
     plans.push_back(plan_boxes(all, w));
+    BOOST_TEST((plans[w].gives == all.had()[w].there && plans[w].takes == all.wanted()[w].there), name);
     held.push_back(block_of(all.had()[w]));
     sent += plans[w].elements_sent(), received += plans[w].elements_received();
     most = std::max(most, plans[w].elements_received());

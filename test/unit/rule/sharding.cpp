@@ -195,4 +195,106 @@ BOOST_AUTO_TEST_CASE(what_is_cut_over_an_axis_has_no_cotangent_to_be_summed_over
     }
 }
 
+/// Which pending reductions an operation passes on, as a table of its definition.
+BOOST_AUTO_TEST_CASE(sums_and_means_pass_linear_operations_and_extremes_monotone_ones) {
+  using kinds = pending_reduction;
+  for (const kinds kind : {kinds::none, kinds::sum, kinds::avg, kinds::max, kinds::min}) {
+    const bool is_one = kind != kinds::none, adds = kind == kinds::sum || kind == kinds::avg,
+               compares = kind == kinds::max || kind == kinds::min;
+    BOOST_TEST(commutes(linearity::movement, kind) == is_one, name_of(kind));
+    BOOST_TEST(commutes(linearity::additive, kind) == adds, name_of(kind));
+    BOOST_TEST(commutes(linearity::multilinear, kind) == adds, name_of(kind));
+    BOOST_TEST(commutes(linearity::monotone, kind) == compares, name_of(kind));
+    BOOST_TEST(!commutes(linearity::none, kind), name_of(kind));
+    for (const kinds by : {kinds::sum, kinds::avg, kinds::max, kinds::min}) {
+      const bool both_add = adds && (by == kinds::sum || by == kinds::avg);
+      BOOST_TEST(commutes(by, kind) == (by == kind || both_add), name_of(by) << " and " << name_of(kind));
+    }
+  }
+}
+
+/// An axis that is in use, in whichever way, is refused for every other use.
+BOOST_AUTO_TEST_CASE(an_axis_has_one_use) {
+  const sharding none(m, 2);
+  const std::vector<sharding> used{none.cut(0, axis_list(1)), none.partial(1), none.replicate("model"),
+                                   none.reduced(1)};
+  for (const sharding& s : used) {
+    BOOST_TEST(!refused<partition_error>([&] { (void)s.cut(1, axis_list(1)); }).empty(), s);
+    BOOST_TEST(!refused<partition_error>([&] { (void)s.partial(1); }).empty(), s);
+    BOOST_TEST(!refused<partition_error>([&] { (void)s.reduced(1); }).empty(), s);
+    BOOST_TEST(refused([&] {
+                 (void)s.cut(1, axis_list(0)), (void)s.partial(std::size_t{0}), (void)s.reduced(std::size_t{0});
+               }).empty(),
+               s);
+  }
+}
+
+/// Placements say every layout whose axes are in the order of the mesh, and no other one.
+BOOST_AUTO_TEST_CASE(placements_come_back_or_are_refused) {
+  const mesh three{axis{"a", 2}, axis{"b", 2}, axis{"c", 2}};
+  std::size_t said = 0, others = 0;
+  for (std::size_t code = 0; code < 64; ++code) {  // up to three axes of dimension 0
+    axis_list axes;
+    bool ascends = true;
+    for (std::size_t rest = code; rest != 0; rest /= 4) {
+      const std::size_t a = rest % 4;
+      if (a == 0 || axes.contains(a - 1)) break;
+      ascends = ascends && (axes.empty() || axes[axes.size() - 1] < a - 1);
+      axes.push_back(a - 1);
+    }
+    const sharding s = sharding(three, 2).cut(0, axes);
+    if (ascends) BOOST_TEST((sharding::of_placements(three, 2, s.placements()) == s), s);
+    else BOOST_TEST(!refused<partition_error>([&] { (void)s.placements(); }).empty(), s);
+    ++(ascends ? said : others);
+  }
+  BOOST_TEST((said > 0 && others > 0));
+}
+
+/// A norm needs the dimensions from its first one on unsharded, a softmax its one dimension, and no other.
+BOOST_AUTO_TEST_CASE(a_norm_leaves_the_dimensions_in_front_sharded) {
+  for (std::size_t rank = 1; rank <= 4; ++rank) {
+    const shape_list shape = shape_list::filled(rank, 8);
+    const auto expect = [&](const operation& of, std::size_t begin, std::size_t end) {
+      const rule r = of(shape_span(&shape, 1));
+      for (std::size_t d = 0; d < rank; ++d)
+        BOOST_TEST((r.factors[r.term(r.at(0, d), 0)].kind == factor_kind::replicate) == (d >= begin && d < end), r);
+    };
+    for (std::size_t begin = 0; begin < rank; ++begin) {
+      expect(rules::layer_norm(static_cast<std::ptrdiff_t>(begin)), begin, rank);
+      expect(rules::layer_norm(static_cast<std::ptrdiff_t>(begin) - static_cast<std::ptrdiff_t>(rank)), begin, rank);
+      expect(rules::softmax({static_cast<std::ptrdiff_t>(begin)}), begin, begin + 1);
+    }
+    expect(rules::rms_norm(), rank - 1, rank);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_dimension_is_split_into_equal_parts_or_not_at_all) {
+  for (std::size_t n = 1; n <= 8; ++n)
+    for (std::size_t parts = 1; parts <= 6; ++parts) {
+      const shape_list shape{3, n};
+      const auto made = [&] { return rules::split_evenly(1, parts)(shape_span(&shape, 1)); };
+      BOOST_TEST(refused<shape_error>([&] { (void)made(); }).empty() == (n % parts == 0), n << " into " << parts);
+      if (n % parts != 0) continue;
+      const rule r = bound(made(), spec_list(std::vector<spec>{spec(shape)}));
+      BOOST_TEST(r.result_count == parts);
+      BOOST_TEST((result_shape(r, parts - 1) == shape_list{3, n / parts}));
+    }
+}
+
+/// An entry -1 is the one extent with which there are as many elements; there is none, or it is not clear, beside 0.
+BOOST_AUTO_TEST_CASE(an_open_extent_is_found_by_counting_or_refused) {
+  for (std::size_t code = 0; code < 4 * 4 * 4 * 4; ++code) {
+    const std::size_t a = code % 4, b = code / 4 % 4, first = code / 16 % 4, second = code / 64;
+    const shape_list from{a, b};
+    const std::array<std::ptrdiff_t, 3> target{first == 0 ? 0 : static_cast<std::ptrdiff_t>(first), -1,
+                                               static_cast<std::ptrdiff_t>(second + 1)};
+    const std::size_t known = (first == 0 ? a : first) * (second + 1);
+    shape_list to;
+    const std::string said = refused<shape_error>([&] { to = reshaped(from, target); });
+    BOOST_TEST(said.empty() == (known != 0 && a * b % known == 0),
+               (text() << from << ", " << first << ", -1, " << second + 1));
+    if (said.empty()) BOOST_TEST((to == shape_list{first == 0 ? a : first, a * b / known, second + 1}));
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

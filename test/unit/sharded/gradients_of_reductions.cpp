@@ -75,6 +75,33 @@ BOOST_AUTO_TEST_CASE(a_variance_of_complex_elements_is_that_of_both_parts) {
     BOOST_TEST(std::abs(variance(z, dimensions<0>, correction)() - 38 / (3 - correction)) < 1e-14);
 }
 
+/// The gradient g of a real function of complex numbers: f(z + h) - f(z) is the real part of conj(g) h for small h.
+BOOST_AUTO_TEST_CASE(gradients_of_functions_of_complex_numbers_are_their_differences) {
+  using complex = std::complex<double>;
+  using line = xt::xtensor<complex, 1>;
+  const line z{{1, 2}, {-1.5, 0.5}, {0.25, -2}}, w{{0.5, -1}, {2, 0.25}, {-1, 3}};
+  const auto check = [&](const char* name, const auto& f) {
+    const line g = std::get<0>(value_and_gradient(f, z).gradients);
+    for (std::size_t k = 0; k < z.size(); ++k)
+      for (const complex h : {complex(1e-6, 0), complex(0, 1e-6)}) {
+        line before = z, after = z;
+        before(k) -= h, after(k) += h;
+        const double slope = (f(after)() - f(before)()) / 2;
+        BOOST_TEST(std::abs(slope - (std::conj(g(k)) * h).real()) < 1e-13, name << ", element " << k << " along " << h);
+      }
+  };
+  check("real", [](const auto& x) { return sum(square(real(x))); });
+  check("imag", [](const auto& x) { return sum(square(imag(x))); });
+  check("abs", [](const auto& x) { return sum(square(abs(x))); });
+  check("angle", [](const auto& x) { return sum(square(angle(x))); });
+  check("conj", [&](const auto& x) { return sum(real(multiply(conj(x), w))); });
+  check("multiply", [&](const auto& x) { return sum(imag(multiply(multiply(x, x), w))); });
+  check("divide", [&](const auto& x) { return sum(real(divide(w, x))); });
+  check("product_of", [](const auto& x) { return real(product_of(x, dimensions<0>)); });
+  check("imag of product_of", [](const auto& x) { return imag(product_of(multiply(x, x), dimensions<0>)); });
+  check("variance", [](const auto& x) { return variance(x, dimensions<0>); });
+}
+
 BOOST_AUTO_TEST_CASE(a_function_that_holds_a_parameter_of_another_gradient_is_refused) {
   const matrix c{{1, 2}, {3, 4}};
   for (const bool behind_an_operation : {false, true}) {
