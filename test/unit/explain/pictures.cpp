@@ -1,5 +1,6 @@
 // Pictures of movements: every block and every box is drawn inside the view, and the output is valid XML.
 #include <partita/explain/linear_picture.hpp>
+#include <partita/explain/pipeline_picture.hpp>
 #include <partita/explain/propagation_picture.hpp>
 #include <partita/explain/refused_broadcast_picture.hpp>
 #include <partita/explain/repartition_picture.hpp>
@@ -221,6 +222,21 @@ BOOST_AUTO_TEST_CASE(characters_that_mean_something_to_xml_are_escaped) {
   drawing on;
   on.words(0, 10, "a < b && c > d", {});
   BOOST_TEST(says(parse(on.svg()), "a < b && c > d"));
+}
+
+/// The shortest task of a pipeline is 24 wide, and the others as much wider as they take longer.
+BOOST_AUTO_TEST_CASE(tasks_of_a_pipeline_are_as_wide_as_they_are_long) {
+  const pipeline_shape shape{{0, 1}, 2};
+  for (const double shortest : {1e-6, 0.25, 3.0}) {
+    const pipeline_times times{{2 * shortest, shortest}, {3 * shortest, 5 * shortest}, {}};
+    const std::string svg = to_svg(simulate(shape, tasks_of(pipeline_order::gpipe, shape, times), times));
+    for (const int width : {24, 48, 72, 120}) {
+      const std::string said = " width=\"" + std::to_string(width) + "\" height=\"26\"";
+      std::size_t tasks = 0;
+      for (std::size_t at = svg.find(said); at != std::string::npos; at = svg.find(said, at + 1)) ++tasks;
+      BOOST_TEST(tasks == 2U, width);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

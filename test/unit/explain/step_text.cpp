@@ -87,6 +87,18 @@ BOOST_AUTO_TEST_CASE(what_takes_the_largest_share_of_a_step_is_what_binds) {
   BOOST_TEST(named == "computing;the bytes that move;starting messages;");
 }
 
+BOOST_AUTO_TEST_CASE(a_runner_up_takes_its_difference_to_the_best_more) {
+  const one_layer p;
+  search_answer found = search(p.g, {});
+  found.best.cost = {.computing = 2e-3};
+  for (const double more : {0.01, 0.25, 0.5, 1.0, 3.0}) {
+    found.runner_up.cost = {.computing = 2e-3 * (1 + more)};
+    found.runner_up.is_there = true;
+    const std::string said = ", " + std::string(detail::in_percent(more).c_str()) + " more, with\n";
+    BOOST_TEST(std::string(explain(found)).find(said) != std::string::npos, explain(found).c_str());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_limit_that_binds_is_named_with_what_it_costs) {
   graph g(m);  // rows need nothing moved but all of w; a worker that holds less of it has to sum
   g.apply(rules::matmul, {g.input({64, 256}, "x"), g.input({256, 16}, "w")}, "y");

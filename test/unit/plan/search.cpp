@@ -314,6 +314,17 @@ bool reads_copies_alone(const step_plan& plan) {
   return right;
 }
 
+/// What moves has the bytes of its block in the layout that it gets.
+bool moves_all_bytes(const step_plan& plan) {
+  const graph& g = *plan.done->program;
+  const std::vector<step_use> steps = steps_of(plan);
+  bool right = true;
+  for (std::size_t k = 0; k < steps.size(); ++k)
+    if (const step_event& e = plan.events[k]; e.done == step_event::what::move)
+      right = right && steps[k].bytes == g.block_bytes(value{e.of}, e.to, plan.model.element_bytes);
+  return right;
+}
+
 /// What is computed has its bytes: all results of an operation forward, the cotangents of all its operands backward.
 bool computes_all_bytes(const step_plan& plan) {
   const graph& g = *plan.done->program;
@@ -358,6 +369,7 @@ BOOST_AUTO_TEST_CASE(a_schedule_takes_no_less_than_computing_or_moving_and_no_mo
     BOOST_TEST(needs_all(plan));
     BOOST_TEST(reads_copies_alone(plan));
     BOOST_TEST(computes_all_bytes(plan));
+    BOOST_TEST(moves_all_bytes(plan));
     hidden += cost.seconds() < most * (1 - 1e-9);
   }
   BOOST_TEST(hidden > 0u);

@@ -2,6 +2,7 @@
 #include <partita/plan/step_plan.hpp>
 #include <partita/rule/sharding/rules.hpp>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <string>
 #include <vector>
@@ -175,6 +176,30 @@ BOOST_AUTO_TEST_CASE(the_work_of_a_product_is_divided_by_all_axes_that_cut_it) {
   BOOST_TEST(seconds(m.layout("", ""), m.layout("", "")) == 64. * 64 * 64);
   BOOST_TEST(seconds(m.layout("data", ""), m.layout("", "model")) == 64. * 64 * 64 / 8);
   BOOST_TEST(seconds(m.layout("", "data+model"), m.layout("data+model", "")) == 64. * 64 * 64 / 8);
+}
+
+/// The loops of a product are the factors of the two operands that have most together, if no tensor has as many.
+BOOST_AUTO_TEST_CASE(a_product_of_several_operands_takes_the_loops_of_its_largest_pair) {
+  const rule of_three("ij,jk,kl->il");
+  for (std::size_t code = 0; code < 81; ++code) {
+    std::size_t size[4], rest = code;
+    for (std::size_t& n : size) n = std::size_t{1} << 2 * (rest % 3), rest /= 3;
+    graph g(m);
+    const auto [i, j, k, l] = size;
+    g.apply(of_three, {g.input({i, j}), g.input({j, k}), g.input({k, l})}, "y");
+    const rule& how = g.operation(0).how;
+    const auto elements = [&](std::uint32_t factors) {
+      std::size_t n = 1;
+      for (std::size_t f = 0; f < how.factor_count; ++f) n *= (factors >> f & 1U) != 0 ? how.factors[f].size : 1;
+      return n;
+    };
+    std::size_t most = 0, of_tensors = 0;
+    for (std::size_t t = 0; t < 4; ++t) of_tensors = std::max(of_tensors, elements(how.factors_of(t)));
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t b = 0; b < a; ++b) most = std::max(most, elements(how.factors_of(a) | how.factors_of(b)));
+    const std::uint32_t loops = detail::step_estimate<graph>(g).operations[0].loops;
+    BOOST_TEST((most > of_tensors ? elements(loops) == most : loops == 0U), code);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
