@@ -1,8 +1,13 @@
 // Training resumes exactly from the saved state of an optimiser, also with different layouts and workers.
 #include "../support/folder.hpp"
 
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <iterator>
 #include <mpi_test.hpp>
 #include <partita/io/optimiser_state.hpp>
+#include <string>
 
 using namespace partita;
 
@@ -114,4 +119,43 @@ BOOST_AUTO_TEST_CASE(a_state_of_parameters_of_other_extents_is_refused) {
   sharded_adam<double> earlier({{v}, {w}}, {.learning_rate = 0.1});
   load_optimiser(path, everyone, earlier);
   BOOST_TEST(earlier.steps() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(files_of_another_element_type_on_one_worker_are_refused_on_all, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const test::folder folder(test::workers());
+  const std::string path = folder / "x.npy";
+  const auto p = everyone.partition(extents(everyone.size()));
+  const auto save = [&]<class T>(T one) { save_npy(path, p, extents(everyone.size()), xt::xtensor<T, 1>{one}); };
+  const auto load = [&]<class T>(T) { return load_npy<T, 1>(path, p).size(); };
+  save(1.0);
+  for (const std::size_t odd : {std::size_t{0}, everyone.size() - 1}) {
+    const bool is_odd = everyone.id() == odd;
+    BOOST_CHECK_THROW(is_odd ? save(std::int64_t{1}) : save(1.0), disagreement_error);
+    BOOST_CHECK_THROW(is_odd ? load(std::int64_t{1}) : load(1.0), disagreement_error);
+    BOOST_TEST(load(1.0) == 1U);  // the file is as it was
+  }
+}
+
+/// The bytes of a file depend on the values alone, also where an element has bytes that hold nothing.
+BOOST_AUTO_TEST_CASE(files_hold_nothing_of_the_memory_beside_the_values) {
+  const world everyone(test::workers());
+  const test::folder folder(test::workers());
+  const auto p = everyone.partition(extents(everyone.size()));
+  using line = xt::xtensor<long double, 1>;
+  std::string bytes[2];
+  for (const int filled : {0, 255}) {
+    line x(std::array<std::size_t, 1>{3});
+    std::memset(x.data(), filled, 3 * sizeof(long double));
+    for (std::size_t k = 0; k < 3; ++k) {
+      const long double value = static_cast<long double>(k) / 3;
+      std::memcpy(x.data() + k, &value, detail::value_bytes<long double>);
+    }
+    const std::string path = folder / ("x" + std::to_string(filled) + ".npy");
+    save_npy(path, p, extents(3 * everyone.size()), x);
+    std::ifstream file(path, std::ios::binary);
+    bytes[filled / 255].assign(std::istreambuf_iterator<char>(file), {});
+  }
+  BOOST_TEST(bytes[0].size() > 3 * sizeof(long double));
+  BOOST_TEST((bytes[0] == bytes[1]));
 }

@@ -62,7 +62,10 @@ BOOST_AUTO_TEST_CASE(workers_twice_or_outside_or_not_as_many_as_places) {
   const std::size_t n = everyone.size();
   expect_error_on_all<partition_error>("listed twice", [&] { everyone.partition<2>(workers{0, 0}); });
   expect_error_on_all<partition_error>("requires workers of a world of", [&] { everyone.partition(extents(n + 1)); });
-  expect_error_on_all<partition_error>("requires workers of a world of", [&] { everyone.partition<1>(workers{n}); });
+  for (const std::size_t beyond : {n, n + 1, n + 7}) {
+    const text said = text("requires workers of a world of ") << n << ", got worker " << beyond << " (";
+    expect_error_on_all<partition_error>(said.c_str(), [&] { everyone.partition<2>(workers{0, beyond}); });
+  }
   expect_error_on_all<partition_error>("requires as many workers", [&] { everyone.partition<2>(workers(0, 1)); });
   expect_error_on_all<partition_error>("places below", [&] { everyone.partition<1>().subset<1>(workers{1}); });
   expect_error_on_all<partition_error>("requires as many workers", [&] { everyone.partition<1>().reshape<1, 2>(); });

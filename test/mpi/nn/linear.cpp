@@ -254,4 +254,18 @@ BOOST_AUTO_TEST_CASE(takes_batches_of_any_rank) {
   }
 }
 
+/// The parts of complex weights are drawn for themselves: within the bound of real ones / sqrt(2), and not alike.
+BOOST_AUTO_TEST_CASE(both_parts_of_complex_weights_are_random) {
+  const world everyone(test::workers());
+  const auto one = everyone.partition<1, 1>();
+  const linear<std::complex<double>> layer(one, one, one, {.in_features = 8, .out_features = 500});
+  double most[2] = {}, both = 0, squares = 0;
+  for (const auto& w : layer.weight()) {
+    most[0] = std::max(most[0], std::abs(w.real())), most[1] = std::max(most[1], std::abs(w.imag()));
+    both += w.real() * w.imag(), squares += std::norm(w) / 2;
+  }
+  for (const double part : most) BOOST_TEST((!one.active() || (part < 0.25 && part > 0.24)));
+  BOOST_TEST((!one.active() || std::abs(both) < 0.05 * squares));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

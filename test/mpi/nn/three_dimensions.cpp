@@ -3,13 +3,16 @@
 #include "layer_twin.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <partita/nn/initialise_convolution.hpp>
 #include <partita/nn/layer.hpp>
 #include <partita/nn/pooling.hpp>
 #include <partita/nn/transposed_convolution.hpp>
 #include <partita/nn/upsampling.hpp>
 
 #include "convolution_oracle.hpp"
+#include "refused.hpp"
 
 namespace {
 
@@ -136,6 +139,46 @@ BOOST_AUTO_TEST_CASE(a_transposed_convolution_of_cubes_is_the_adjoint_of_the_who
   l.weight() = oracle.w;
   expect_as_whole(p, l, x, y, dy, oracle.forward(dy));
   BOOST_TEST((l.weight_gradient() == 2 * dw));
+}
+
+/// Weights are uniform in (-b, b): by default 1 / b^2 is the number of weights of one output; kaiming_uniform and
+/// xavier_uniform divide 6 by that number, and by the sum of those of one input and of one output.
+BOOST_AUTO_TEST_CASE(weights_of_convolutions_are_uniform_within_the_bound_of_their_definition) {
+  const world everyone(test::workers());
+  const auto p = over_features(everyone);
+  const auto expect = [](const block& w, double bound) {
+    if (w.size() == 0) return;
+    BOOST_TEST(xt::amax(xt::abs(w))() < bound);
+    BOOST_TEST(xt::amax(xt::abs(w))() > 0.95 * bound);
+    BOOST_TEST(std::abs(xt::mean(w)()) < 0.1 * bound);
+    BOOST_TEST(std::abs(3 * xt::mean(w * w)() / (bound * bound) - 1) < 0.1);
+  };
+  for (const std::size_t groups : {1U, 2U}) {
+    const std::size_t in = 10, out = 16, taps = 2 * 3 * 1;
+    const double of_output = static_cast<double>(in / groups * taps),
+                 of_input = static_cast<double>(out / groups * taps);
+    convolution<double, 3> layer(
+        p, {.in_channels = in, .out_channels = out, .kernel = {2, 3, 1}, .groups = groups, .seed = 7});
+    expect(layer.weight(), 1 / std::sqrt(of_output));
+    kaiming_uniform(layer, 3);
+    expect(layer.weight(), std::sqrt(6 / of_output));
+    xavier_uniform(layer, 3);
+    expect(layer.weight(), std::sqrt(6 / (static_cast<double>(out * taps) + of_output)));
+    transposed_convolution<double, 3> back(
+        p, {.in_channels = in, .out_channels = out, .kernel = {2, 3, 1}, .groups = groups, .seed = 7});
+    expect(back.weight(), 1 / std::sqrt(of_input));
+  }
+  for (std::size_t stride = 1; stride <= 3; ++stride)
+    for (std::size_t more = 0; more <= 3; ++more) {
+      const auto made = [&] {
+        transposed_convolution<double, 3>(p, {.in_channels = 1,
+                                              .out_channels = 1,
+                                              .kernel = {1, 1, 1},
+                                              .stride = {1, stride, 1},
+                                              .output_padding = {0, more, 0}});
+      };
+      BOOST_TEST(test::refused<shape_error>(made).empty() == (more < stride));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(pooling_of_cubes_is_that_of_the_whole) {

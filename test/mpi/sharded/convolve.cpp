@@ -1,9 +1,11 @@
 // Convolutions of sharded tensors, and their gradients, exactly equal those of the whole tensors for all layouts.
+#include "check_bound.hpp"
 #include "check_operation.hpp"
 
 #include <partita/sharded/convolve.hpp>
 #include <partita/sharded/movements.hpp>
 #include <partita/sharded/traced_function.hpp>
+#include <refused.hpp>
 
 using namespace partita;
 
@@ -88,4 +90,37 @@ BOOST_AUTO_TEST_CASE(neighbours_give_the_cells_that_places_look_at, *test::at_le
              neighbours * sizeof(long long));
   const no_implicit_reshard written_down;
   BOOST_CHECK_THROW(convolve<1>(x, w, {.padding = {1}}), partition_error);
+}
+
+BOOST_AUTO_TEST_CASE(a_program_that_reads_wider_windows_has_the_bits_of_one_that_does_not) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const auto two = [](const auto& x, const auto& v, const auto& w) {
+    return convolve<1>(relu(convolve<1>(x, v, {.padding = {1}})), w, {.padding = {2}});
+  };
+  for (const std::size_t cells :
+       {std::size_t{3}, 5 * everyone.size() + 2}) {  // few: windows reach over several workers
+    const auto program = trace(two, spec(m.layout("", "", "a"), {2, 2, cells}), spec(m.layout("", "", ""), {3, 2, 3}),
+                               spec(m.layout("", "", ""), {2, 3, 5}));
+    auto apart = program.bind<double>(everyone, {0, 1, 2});
+    auto wider = program.bind<double>(everyone, {0, 1, 2}, {.wider_windows = true, .model = {.multiply_adds = 1e20}});
+    const auto x = [&](std::size_t k) { return test::argument(everyone, program, k); };
+    const auto y = apart(x(0), x(1), x(2));
+    BOOST_TEST(test::same_blocks(wider(x(0), x(1), x(2)), y));
+    const auto dy = test::made(everyone, layout_of_cotangent(y.layout()), y.extents(), 9);
+    const auto expected = apart.backward(dy), gradients = wider.backward(dy);
+    for (std::size_t k = 0; k < 3; ++k) BOOST_TEST(test::same_blocks(expected[k], gradients[k]));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(images_and_filters_of_other_channels_are_refused) {
+  for (std::size_t images = 1; images <= 4; ++images)
+    for (std::size_t first = 1; first <= 4; ++first)
+      for (std::size_t second = 1; second <= 4; ++second) {
+        const tensor x = test::plain({2, images, 5}, 1), w = test::plain({first, second, 3}, 2);
+        const auto is_refused = [](auto call) { return !test::refused<shape_error>(call).empty(); };
+        BOOST_TEST(is_refused([&] { (void)convolve<1>(x, w); }) == (images != second));
+        BOOST_TEST(is_refused([&] { (void)convolve<1, 2>(x, w); }) == (images != 2 * second || first % 2 != 0));
+        BOOST_TEST(is_refused([&] { (void)convolve_transposed<1>(x, w); }) == (images != first));
+      }
 }

@@ -10,10 +10,12 @@
 #include <partita/sharded/arithmetic.hpp>
 #include <partita/sharded/attention.hpp>
 #include <partita/sharded/einsum.hpp>
+#include <partita/sharded/gather.hpp>
 #include <partita/sharded/indexed.hpp>
 #include <partita/sharded/norms.hpp>
 #include <partita/sharded/operations.hpp>
 #include <partita/sharded/parts.hpp>
+#include <partita/sharded/rearrange.hpp>
 #include <partita/sharded/scatter.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
@@ -110,7 +112,9 @@ struct cases {
   /// A sharded tensor of these elements in a random layout.
   sharded_tensor<T> placed(const array& x) const {
     const auto all = test::layouts(m, x.extents.size());
-    const sharding s = all[random() % all.size()];
+    return placed(x, all[random() % all.size()]);
+  }
+  sharded_tensor<T> placed(const array& x, const sharding& s) const {
     return shard<T>(everyone, s, x.extents, [&](const auto& i) {
       shape_list at;
       for (const std::size_t one : i) at.push_back(one);
@@ -479,6 +483,44 @@ BOOST_AUTO_TEST_CASE(the_gradient_of_rows_writes_nothing_outside_the_block_of_it
   BOOST_TEST(memory == (std::vector<double>{7, 7, 7, 1, 2, 7, 7, 7, 7}), boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(elements_in_other_places) {
+  for_types([](const auto& c, double) {
+    const std::size_t a = extent(c.random), b = extent(c.random), step = 1 + c.random() % 3;
+    const array x = c.whole({a, b});
+    const auto wrapped = [](std::ptrdiff_t i, std::size_t n) {
+      const auto all = static_cast<std::ptrdiff_t>(n);
+      return static_cast<std::size_t>((i % all + all) % all);
+    };
+    for (const sharding& s : test::layouts(c.m, 2)) {  // every layout
+      const auto X = c.placed(x, s);
+      const auto shift = static_cast<std::ptrdiff_t>(c.random() % 9) - 4;
+      const auto back = [&](std::size_t i, std::size_t n) {
+        return wrapped(static_cast<std::ptrdiff_t>(i) - shift, n);
+      };
+      c.expect("tril", tril(X, shift), made({a, b}, [&](const shape_list& i) {
+                 return static_cast<std::ptrdiff_t>(i[1]) - static_cast<std::ptrdiff_t>(i[0]) <= shift ? x(i) : 0;
+               }));
+      c.expect("triu", triu(X, shift), made({a, b}, [&](const shape_list& i) {
+                 return static_cast<std::ptrdiff_t>(i[1]) - static_cast<std::ptrdiff_t>(i[0]) >= shift ? x(i) : 0;
+               }));
+      c.expect("flip", flip(X, dimensions<0, 1>), made({a, b}, [&](const shape_list& i) {
+                 return x({a - 1 - i[0], b - 1 - i[1]});
+               }));
+      c.expect("roll", roll(X, dimensions<0, 1>, shift, -shift), made({a, b}, [&](const shape_list& i) {
+                 return x({back(i[0], a), wrapped(static_cast<std::ptrdiff_t>(i[1]) + shift, b)});
+               }));
+      c.expect("tile", tile(X, dimensions<0, 1>, step, std::size_t{2}),
+               made({a * step, 2 * b}, [&](const shape_list& i) {
+                 return x({i[0] % a, i[1] % b});
+               }));
+      c.expect("strided_slice", strided_slice(X, dimensions<0>, {0, a, step}),
+               made({(a + step - 1) / step, b}, [&](const shape_list& i) {
+                 return x({i[0] * step, i[1]});
+               }));
+    }
+  });
+}
+
 BOOST_AUTO_TEST_CASE(parts_and_indices) {
   for_types([](const auto& c, double) {
     const std::size_t a = extent(c.random), b = extent(c.random), start = c.random() % b,
@@ -505,8 +547,9 @@ BOOST_AUTO_TEST_CASE(parts_and_indices) {
              }));
     array indices{shape_list{rows.size()}};  // some elements are no index: they take zeros, and add nothing
     for (std::size_t k = 0; k < rows.size(); ++k) {
-      const double index = static_cast<double>(rows(k)), none[] = {index + 0.5, -1, static_cast<double>(a)};
-      indices({k}) = c.random() % 2 == 0 ? none[c.random() % 3] : index;
+      const double index = static_cast<double>(rows(k)), infinite = std::numeric_limits<double>::infinity(),
+                   none[] = {index + 0.5, -1, static_cast<double>(a), 1e30, infinite, -infinite, std::nan("")};
+      indices({k}) = c.random() % 2 == 0 ? none[c.random() % 7] : index;
     }
     const auto is_at = [&](std::size_t k, std::size_t place) { return indices({k}) == static_cast<double>(place); };
     c.expect("take by a tensor", take(X, c.placed(indices), dimensions<0>),
@@ -529,6 +572,20 @@ BOOST_AUTO_TEST_CASE(parts_and_indices) {
              made({a, b}, [&](const shape_list& i) { return x(i) + added(i); }));
     c.expect("scatter", scatter(X, c.placed(indices), c.placed(updates), dimensions<0>),
              made({a, b}, [&](const shape_list& i) { return named(i) ? added(i) : x(i); }));
+    array places({rows.size(), std::size_t{2}}), along({rows.size(), b});
+    for_each_index(places.extents,
+                   [&](const shape_list& i) { places(i) = static_cast<double>(c.random() % (i[1] == 0 ? a : b)); });
+    for (double& place : along.elements) place = static_cast<double>(c.random() % a);
+    const array by_places = made({rows.size()}, [&](const shape_list& i) {
+      return x({static_cast<std::size_t>(places({i[0], 0})), static_cast<std::size_t>(places({i[0], 1}))});
+    });
+    const array by_along = made(along.extents, [&](const shape_list& i) {
+      return x({static_cast<std::size_t>(along(i)), i[1]});
+    });
+    for (const sharding& s : test::layouts(c.m, 2)) {  // indices of every layout, also if those of one place are cut
+      c.expect("gather_nd", gather_nd<2>(X, c.placed(places, s)), by_places);
+      c.expect("take_along_axis", take_along_axis(X, c.placed(along, s), dimensions<0>), by_along);
+    }
     array labels{shape_list{a}};
     for (double& label : labels.elements) label = static_cast<double>(c.random() % 4);
     c.expect("one_hot", one_hot(c.placed(labels), 4),

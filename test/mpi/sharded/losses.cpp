@@ -135,6 +135,19 @@ BOOST_AUTO_TEST_CASE(losses_are_their_definitions) {
       [](double x, double t) { return exp(t) * (t - x); }, [](double, double t) { return -exp(t); });
 }
 
+/// Logarithms are at least -100, as PyTorch has it, so that a loss at 0 and 1 is finite.
+BOOST_AUTO_TEST_CASE(a_binary_cross_entropy_at_the_ends_is_finite) {
+  using line = xt::xtensor<double, 1>;
+  for (const double x : {0.0, 0.25, 1.0})
+    for (const double t : {0.0, 0.25, 1.0}) {
+      const auto bounded = [](double of) { return of == 0 ? -100 : std::log(of); };
+      const auto loss = [&](const auto& one) { return sum(losses::bce(one, line{t})); };
+      const auto [value, gradients] = value_and_gradient(loss, line{x});
+      BOOST_TEST(std::abs(value + t * bounded(x) + (1 - t) * bounded(1 - x)) < 1e-14);
+      BOOST_TEST(std::get<0>(gradients)(0) == (x - t) / std::max(x * (1 - x), 1e-12));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(losses_and_their_gradients_are_nan_where_those_of_pytorch_are) {
   world everyone(test::workers());
   const mesh m{axis{"a", everyone.size()}};

@@ -2,6 +2,7 @@
 #include "layouts.hpp"
 
 #include <partita/sharded/recompute.hpp>
+#include <partita/sharded/scan.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <refused.hpp>
 
@@ -57,6 +58,34 @@ BOOST_AUTO_TEST_CASE(their_gradients_are_those_of_kept_ones_wherever_tensors_lie
   BOOST_TEST(value == value_and_gradient(kept, x, u, v).value);
   BOOST_TEST((std::get<1>(gradients) == std::get<1>(value_and_gradient(kept, x, u, v).gradients)));
   BOOST_TEST(recomputed(x, u, v)() == kept(x, u, v)());
+}
+
+/// Contributions to a cotangent are added in the order of the recorded steps, whichever steps are computed again.
+BOOST_AUTO_TEST_CASE(gradients_of_a_scan_have_the_same_bits_whichever_steps_it_computes_again) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const auto x = shard(everyone, m.layout("a", ""), numbers(7, 5, 1));
+  const auto w = shard(everyone, m.layout("", "a"), numbers(5, 5, 2));
+  const auto braid = [](const auto& state, const auto& by) {  // three equal tensors
+    const auto& [a, b, c] = state;
+    const auto y = add(tanh(matmul(a, by)), add(multiply(b, c), add(a, multiply(c, 0.3))));
+    return std::tuple{y, y, y};
+  };
+  const auto gradients = [&](const scan_options& o) {
+    const auto f = [&](const auto& a, const auto& by) {
+      const auto [p, q, r] = scan(braid, std::tuple{a, a, a}, 3, o, by);
+      return sum(multiply(add(multiply(p, q), multiply(r, 0.7)), p));
+    };
+    return value_and_gradient(f, x, w).gradients;
+  };
+  const auto bits = [](const auto& one) { return std::vector<double>(one.data(), one.data() + one.size()); };
+  const auto expected = gradients({});
+  for (const scan_options& one : {scan_options{.recompute_every = 1}, scan_options{.recompute_every = 2},
+                                  scan_options{.recompute_every = 9}, scan_options{.checkpoints = 1}}) {
+    const auto got = gradients(one);
+    BOOST_TEST((bits(std::get<0>(got)) == bits(std::get<0>(expected))));
+    BOOST_TEST((bits(std::get<1>(got)) == bits(std::get<1>(expected))));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(typed_tensors_keep_their_types, *test::at_least(2)) {

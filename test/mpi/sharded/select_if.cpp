@@ -2,6 +2,7 @@
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
+#include <algorithm>
 #include <partita/sharded/reductions.hpp>
 #include <partita/sharded/select_if.hpp>
 #include <partita/sharded/traced_function.hpp>
@@ -73,18 +74,22 @@ BOOST_AUTO_TEST_CASE(all_layouts_give_the_rows_and_gradients_of_the_whole_arrays
         for (const std::size_t kind : {0U, 1U, 2U}) {  // some rows, all, none
           const std::size_t n = 5 + ++salt % 4;
           rows x = xt::zeros<double>({n, std::size_t{3}}), dx = x;
+          std::vector<double> kept;
           xt::xtensor<double, 1> keep = xt::zeros<double>({n});
           for (std::size_t k = 0; k < n; ++k) {
-            keep(k) = kind == 1 || (kind == 0 && (k * k + salt) % 3 == 0) ? 2.0 : 0.0;
+            keep(k) = kind == 1 || (kind == 0 && (k * k + salt) % 3 == 0) ? (k % 2 == 0 ? 2.0 : -0.5) : 0.0;
             for (std::size_t c = 0; c < 3; ++c) {
               x(k, c) = static_cast<double>((7 * k + 5 * salt + c) % 11) - 5;
               dx(k, c) = keep(k) != 0 ? 2 * x(k, c) : 0.0;
+              if (keep(k) != 0) kept.push_back(x(k, c));
             }
           }
           const auto X = shard(everyone, of_x, x);
           const auto K = shard(everyone, of_keep, keep);
           const auto y = select_if(X, K);
-          const rows wanted = select_if(x, keep);
+          rows wanted({kept.size() / 3, std::size_t{3}});
+          std::copy(kept.begin(), kept.end(), wanted.begin());
+          BOOST_TEST((select_if(x, keep) == wanted));
           BOOST_TEST(y.extents()[0] == wanted.shape(0));
           BOOST_TEST((whole(y) == wanted) == on);
           const auto squares = value_and_gradient(
