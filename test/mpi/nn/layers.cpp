@@ -4,6 +4,7 @@
 #include "refused.hpp"
 
 #include <partita/kernel/adjoint_test.hpp>
+#include <partita/kernel/block_from.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/nn/activation.hpp>
 #include <partita/nn/batch_norm.hpp>
@@ -15,6 +16,7 @@
 #include <partita/nn/layer.hpp>
 #include <partita/nn/layer_norm.hpp>
 #include <partita/nn/linear.hpp>
+#include <partita/nn/loss.hpp>
 #include <partita/nn/optimiser.hpp>
 #include <partita/nn/pooling.hpp>
 #include <partita/nn/sequential.hpp>
@@ -115,6 +117,19 @@ BOOST_AUTO_TEST_CASE(random_words_are_those_of_Random123) {
   }
 }
 #endif
+
+/// Word k of a step is word k % 4 of the block k / 4, whose counter and key have all bits of k, of the step and of the
+/// seed.
+BOOST_AUTO_TEST_CASE(random_words_depend_on_every_bit_of_the_seed_the_step_and_the_place) {
+  std::mt19937_64 draws(6);
+  for (int k = 0; k < 200; ++k) {
+    const std::uint64_t seed = draws(), step = draws(), place = draws();
+    const auto half = [](std::uint64_t n, unsigned shift) { return static_cast<std::uint32_t>(n >> shift); };
+    const auto block = detail::philox({half(place / 4, 0), half(place / 4, 32), half(step, 0), half(step, 32)},
+                                      {half(seed, 0), half(seed, 32)});
+    BOOST_TEST(detail::random_words(seed, step)[place] == block[place % 4]);
+  }
+}
 
 BOOST_AUTO_TEST_CASE(embedding_looks_up_rows_of_a_table_that_is_cut_by_columns_or_rows) {
   const world everyone(test::workers());
@@ -275,6 +290,46 @@ BOOST_AUTO_TEST_CASE(a_number_added_to_all_scores_of_a_row_leaves_their_cross_en
     BOOST_TEST(std::abs(of(more) - value) < 1e-14);
     BOOST_TEST(close(loss.adjoint(), slope));
   }
+}
+
+/// Channels, features and samples on several workers: results are those of one worker.
+BOOST_AUTO_TEST_CASE(norms_and_losses_of_cut_tensors_are_those_of_one_worker) {
+  const world everyone(test::workers()), alone(boost::mpi::communicator(MPI_COMM_SELF, boost::mpi::comm_attach));
+  const std::size_t n = everyone.size();
+  const auto number = [](auto i, auto j, auto k) { return static_cast<double>((7 * i + 5 * j * j + 3 * k) % 11) - 4; };
+  const auto whole = block_from(alone.partition<1, 1, 1>(), extents<2, 12, 3>{}, number);
+  const auto p = everyone.partition(extents(std::size_t{1}, n, std::size_t{1}));
+  for (const std::size_t groups : {1U, 2U, 3U, 4U, 6U, 12U}) {
+    const group_norm_options o{.groups = groups, .channels = 12, .epsilon = 0.5};
+    group_norm<double, 3> cut(p, o), one(alone.partition<1, 1, 1>(), o);
+    const cube y = cut(block_from(p, extents<2, 12, 3>{}, number)), wanted = one(whole);
+    const auto own = cut.channels();
+    BOOST_TEST(close(y, cube(xt::view(wanted, xt::all(), xt::range(own.start, own.stop), xt::all()))), groups);
+  }
+  const std::size_t rows = n % 2 == 0 ? 2 : 1;
+  const auto q = everyone.partition(extents(rows, n / rows));
+  const auto ones = block_from(q, extents<4, 12>{}, [](auto, auto) { return 1.0; });
+  for (const auto& [reduction, wanted] :
+       {std::pair(loss_reduction::sum, -48.0), {loss_reduction::mean, -1.0}, {loss_reduction::batch_mean, -12.0}})
+    BOOST_TEST((kl_loss<double, 2>(q, {.reduction = reduction})(ones, ones) == wanted));
+}
+
+/// A layer that holds a part of its parameters refuses a tensor that is cut in another way, on all workers.
+BOOST_AUTO_TEST_CASE(tensors_of_other_cuts_than_those_of_the_parameters_are_refused, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size(), id = everyone.id();
+  const auto p = everyone.partition(extents(std::size_t{1}, n));
+  const matrix even = xt::ones<double>({std::size_t{3}, std::size_t{2}}),
+               uneven = xt::ones<double>({std::size_t{3}, id == 0 ? std::size_t{3} : 2 - (id + 1) / n});
+  const auto check = [&](auto layer) {
+    layer(even);
+    BOOST_TEST(!refused<shape_error>([&] { layer(uneven); }).empty());
+    layer(even);
+  };
+  check(layer_norm<double, 2>(p, {.shape = {2 * n}}));
+  check(rms_norm<double, 2>(p, {.shape = {2 * n}}));
+  check(group_norm<double, 2>(p, {.channels = 2 * n}));
+  check(batch_norm<double, 2>(p, {.channels = 2 * n}));
 }
 
 BOOST_AUTO_TEST_CASE(sizes_that_no_worker_could_hold_are_refused) {
