@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <partita/explain/completion_text.hpp>
+#include <partita/plan/complete.hpp>
 #include <partita/plan/mesh_boxes.hpp>
 #include <partita/plan/plan_boxes.hpp>
 #include <partita/rule/sharding/propagate.hpp>
 #include <partita/rule/sharding/rules.hpp>
 #include <random>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "random_cases.hpp"
@@ -101,4 +105,29 @@ BOOST_AUTO_TEST_CASE(a_rule_with_windows_shards_operand_and_result_alike) {
   const spec unknown(x), result(m.layout("a", ""), y);  // and from the result back to the operand
   const propagation back = propagate(m, windows, spec_list(&unknown, 1), spec_list(&result, 1), direction::backward);
   BOOST_TEST((back.operands[0].same_layout(m.layout("a", ""))));
+}
+
+/// The text of a completed program ends with the number of its moves and their bytes: each move has its line, whether
+/// it is a reshard or what the blocks of an operation read of others.
+BOOST_AUTO_TEST_CASE(reshards_and_windows_are_counted_as_moves) {
+  std::mt19937 random(5);
+  const mesh m{axis{"a", 3}};
+  const shape_list shape{12, 4};
+  for (const bool reshards : {false, true}) {
+    const random_window window(m.layout("a", ""), shape, random);
+    graph g(m);
+    const value x = g.input(shape, m.layout("a", ""), "x");
+    const rule whole = rules::elementwise(shape_span(&shape, 1));
+    const value y = g.apply(with_windows(whole, first_tensors(2), 3), {x}, "near", shape, &window);
+    if (reshards) g.apply(rules::softmax({0}), {y}, "softmax");
+    const completion done = complete(g);
+    const std::string all = to_text(done);
+    std::size_t moves = 0;
+    std::istringstream lines(all);
+    for (std::string line; std::getline(lines, line);)
+      moves += line.starts_with("before ") || line.starts_with("after ") || line.starts_with("inside ") ? 1U : 0U;
+    BOOST_TEST(moves >= (reshards ? 2U : 1U), all);
+    const std::string end = std::to_string(moves) + " moves, " + std::to_string(done.bytes()) + " bytes";
+    BOOST_TEST(all.find(end) != std::string::npos, all);
+  }
 }
