@@ -545,3 +545,29 @@ BOOST_AUTO_TEST_CASE(a_pooling_takes_the_first_of_equal_ones_and_its_gradient_go
     }
   }
 }
+
+/// Cells that no window reads have the gradient 0, whatever was in the memory of the gradient before.
+BOOST_AUTO_TEST_CASE(cells_that_no_window_reads_have_no_gradient) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  for (const std::size_t rows : {2U, 5U, 9U, 13U}) {
+    xt::xtensor<double, 4> x({std::size_t{1}, std::size_t{1}, rows, std::size_t{6}});
+    for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<double>(k * 5 % 7);
+    for (const sharding& s : {m.layout("", "", "", ""), m.layout("", "", "a", ""), m.layout("", "", "", "a")}) {
+      const auto check = [&](const auto& f, bool is_mean) {
+        { const auto used = multiply(shard(everyone, s, x), std::numeric_limits<double>::infinity()); }
+        const auto u = shard(everyone, s, x);
+        const auto d = value_and_gradient([&](const auto& a) { return sum(f(a)); }, u).gradients;
+        const auto back = reshard(std::get<0>(d), sharding(m, 4)).template whole<4>();
+        for (std::size_t i = 0; i < rows; ++i)
+          for (std::size_t j = 0; j < 6; ++j) {
+            const bool is_read = i % 4 < 2 && j % 4 < 2 && i / 4 * 4 + 2 <= rows && j / 4 * 4 + 2 <= 6;
+            if (!is_read) BOOST_TEST(back(0, 0, i, j) == 0, s);
+            else if (is_mean) BOOST_TEST(back(0, 0, i, j) == 0.25, s);
+          }
+      };
+      check([](const auto& a) { return average_pool<2>(a, {.kernel = {2, 2}, .stride = {{4, 4}}}); }, true);
+      check([](const auto& a) { return max_pool<2>(a, {.kernel = {2, 2}, .stride = {{4, 4}}}); }, false);
+    }
+  }
+}
