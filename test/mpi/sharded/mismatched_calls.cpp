@@ -461,6 +461,13 @@ const std::vector<mismatch> options{
        const auto x = c.whole();
        agree(odd ? clip(x, 0., 5.) : clip(x, 0., 4.));
      }},
+    {"cast, its result unused",
+     [](const calls& c, bool odd) {
+       const auto x = c.rows();
+       if (odd) (void)cast<float>(x);
+       else (void)cast<long>(x);
+       agree(x);
+     }},
     {"cast",
      [](const calls& c, bool odd) {
        const auto x = c.whole();
@@ -819,4 +826,22 @@ BOOST_AUTO_TEST_CASE(the_message_names_the_operation_that_differs, *test::at_lea
   }
   BOOST_TEST(said.find("worker 0 makes add of a tensor of extents") != std::string::npos, said);
   BOOST_TEST(said.find("multiply of a tensor of extents") != std::string::npos, said);
+}
+
+/// An array that is sharded has the extents that are said: it is refused on all workers if only one of them sees it.
+BOOST_AUTO_TEST_CASE(arrays_of_other_extents_than_are_said_are_refused_on_all_workers) {
+  const world everyone(test::workers());
+  const calls c{everyone};
+  const xt::xtensor<double, 2> x = xt::ones<double>({2, 6});
+  for (const shape_list& said : {shape_list{2, 5}, shape_list{3, 6}, shape_list{2, 7}, shape_list{1, 6},
+                                 shape_list{3, 4}, shape_list{6, 2}, shape_list{12, 1}})
+    for (const std::size_t worker : {std::size_t{0}, everyone.size() - 1}) {
+      BOOST_CHECK_THROW(shard_from(everyone, worker, c.m.layout("a", ""), said, x), shape_error);
+      agree(c.rows());  // the world still works
+    }
+  for (const std::size_t rows : {std::size_t{1}, std::size_t{3}}) {
+    const xt::xtensor<double, 2> block = xt::ones<double>({everyone.id() + 1 == everyone.size() ? rows : 2, c.n});
+    BOOST_CHECK_THROW(shard_blocks(everyone, c.m.layout("a", ""), {2 * c.n, c.n}, block), shape_error);
+    agree(c.rows());
+  }
 }
