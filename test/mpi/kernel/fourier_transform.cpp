@@ -31,7 +31,7 @@ template <std::size_t Rank>
 using shape = std::array<std::size_t, Rank>;
 
 template <std::size_t Rank>
-number value(const partita::index<Rank>& i, std::size_t salt) {
+number drawn(const partita::index<Rank>& i, std::size_t salt) {
   std::uint64_t n = hasher(salt).mix(i).value();
   return {static_cast<double>(n % 2001) / 1000 - 1, static_cast<double>(n / 4096 % 2001) / 1000 - 1};
 }
@@ -117,7 +117,7 @@ template <std::size_t Rank>
 test::whole_tensor<Rank> random_tensor(const shape<Rank>& extents, std::size_t salt, bool real) {
   test::whole_tensor<Rank> all(extents);
   for (std::size_t k = 0; k < all.values.size(); ++k) {
-    all.values[k] = value(index_of(k, extents), salt);
+    all.values[k] = drawn(index_of(k, extents), salt);
     if (real) all.values[k].imag(0);
   }
   return all;
@@ -420,7 +420,7 @@ BOOST_AUTO_TEST_CASE(dimensions_that_are_not_cut_move_nothing) {
   const auto p = everyone.partition(extents<dynamic, 1, 1>(everyone.size()));
   const auto f = fourier_transform<1, 2>(p, p);
   const complex_block x =
-      block_from<number>(p, extents<7, 4, 5>{}, [](auto... i) { return value(partita::index<3>{i...}, 1); });
+      block_from<number>(p, extents<7, 4, 5>{}, [](auto... i) { return drawn(partita::index<3>{i...}, 1); });
   for (int call = 0; call < 2; ++call) {
     const complex_block y = f(x);
     const complex_block dx = f.adjoint(y);
@@ -461,7 +461,7 @@ BOOST_AUTO_TEST_CASE(the_adjoint_goes_back_to_the_blocks_of_the_last_x_or_to_tho
   // all on the first worker, and all on the last
   const auto on = [&](std::size_t worker) {
     complex_block x(complex_block::shape_type{me == worker ? n : 0, 4, 1});
-    for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = value(partita::index<1>{k}, 3);
+    for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = drawn(partita::index<1>{k}, 3);
     return x;
   };
   const auto q = p.reshape(extents<dynamic, 1, 1>(everyone.size()));
@@ -498,7 +498,7 @@ BOOST_AUTO_TEST_CASE(it_composes_with_other_operators_and_is_measured_and_copied
   const auto g = f.inverse(extents<6, 10>{});
   const auto both = compose(f, g);
   const xt::xtensor<number, 2> x =
-      block_from<number>(p, extents<6, 10>{}, [](auto... i) { return value(partita::index<2>{i...}, 9); });
+      block_from<number>(p, extents<6, 10>{}, [](auto... i) { return drawn(partita::index<2>{i...}, 9); });
   for (int call = 0; call < 4; ++call) {
     const xt::xtensor<number, 2> again = both(x), back = both.adjoint(x);
     double off = 0;
@@ -544,7 +544,7 @@ BOOST_AUTO_TEST_CASE(views_of_any_strides_are_read_and_filled) {
   const auto f = fourier_transform<0, 1>(p, p, real_to_real(real_transform::dct_2, real_transform::dst_1));
   const std::size_t n = everyone.id() == 0 ? 1 : 0;
   xt::xtensor<double, 2> large({9 * n, 12 * n});
-  for (std::size_t k = 0; k < large.size(); ++k) large.data()[k] = value(partita::index<1>{k}, 5).real();
+  for (std::size_t k = 0; k < large.size(); ++k) large.data()[k] = drawn(partita::index<1>{k}, 5).real();
   const auto x = xt::view(large, xt::range(1, 9, 2), xt::range(0, 12, 3));
   const xt::xtensor<double, 2> whole = x, y = f(whole);
   BOOST_TEST(same(f(x), y));

@@ -66,7 +66,7 @@ field noise(const dynamic_partition<3>& p, std::size_t salt) {
 
 constexpr double of_y = 2 * std::numbers::pi / 3, of_z = 2 * std::numbers::pi / 5;
 double wave_at(double x, double y, double z) { return std::sin(2 * x) * std::cos(of_y * y) * std::sin(3 * of_z * z); }
-constexpr double square = 4 + of_y * of_y + 9 * of_z * of_z;  // minus its Laplacian is this multiple of it
+constexpr double multiple = 4 + of_y * of_y + 9 * of_z * of_z;  // minus its Laplacian is this multiple of it
 
 }  // namespace
 
@@ -94,10 +94,10 @@ BOOST_AUTO_TEST_CASE(they_are_exact_for_the_waves_of_the_box) {
     BOOST_TEST(largest_difference(spectral_derivative(p, cell, 0, 4)(u), of(16)) < 1e-11);
     // [solver]
     const auto solve = poisson_solver(p, cell);
-    const field solution = solve(of(square));  // minus the Laplacian of u is square * u
+    const field solution = solve(of(multiple));  // minus the Laplacian of u is multiple * u
     // [/solver]
     BOOST_TEST(largest_difference(solution, u) < 1e-13);
-    BOOST_TEST(largest_difference(helmholtz_solver(p, cell, 2.5)(of(square + 2.5)), u) < 1e-13);
+    BOOST_TEST(largest_difference(helmholtz_solver(p, cell, 2.5)(of(multiple + 2.5)), u) < 1e-13);
     BOOST_TEST(largest_difference(spectral_truncation(p, cell)(u), u) < 1e-13);  // waves 2 of 12, 1 of 9, 3 of 10
     // wave 4 of 12 is above a third, and wave 6 has no derivative
     const field high = block(p, [](double x, double, double) { return std::cos(4 * x); });
