@@ -17,6 +17,13 @@
 namespace partita {
 namespace detail {
 
+/// What a worker outside of a partition holds of a tensor: no elements, and the batch extent of the first block.
+template <class T, std::size_t Rank>
+auto block_outside(const decomposition<Rank>& cuts) {
+  if constexpr (Rank == 0) return zero_volume<T, 0>();
+  else return zero_volume<T, Rank>(cuts.cuts[0].parts() == 0 ? 0 : cuts.cuts[0].size(0));
+}
+
 /// Calls f(i, j, …), or f(index) if f takes an index.
 template <class F, std::size_t Rank, std::size_t... D>
 decltype(auto) at_index(F& f, const index<Rank>& i, std::index_sequence<D...>) {
@@ -71,7 +78,7 @@ auto block_from(const partition<P>& p, const decomposition<Rank>& cuts, F f) {
     if (p.active()) block() = detail::as_element<element>(detail::at_index(f, index<0>{}, dimensions));
     return block;
   } else {
-    if (!p.active()) return zero_volume<element, Rank>(cuts.cuts[0].parts() == 0 ? 0 : cuts.cuts[0].size(0));
+    if (!p.active()) return detail::block_outside<element>(cuts);
     std::array<std::vector<std::size_t>, Rank> global;  // global indices along each dimension, by local index
     std::array<std::size_t, Rank> shape{};
     for (std::size_t d = 0; d < Rank; ++d) {
