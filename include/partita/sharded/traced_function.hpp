@@ -122,10 +122,9 @@ class traced_function {
   sharded_tensor<T> operator()(const typed_sharded<T, Layout>& first, const X&... more) const {
     return called<T>(first.at_run_time(), detail::as_run_time(more)...);
   }
-  template <class... Given>
-  auto operator()(detail::any_argument, detail::any_argument = {}, detail::any_argument = {},
-                  detail::any_argument = {}) const {
-    static_assert(detail::dependent_false<Given...>,
+  template <ranked_array X, class... More>
+  detail::rejected_call operator()(const X&, const More&...) const {
+    static_assert(detail::dependent_false<X>,
                   "partita::traced_function(x...): requires tensors of the traced mesh; make them of arrays by "
                   "shard(everyone, layout, x)");
     return detail::rejected_call{};

@@ -518,8 +518,9 @@ BOOST_AUTO_TEST_CASE(a_result_of_no_block_has_the_shape_that_block_from_gives) {
   const extents points(P + 2, std::size_t{3});  // the layout of the spectrum has at most 3 workers
   const auto p = everyone.partition(extents(P, std::size_t{1}));
   const auto few = everyone.partition<1, 1>();
-  const xt::xtensor<number, 2> x =
-      block_from<number>(p, points, [](auto i, auto j) { return number(1.0 * i, 2.0 * j); });
+  const xt::xtensor<number, 2> x = block_from<number>(p, points, [](auto i, auto j) {
+    return drawn(partita::index<2>{i, j}, 5);
+  });
   auto f = fourier_transform<0, 1>(p);
   const xt::xtensor<double, 2> twice = block_from(f.result_partition(points), points, [](auto, auto) { return 2.0; });
   xt::xtensor<number, 2> waves = f(x);
@@ -531,7 +532,9 @@ BOOST_AUTO_TEST_CASE(a_result_of_no_block_has_the_shape_that_block_from_gives) {
   BOOST_TEST(largest(off) < 1e-12);
 
   auto half = fourier_transform<0, 1>(few, few, real_to_complex, {.real_extent = 3});
-  const xt::xtensor<double, 2> one = block_from(few, points, [](auto i, auto j) { return 1.0 * i - 2.0 * j; });
+  const xt::xtensor<double, 2> one = block_from(few, points, [](auto i, auto j) {
+    return drawn(partita::index<2>{i, j}, 6).real();
+  });
   const xt::xtensor<number, 2> spectrum = half(one);
   BOOST_TEST((spectrum.shape() ==
               block_from<number>(few, extents(P + 2, std::size_t{2}), [](auto, auto) { return number(); }).shape()));
