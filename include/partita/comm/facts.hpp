@@ -40,7 +40,7 @@ template <std::size_t N>
 std::vector<facts<N>> gathered(world_state& world, const facts<N>& mine) {
   auto all = list_for_all<facts<N>>(world, world.size());
   const auto count = static_cast<int>(N);
-  check(MPI_Allgather(mine.data(), count, MPI_UINT64_T, all.data(), count, MPI_UINT64_T, world.communicator_in_call()),
+  check(MPI_Allgather(mine.data(), count, MPI_UINT64_T, all.data(), count, MPI_UINT64_T, world.communicator()),
         "MPI_Allgather");
   return all;
 }
@@ -48,9 +48,8 @@ std::vector<facts<N>> gathered(world_state& world, const facts<N>& mine) {
 /// The numbers of one worker. Collective; allocates nothing. Cost: one MPI_Bcast.
 template <std::size_t N>
 facts<N> facts_from(const world_state& world, std::size_t worker, facts<N> mine) {
-  check(
-      MPI_Bcast(mine.data(), static_cast<int>(N), MPI_UINT64_T, static_cast<int>(worker), world.communicator_in_call()),
-      "MPI_Bcast");
+  check(MPI_Bcast(mine.data(), static_cast<int>(N), MPI_UINT64_T, static_cast<int>(worker), world.communicator()),
+        "MPI_Bcast");
   return mine;
 }
 
@@ -58,9 +57,8 @@ facts<N> facts_from(const world_state& world, std::size_t worker, facts<N> mine)
 template <std::size_t N>
 facts<N> summed(const world_state& world, const facts<N>& mine) {
   facts<N> sum{};
-  check(
-      MPI_Allreduce(mine.data(), sum.data(), static_cast<int>(N), MPI_UINT64_T, MPI_SUM, world.communicator_in_call()),
-      "MPI_Allreduce");
+  check(MPI_Allreduce(mine.data(), sum.data(), static_cast<int>(N), MPI_UINT64_T, MPI_SUM, world.communicator()),
+        "MPI_Allreduce");
   return sum;
 }
 
@@ -68,16 +66,16 @@ facts<N> summed(const world_state& world, const facts<N>& mine) {
 inline std::vector<std::uint64_t> summed(world_state& world, const std::vector<std::uint64_t>& mine) {
   auto sums = list_for_all<std::uint64_t>(world, mine.size());
   check(MPI_Allreduce(mine.data(), sums.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM,
-                      world.communicator_in_call()),
+                      world.communicator()),
         "MPI_Allreduce");
   return sums;
 }
 /// The sum over the workers before this one. Collective. Cost: one MPI_Exscan.
 inline std::vector<std::uint64_t> summed_before(world_state& world, const std::vector<std::uint64_t>& mine) {
   auto sums = list_for_all<std::uint64_t>(world, mine.size());
-  check(MPI_Exscan(mine.data(), sums.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM,
-                   world.communicator_in_call()),
-        "MPI_Exscan");
+  check(
+      MPI_Exscan(mine.data(), sums.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM, world.communicator()),
+      "MPI_Exscan");
   if (world.id() == 0) sums.assign(mine.size(), 0);  // which MPI leaves undefined
   return sums;
 }
@@ -85,7 +83,7 @@ inline std::vector<std::uint64_t> summed_before(world_state& world, const std::v
 /// The same of one number; allocates nothing.
 inline std::uint64_t summed_before(const world_state& world, std::uint64_t mine) {
   std::uint64_t sum = 0;
-  check(MPI_Exscan(&mine, &sum, 1, MPI_UINT64_T, MPI_SUM, world.communicator_in_call()), "MPI_Exscan");
+  check(MPI_Exscan(&mine, &sum, 1, MPI_UINT64_T, MPI_SUM, world.communicator()), "MPI_Exscan");
   return world.id() == 0 ? 0 : sum;
 }
 
@@ -96,9 +94,8 @@ facts<N> largest(const world_state& world, const facts<N>& mine) {
   constexpr std::uint64_t highest = std::uint64_t{1} << 63U;
   std::array<std::int64_t, N> given{}, most{};
   for (std::size_t k = 0; k < N; ++k) given[k] = static_cast<std::int64_t>(mine[k] ^ highest);
-  check(
-      MPI_Allreduce(given.data(), most.data(), static_cast<int>(N), MPI_INT64_T, MPI_MAX, world.communicator_in_call()),
-      "MPI_Allreduce");
+  check(MPI_Allreduce(given.data(), most.data(), static_cast<int>(N), MPI_INT64_T, MPI_MAX, world.communicator()),
+        "MPI_Allreduce");
   facts<N> all{};
   for (std::size_t k = 0; k < N; ++k) all[k] = static_cast<std::uint64_t>(most[k]) ^ highest;
   return all;
@@ -111,7 +108,7 @@ inline void exclusive_or(const world_state& world, std::vector<std::uint32_t>& w
   for (std::size_t done = 0; done < words.size(); done += most)
     check(MPI_Allreduce(MPI_IN_PLACE, words.data() + done,
                         static_cast<int>(words.size() - done < most ? words.size() - done : most), MPI_UINT32_T,
-                        MPI_BXOR, world.communicator_in_call()),
+                        MPI_BXOR, world.communicator()),
           "MPI_Allreduce");
 }
 

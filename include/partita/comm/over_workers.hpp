@@ -107,9 +107,8 @@ typename value_of_worker<X>::result over_workers(const world& everyone, const X&
     for (std::size_t first = 0; first < size; first += most) {
       const std::size_t n = size - first < most ? size - first : most;
       const auto count = static_cast<int>(n);
-      check(
-          MPI_Allgather(values + first, count, datatype<T>(), all, count, datatype<T>(), state.communicator_in_call()),
-          "MPI_Allgather");
+      check(MPI_Allgather(values + first, count, datatype<T>(), all, count, datatype<T>(), state.communicator()),
+            "MPI_Allgather");
       for (std::size_t i = 0; i < n; ++i) {
         T& value = values[first + i];
         value = stop == 0 ? identity_of<R, T>() : all[i];

@@ -16,7 +16,7 @@ template <class T>
 void send(const world_state& world, const T* data, std::size_t n, std::size_t worker, tag about) {
   in_messages<T>(n, [&](std::size_t first, int count) {
     check(MPI_Send(data + first, count, datatype<T>(), static_cast<int>(worker), static_cast<int>(about),
-                   world.communicator_in_call()),
+                   world.communicator()),
           "MPI_Send");
   });
 }
@@ -25,7 +25,7 @@ template <class T>
 void receive(const world_state& world, T* data, std::size_t n, std::size_t worker, tag about) {
   in_messages<T>(n, [&](std::size_t first, int count) {
     check(MPI_Recv(data + first, count, datatype<T>(), static_cast<int>(worker), static_cast<int>(about),
-                   world.communicator_in_call(), MPI_STATUS_IGNORE),
+                   world.communicator(), MPI_STATUS_IGNORE),
           "MPI_Recv");
   });
 }

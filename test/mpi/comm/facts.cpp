@@ -2,7 +2,6 @@
 #include "mpi_test.hpp"
 
 #include <partita/comm/facts.hpp>
-#include <partita/comm/one_call.hpp>
 
 using namespace partita;
 using detail::facts;
@@ -11,7 +10,6 @@ BOOST_AUTO_TEST_SUITE(facts_among_workers)
 
 BOOST_AUTO_TEST_CASE(all_workers_know_what_each_has_said) {
   const world everyone(test::workers());
-  const detail::call_scope now(everyone.state()->report());
   detail::world_state& state = *everyone.state();
   const std::uint64_t P = everyone.size(), me = everyone.id();
   const auto all = detail::gathered<2>(state, {me, 7 * me});
@@ -22,7 +20,6 @@ BOOST_AUTO_TEST_CASE(all_workers_know_what_each_has_said) {
 
 BOOST_AUTO_TEST_CASE(numbers_are_compared_without_a_sign) {
   const world everyone(test::workers());
-  const detail::call_scope now(everyone.state()->report());
   const std::uint64_t P = everyone.size(), me = everyone.id(), high = std::uint64_t{1} << 63U;
   const auto most = detail::largest<3>(*everyone.state(), {me, me == P - 1 ? high + 2 : 1, ~std::uint64_t{0} - me});
   BOOST_TEST((most == facts<3>{P - 1, high + 2, ~std::uint64_t{0}}));
@@ -30,7 +27,6 @@ BOOST_AUTO_TEST_CASE(numbers_are_compared_without_a_sign) {
 
 BOOST_AUTO_TEST_CASE(words_are_put_together_by_exclusive_or) {
   const world everyone(test::workers());
-  const detail::call_scope now(everyone.state()->report());
   std::vector<std::uint32_t> words{1U << everyone.id(), 5};
   detail::exclusive_or(*everyone.state(), words);
   BOOST_TEST(words[0] == (1U << everyone.size()) - 1);
@@ -39,7 +35,6 @@ BOOST_AUTO_TEST_CASE(words_are_put_together_by_exclusive_or) {
 
 BOOST_AUTO_TEST_CASE(something_holds_on_all_workers_or_not) {
   const world everyone(test::workers());
-  const detail::call_scope now(everyone.state()->report());
   for (int call = 0; call < 3; ++call) {
     BOOST_TEST(detail::on_all(*everyone.state(), true));
     BOOST_TEST(detail::on_all(*everyone.state(), everyone.id() + 1 != everyone.size()) == false);

@@ -2,7 +2,6 @@
 #include "mpi_test.hpp"
 
 #include <partita/comm/numbers_by_worker.hpp>
-#include <partita/comm/one_call.hpp>
 
 using namespace partita;
 using detail::numbers_by_worker;
@@ -11,7 +10,6 @@ BOOST_AUTO_TEST_SUITE(numbers_to_each_worker)
 
 BOOST_AUTO_TEST_CASE(each_worker_gets_what_the_others_have_for_it) {
   const world everyone(test::workers());
-  const detail::call_scope now(everyone.state()->report());
   const std::size_t P = everyone.size(), me = everyone.id();
   const auto length = [](std::size_t from, std::size_t to) { return (3 * from + to) % 5; };
   const auto number = [](std::size_t from, std::size_t to, std::size_t k) { return 100 * from + 10 * to + k; };
@@ -31,7 +29,6 @@ BOOST_AUTO_TEST_CASE(each_worker_gets_what_the_others_have_for_it) {
 
 BOOST_AUTO_TEST_CASE(nothing_is_sent_where_there_is_nothing) {
   const world everyone(test::workers());
-  const detail::call_scope now(everyone.state()->report());
   const auto none = numbers_by_worker::of(std::vector<std::size_t>(everyone.size(), 0));
   BOOST_TEST(detail::sent_to_each(*everyone.state(), none).all.empty());
 }

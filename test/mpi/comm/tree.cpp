@@ -1,7 +1,6 @@
 // Trees of groups: a broadcast reaches all members, and a reduction combines each contribution once.
 #include "mpi_test.hpp"
 
-#include <partita/comm/one_call.hpp>
 #include <partita/comm/tree.hpp>
 #include <partita/comm/world.hpp>
 #include <vector>
@@ -27,7 +26,6 @@ BOOST_AUTO_TEST_SUITE(trees_of_messages)
 
 BOOST_AUTO_TEST_CASE(what_the_root_has_comes_to_all_members) {
   const world everyone(test::workers());
-  const detail::call_scope now(everyone.state()->report());
   for (std::size_t first = 0; first < everyone.size(); ++first) {
     const worker_group group = group_from(everyone, first);
     if (group.members.empty()) continue;
@@ -39,7 +37,6 @@ BOOST_AUTO_TEST_CASE(what_the_root_has_comes_to_all_members) {
 
 BOOST_AUTO_TEST_CASE(what_members_bring_is_combined_at_the_root_also_if_some_bring_nothing) {
   const world everyone(test::workers());
-  const detail::call_scope now(everyone.state()->report());
   const std::size_t P = everyone.size(), me = everyone.id();
   for (std::size_t first = 0; first < P; ++first)
     for (const bool root_gives : {true, false}) {

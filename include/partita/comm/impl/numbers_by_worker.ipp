@@ -11,7 +11,7 @@ PARTITA_DEF numbers_by_worker sent_to_each(const world_state& world, const numbe
   const std::size_t workers = world.size();
   std::vector<std::uint64_t> sent(workers), arriving(workers);
   for (std::size_t k = 0; k < workers; ++k) sent[k] = mine.count(k);
-  check(MPI_Alltoall(sent.data(), 1, MPI_UINT64_T, arriving.data(), 1, MPI_UINT64_T, world.communicator_in_call()),
+  check(MPI_Alltoall(sent.data(), 1, MPI_UINT64_T, arriving.data(), 1, MPI_UINT64_T, world.communicator()),
         "MPI_Alltoall");
   auto theirs = numbers_by_worker::of({arriving.begin(), arriving.end()});
   // Each round moves at most `share` numbers between two workers, so that no sum of counts exceeds `most`.
@@ -42,7 +42,7 @@ PARTITA_DEF numbers_by_worker sent_to_each(const world_state& world, const numbe
                   out.data() + out_places[k]);
     check(MPI_Alltoallv(rounds > 1 ? out.data() : mine.all.data(), out_counts, out_places, MPI_UINT64_T,
                         rounds > 1 ? in.data() : theirs.all.data(), in_counts, in_places, MPI_UINT64_T,
-                        world.communicator_in_call()),
+                        world.communicator()),
           "MPI_Alltoallv");
     for (std::size_t k = 0; k < workers && rounds > 1; ++k)
       std::copy_n(in.data() + in_places[k], in_counts[k],

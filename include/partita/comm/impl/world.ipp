@@ -10,8 +10,7 @@ PARTITA_DEF std::vector<std::size_t> workers_of_colour(world_state& state, std::
   return one_call(state, [&] {
     std::vector<std::uint64_t> all(state.size());
     state.agree(0x73706c6974ULL, 0, failure::none, [] { return text("partita::world::split(colour)"); });
-    check(MPI_Allgather(&colour, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, state.communicator_in_call()),
-          "MPI_Allgather");
+    check(MPI_Allgather(&colour, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, state.communicator()), "MPI_Allgather");
     std::vector<std::size_t> same;
     for (std::size_t k = 0; k < all.size(); ++k)
       if (all[k] == colour) same.push_back(k);

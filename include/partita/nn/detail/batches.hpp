@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/comm/facts.hpp>
+#include <partita/comm/one_call.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/core/short_list.hpp>
 #include <vector>
@@ -12,23 +13,26 @@
 namespace partita::detail {
 
 /// Returns "[3] on worker 0 and [4] on worker 2" for the first two workers of p_x that differ; empty if all have the
-/// same batch. Collective over the world of p_x.
-template <class Extents>
-text difference_of_batches(const partition<Extents>& p_x, const std::vector<std::size_t>& batch) {
-  const world& everyone = p_x.world();
-  facts<1 + most_dimensions> mine{batch.size()};  // the number of extents, followed by the extents
-  std::copy(batch.begin(), batch.end(), mine.begin() + 1);
-  const auto all = gathered(*everyone.state(), mine);
+/// same batch. Collective over the world of p_x, when all its workers know of it.
+template <class Extents, class Shape>
+text difference_of_batches(const partition<Extents>& p_x, const Shape& x_shape) {
+  world_state& everyone = *p_x.world().state();
+  return one_call(everyone, [&]() -> text {
+    everyone.report().have_agreed();
+    facts<1 + most_dimensions> mine{x_shape.size() - 1};  // the number of extents, followed by the extents
+    std::copy(x_shape.begin(), x_shape.end() - 1, mine.begin() + 1);
+    const auto all = gathered(everyone, mine);
 
-  const auto batch_of = [&](std::size_t id) {
-    return std::vector<std::uint64_t>(all[id].begin() + 1,
-                                      all[id].begin() + 1 + static_cast<std::ptrdiff_t>(all[id][0]));
-  };
-  const std::size_t one = p_x.workers()[0];
-  for (std::size_t k = 1; k < p_x.size(); ++k)
-    if (const std::size_t other = p_x.workers()[k]; batch_of(other) != batch_of(one))
-      return text() << batch_of(one) << " on worker " << one << " and " << batch_of(other) << " on worker " << other;
-  return {};
+    const auto batch_of = [&](std::size_t id) {
+      return std::vector<std::uint64_t>(all[id].begin() + 1,
+                                        all[id].begin() + 1 + static_cast<std::ptrdiff_t>(all[id][0]));
+    };
+    const std::size_t one = p_x.workers()[0];
+    for (std::size_t k = 1; k < p_x.size(); ++k)
+      if (const std::size_t other = p_x.workers()[k]; batch_of(other) != batch_of(one))
+        return text() << batch_of(one) << " on worker " << one << " and " << batch_of(other) << " on worker " << other;
+    return {};
+  });
 }
 
 }  // namespace partita::detail

@@ -125,10 +125,9 @@ struct linear_state {
           everyone, mixed(0x6261746368ULL, x_shape.size()), local_error(error_message),
           [&] { return text("partita::linear(x)"); }, !p_x.active() || known ? 1 : 0);
       if (all_know != 0) return;
-      std::vector<std::size_t> batch(x_shape.begin(), x_shape.end() - 1);
-      if (const text difference = difference_of_batches(p_x, batch); !difference.empty())
+      if (const text difference = difference_of_batches(p_x, x_shape); !difference.empty())
         throw shape_error(one_batch(difference));
-      last_batch = std::move(batch);
+      last_batch.assign(x_shape.begin(), x_shape.end() - 1);
     }
   }
   static text one_batch(const text& difference) {
@@ -147,8 +146,7 @@ struct linear_state {
       if (p_x.world().level() != checks::agree)  // the other workers do not learn of the error
         throw shape_error(text("partita::linear(x): requires x of one batch on all workers of p_x; ")
                           << found.sentence());
-      const std::vector<std::size_t> batch(x_shape.begin(), x_shape.end() - 1);
-      const text difference = difference_of_batches(p_x, batch);
+      const text difference = difference_of_batches(p_x, x_shape);
       if (difference.empty()) throw;
       throw shape_error(one_batch(difference));
     }

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <atomic>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -51,12 +50,6 @@ class world_state {
   PARTITA_INLINE ~world_state();
 
   MPI_Comm communicator() const { return communicator_; }
-  /// The same for messages that other workers wait for: they are part of one_call, so that missing memory cannot leave
-  /// the others waiting.
-  MPI_Comm communicator_in_call() const {
-    assert(hang_report_->in_call() != hang_report::progress::outside);
-    return communicator_;
-  }
   std::size_t size() const { return size_; }
   std::size_t id() const { return id_; }
   checks level() const { return level_; }

@@ -8,7 +8,7 @@ namespace partita::detail {
 PARTITA_DEF void element_messages::send(const char* data, std::size_t n, std::size_t worker) const {
   in_messages_of(*of_, n, message_bytes(n), [&](std::size_t first, int elements) {
     check(MPI_Send(data + first, elements, of_->datatype(), static_cast<int>(worker), static_cast<int>(about_),
-                   world_->communicator_in_call()),
+                   world_->communicator()),
           "MPI_Send");
     ++count_->messages;
     count_->bytes_by_message += static_cast<std::size_t>(elements) * of_->bytes;
@@ -18,14 +18,14 @@ PARTITA_DEF void element_messages::send(const char* data, std::size_t n, std::si
 PARTITA_DEF void element_messages::receive(char* data, std::size_t n, std::size_t worker) const {
   in_messages_of(*of_, n, message_bytes(n), [&](std::size_t first, int elements) {
     check(MPI_Recv(data + first, elements, of_->datatype(), static_cast<int>(worker), static_cast<int>(about_),
-                   world_->communicator_in_call(), MPI_STATUS_IGNORE),
+                   world_->communicator(), MPI_STATUS_IGNORE),
           "MPI_Recv");
   });
 }
 
 PARTITA_DEF void element_messages::send_bytes(const std::vector<char>& message, std::size_t worker) const {
   check(MPI_Send(message.data(), static_cast<int>(message.size()), MPI_BYTE, static_cast<int>(worker),
-                 static_cast<int>(about_), world_->communicator_in_call()),
+                 static_cast<int>(about_), world_->communicator()),
         "MPI_Send");
   ++count_->messages;
   count_->bytes_by_message += message.size();
@@ -35,11 +35,10 @@ PARTITA_DEF void element_messages::receive_bytes(std::vector<char>& message, std
   const int from = static_cast<int>(worker), about = static_cast<int>(about_);
   MPI_Status status;
   int bytes = 0;
-  check(MPI_Probe(from, about, world_->communicator_in_call(), &status), "MPI_Probe");
+  check(MPI_Probe(from, about, world_->communicator(), &status), "MPI_Probe");
   check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
   message.resize(static_cast<std::size_t>(bytes));
-  check(MPI_Recv(message.data(), bytes, MPI_BYTE, from, about, world_->communicator_in_call(), MPI_STATUS_IGNORE),
-        "MPI_Recv");
+  check(MPI_Recv(message.data(), bytes, MPI_BYTE, from, about, world_->communicator(), MPI_STATUS_IGNORE), "MPI_Recv");
 }
 
 PARTITA_DEF void element_messages::spread(const worker_group& group, char* data, std::size_t n,
