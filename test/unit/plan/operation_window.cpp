@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(reshards_and_windows_are_counted_as_moves) {
     const value x = g.input(shape, m.layout("a", ""), "x");
     const rule whole = rules::elementwise(shape_span(&shape, 1));
     const value y = g.apply(with_windows(whole, first_tensors(2), 3), {x}, "near", shape, &window);
-    if (reshards) g.apply(rules::softmax({0}), {y}, "softmax");
+    if (reshards) g.apply(rules::softmax(0), {y}, "softmax");
     const completion done = complete(g);
     const std::string all = to_text(done);
     std::size_t moves = 0;
