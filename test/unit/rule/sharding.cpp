@@ -262,7 +262,7 @@ BOOST_AUTO_TEST_CASE(a_norm_leaves_the_dimensions_in_front_sharded) {
     for (std::size_t begin = 0; begin < rank; ++begin) {
       expect(rules::layer_norm(static_cast<std::ptrdiff_t>(begin)), begin, rank);
       expect(rules::layer_norm(static_cast<std::ptrdiff_t>(begin) - static_cast<std::ptrdiff_t>(rank)), begin, rank);
-      expect(rules::softmax({static_cast<std::ptrdiff_t>(begin)}), begin, begin + 1);
+      expect(rules::softmax(static_cast<std::ptrdiff_t>(begin)), begin, begin + 1);
     }
     expect(rules::rms_norm(), rank - 1, rank);
   }
