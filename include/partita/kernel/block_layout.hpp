@@ -65,8 +65,8 @@ class block_layout {
   const laid_out_tensor<Rank>& learn(const shape_type& mine, const text& error_message = {}) {
     world_state& state = *p_.world().state();
     const local_error before(error_message);
-    return *one_call(state, [&] {
-      return &agreed_structure(
+    return one_call(state, [&]() -> const laid_out_tensor<Rank>& {
+      return agreed_structure(
           state, known_, {fingerprint_, before, true},
           [&](const laid_out_tensor<Rank>& known) { return !p_.active() || known.mine == mine; },
           [&](local_error& trouble) { return lay_out_blocks(mine, trouble); }, [&] { return describe(mine); });

@@ -122,6 +122,7 @@ class traced_function {
   sharded_tensor<T> operator()(const typed_sharded<T, Layout>& first, const X&... more) const {
     return called<T>(first.at_run_time(), detail::as_run_time(more)...);
   }
+  /// Arrays are a compile-time error with one readable message.
   template <ranked_array X, class... More>
   detail::rejected_call operator()(const X&, const More&...) const {
     static_assert(detail::dependent_false<X>,

@@ -22,7 +22,7 @@ xt::xtensor<T, Extents::rank()> numbered(const partition<Extents>& p,
                                          const std::array<std::size_t, Extents::rank()>& extents, T scale = 1) {
   constexpr std::size_t rank = Extents::rank();
   const auto cuts = decomposition<rank>::balanced(extents, p.grid().shape());
-  if (!p.active()) return detail::block_outside<T>(cuts);
+  if (!p.active()) return zero_volume<T, rank>(cuts.cuts[0].size(0));
   const auto box = cuts.block(p.index());
   auto block = uninitialised<T, rank>(box.shape());
   for (std::size_t k = 0; k < block.size(); ++k) {

@@ -35,8 +35,6 @@ xt::xtensor<double, 1> numbers(std::size_t n, double first) {
   return first + xt::arange<double>(static_cast<double>(n));
 }
 
-std::uint64_t sum_of(const world& everyone, std::uint64_t mine) { return sum_over(everyone, mine); }
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(index_exchanges)
@@ -101,10 +99,10 @@ BOOST_AUTO_TEST_CASE(a_row_travels_once_to_each_node) {
     std::uint64_t planned = 0;
     for (const auto& send : exchange.plan().sends)
       if (node_of(send.worker) != node_of(me)) planned += send.where.volume();
-    BOOST_TEST(sum_of(everyone, planned) == crossing.size());
-    BOOST_TEST(sum_of(everyone, exchange.counts().bytes_by_message) == 8 * crossing.size());
+    BOOST_TEST(sum_over(everyone, planned) == crossing.size());
+    BOOST_TEST(sum_over(everyone, exchange.counts().bytes_by_message) == 8 * crossing.size());
     const auto sums = exchange.adjoint(xt::xtensor<double, 1>(xt::ones<double>({mine.size()})));
-    BOOST_TEST(sum_of(everyone, exchange.counts().bytes_by_message) == 8 * crossing.size());
+    BOOST_TEST(sum_over(everyone, exchange.counts().bytes_by_message) == 8 * crossing.size());
     for (std::size_t r = 0; r < each; ++r) {
       std::size_t copies = 0;
       for (std::size_t k = 0; k < P; ++k)

@@ -9,6 +9,7 @@
 #include <optional>
 #include <partita/array/local_transform.hpp>
 #include <partita/comm/pooled.hpp>
+#include <partita/kernel/block_from.hpp>
 #include <partita/kernel/detail/fourier_engine.hpp>
 #include <partita/kernel/detail/pending.hpp>
 #include <partita/kernel/detail/target.hpp>
@@ -128,12 +129,11 @@ class fourier_run {
   void transform_here() {
     const fourier_stage<Rank>& here = stage(done_);
     if (!here.p.active()) {  // no block here: an empty one as block_from gives it, of what the elements are afterwards
-      const std::size_t batch =
-          balanced_part((forward_ ? here.after : here.before)[0], here.p.grid().shape()[0], 0).size();
+      const auto cuts = decomposition<Rank>::balanced(forward_ ? here.after : here.before, here.p.grid().shape());
       is_out_ = is_out_ || converts(done_);
       for (std::size_t f = 0; f < N; ++f) {
-        if (is_out_) at<Out>()[f].hold(tensor<Out>(zero_volume<Out, Rank>(batch)));
-        else at<In>()[f].hold(tensor<In>(zero_volume<In, Rank>(batch)));
+        if (is_out_) at<Out>()[f].hold(tensor<Out>(block_outside<Out>(cuts)));
+        else at<In>()[f].hold(tensor<In>(block_outside<In>(cuts)));
       }
     } else if (converts(done_)) {
       if constexpr (!std::is_same_v<In, Out>) {
