@@ -305,7 +305,7 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
       const auto extents = call.numbers_of_leader(facts_of(metadata.extents));
       std::copy_n(extents.begin(), Rank, metadata.extents.begin());
       const auto where = deal_slabs(p, metadata.extents, sizeof(T), 0, request.options);
-      pooled_tensor<T, Rank> slab(block_outside<T>(where.cuts));
+      pooled_tensor<T, Rank> slab(zero_volume<T, Rank>());
       if (where.owns()) slab = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(where.shape()));
       const char* const way_out = "all workers must see the same file, and no program may write to it";
       trouble = call.cannot("read", path, source.open(), way_out);

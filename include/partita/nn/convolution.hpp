@@ -162,8 +162,8 @@ class convolution {
         bias(k) = detail::uniform_at<T>(bound, o.seed, volume_of(whole) + w.start[0] + k);
     }
     text error_in_weights(const char* call) const {
-      if (detail::as_array<rank>(weight.shape()) == w.shape() &&
-          detail::as_array<rank>(weight_gradient.shape()) == w.shape() && bias.size() == bias_gradient.size())
+      if (detail::hold_the_same(weight.shape(), w.shape()) &&
+          detail::hold_the_same(weight_gradient.shape(), w.shape()) && bias.size() == bias_gradient.size())
         return {};
       return text("partita::convolution")
              << call << ": requires weights of the shape " << w.shape() << " on worker " << p_j.world().id()

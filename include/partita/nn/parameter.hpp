@@ -8,6 +8,17 @@
 #include <vector>
 
 namespace partita {
+namespace detail {
+
+/// Whether blocks of these two shapes hold the same elements: the shapes are equal, or neither has an element, as on a
+/// worker outside of the partition, where zero_volume() and block_from() give different shapes.
+template <class A, class B>
+bool hold_the_same(const A& a, const B& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end()) ||
+         (std::find(a.begin(), a.end(), 0u) != a.end() && std::find(b.begin(), b.end(), 0u) != b.end());
+}
+
+}  // namespace detail
 
 /// A tensor of weights and its gradient. It refers to a layer, which must outlive it, and sees assignments to the
 /// layer.
@@ -23,7 +34,7 @@ class parameter {
         problem_([](const void* v, const void* g) {
           const auto& of_value = static_cast<const Tensor*>(v)->shape();
           const auto& of_gradient = static_cast<const Tensor*>(g)->shape();
-          if (std::equal(of_value.begin(), of_value.end(), of_gradient.begin(), of_gradient.end())) return text();
+          if (detail::hold_the_same(of_value, of_gradient)) return text();
           return text("a gradient of the shape of its value ") << of_value << ", got " << of_gradient;
         }) {}
 

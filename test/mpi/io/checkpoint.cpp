@@ -21,9 +21,8 @@ template <class T, class Extents>
 xt::xtensor<T, Extents::rank()> numbered(const partition<Extents>& p,
                                          const std::array<std::size_t, Extents::rank()>& extents, T scale = 1) {
   constexpr std::size_t rank = Extents::rank();
-  const auto cuts = decomposition<rank>::balanced(extents, p.grid().shape());
-  if (!p.active()) return zero_volume<T, rank>(cuts.cuts[0].size(0));
-  const auto box = cuts.block(p.index());
+  if (!p.active()) return zero_volume<T, rank>();
+  const auto box = decomposition<rank>::balanced(extents, p.grid().shape()).block(p.index());
   auto block = uninitialised<T, rank>(box.shape());
   for (std::size_t k = 0; k < block.size(); ++k) {
     auto i = index_of(k, box.shape());

@@ -51,12 +51,10 @@ xt::xtensor<T, Rank> block_of_cuts(const decomposition<Rank>& cuts, const shape<
   }
   return block;
 }
-/// This worker's block on p; outside of p it has no elements, and the batch extent of the first block.
+/// This worker's block on p.
 template <class T, std::size_t Rank, class Extents>
 xt::xtensor<T, Rank> mine(const partition<Extents>& p, const decomposition<Rank>& cuts) {
-  if (p.active()) return block_of_cuts<T>(cuts, p.index());
-  if constexpr (Rank == 0) return zero_volume<T, 0>();
-  else return zero_volume<T, Rank>(cuts.cuts[0].size(0));
+  return p.active() ? block_of_cuts<T>(cuts, p.index()) : zero_volume<T, Rank>();
 }
 template <class T, class Extents>
 xt::xtensor<T, Extents::rank()> balanced(const partition<Extents>& p, const shape<Extents::rank()>& extents) {

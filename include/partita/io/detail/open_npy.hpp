@@ -9,7 +9,6 @@
 #include <partita/io/detail/file_in_common.hpp>
 #include <partita/io/detail/slabs.hpp>
 #include <partita/io/file_runs.hpp>
-#include <partita/kernel/block_from.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -98,7 +97,7 @@ std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, file_in
                                                   const npy_metadata<Rank>& metadata, const partition<Extents>& p,
                                                   const decomposition<Rank>& cuts, Verifier& verifier) {
   const char* const way_out = "all workers must see the same file, and no program may write to it";
-  pooled_tensor<T, Rank> block(block_outside<T>(cuts));
+  pooled_tensor<T, Rank> block(zero_volume<T, Rank>());
   const bool holds = p.active() && volume_of(cuts.shape(p.index())) != 0;
   file_trouble other;
   try {
@@ -141,7 +140,7 @@ pooled_tensor<T, Rank> bring_slabs(const file_call& call, const slab_partition<R
                                    pooled_tensor<T, Rank>& slab, const npy_metadata<Rank>& metadata,
                                    const partition<Extents>& p, const file_request<Rank>& request) {
   if (!CutsGiven && !metadata.fortran_order && p.grid() == where.owners.grid()) return std::move(slab);
-  auto block = in_the_name_of(call, [&]() -> pooled_tensor<T, Rank> {
+  return in_the_name_of(call, [&]() -> pooled_tensor<T, Rank> {
     constexpr auto order = backwards_order(std::make_index_sequence<Rank>());
     const auto from = from_cuts(where.cuts);
     if constexpr (Rank >= 2 && CutsGiven)
@@ -151,9 +150,6 @@ pooled_tensor<T, Rank> bring_slabs(const file_call& call, const slab_partition<R
     if constexpr (CutsGiven) return repartition(where.owners, p, from, to_cuts(*request.to))(slab);
     else return repartition(where.owners, p, from)(slab);
   });
-  if (p.active()) return block;
-  const auto wanted = CutsGiven ? *request.to : decomposition<Rank>::balanced(metadata.extents, p.grid().shape());
-  return pooled_tensor<T, Rank>(block_outside<T>(wanted));
 }
 
 /// Reads the tensor of a file to p, with the requested cuts. If the blocks are in the file in long runs, each worker

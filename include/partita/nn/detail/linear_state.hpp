@@ -12,6 +12,7 @@
 #include <partita/nn/detail/linear_movements.hpp>
 #include <partita/nn/detail/uniform.hpp>
 #include <partita/nn/linear_options.hpp>
+#include <partita/nn/parameter.hpp>
 #include <partita/plan/cut.hpp>
 #include <vector>
 
@@ -78,7 +79,7 @@ struct linear_state {
   text error_in_blocks(const char* call) const {
     text said;
     const auto look_at = [&](const char* name, const auto& block, const auto& wanted) {
-      if (!said.empty() || std::equal(wanted.begin(), wanted.end(), block.shape().begin())) return;
+      if (!said.empty() || hold_the_same(wanted, block.shape())) return;
       said << "partita::linear" << call << ": requires a " << name << " block of " << wanted << " on worker "
            << p_w.world().id() << ", " << name << "() is now " << block.shape()
            << "; assign a block of the first shape";

@@ -49,11 +49,11 @@ class scale_and_shift {
   /// The error message if a block that the program assigned has a wrong shape; empty if all fit.
   text error_in_parameters(const char* name) const {
     text error_message;
-    if (weight_.shape() != shapes_[0] || weight_gradient_.shape() != shapes_[0])
+    if (!hold_the_same(weight_.shape(), shapes_[0]) || !hold_the_same(weight_gradient_.shape(), shapes_[0]))
       error_message << name << ": requires a weight and its gradient of shape " << shapes_[0] << ", got "
                     << weight_.shape() << " and " << weight_gradient_.shape()
                     << "; assign blocks of the shape they had";
-    else if (bias_.shape() != shapes_[1] || bias_gradient_.shape() != shapes_[1])
+    else if (!hold_the_same(bias_.shape(), shapes_[1]) || !hold_the_same(bias_gradient_.shape(), shapes_[1]))
       error_message << name << ": requires a bias and its gradient of shape " << shapes_[1] << ", got " << bias_.shape()
                     << " and " << bias_gradient_.shape() << "; assign blocks of the shape they had";
     return error_message;
