@@ -108,6 +108,10 @@ auto value_and_gradient(const F& f, const P&... parameters) {
     std::apply([](const auto&... leaf) { (detail::note_parameter(detail::as_run_time(leaf)), ...); }, leaves);
     const auto result = detail::as_run_time(std::apply(f, leaves));
     using T = typename std::remove_cvref_t<decltype(result)>::value_type;
+    if (detail::volume_in(result.extents()) != 1)
+      throw shape_error(
+          text("partita::value_and_gradient(f, parameters...): requires an f whose result is one number, ")
+          << "got a result of extents " << result.extents() << "; let f return sum(...) or mean(...) of it");
     const auto loss = result.layout().is_partial() ? reshard(result, result.layout().finished()) : result;
     // 2. Run backward from the result, whose cotangent is 1.
     detail::tensor_block<T> one{shape_list(loss.extents())};

@@ -1,6 +1,7 @@
 // A program of tensors has the same value and the same gradient for all kinds and layouts of its tensors.
 #include "distance.hpp"
 #include "layouts.hpp"
+#include "refused.hpp"
 
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
@@ -113,6 +114,18 @@ BOOST_AUTO_TEST_CASE(functions_are_the_sequential_ones_wherever_tensors_lie) {
       BOOST_TEST(distance(d1, std::get<1>(gradients)) < 1e-12, s);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_function_whose_result_is_no_number_is_refused_on_all_workers) {
+  const world everyone(test::workers());
+  const auto squares = [](const auto& w) { return square(w); };
+  const std::string wanted =
+      "partita::value_and_gradient(f, parameters...): requires an f whose result is one number, got a result of "
+      "extents [5, 6]; let f return sum(...) or mean(...) of it";
+  const mesh m{axis{"data", std::min<std::size_t>(everyone.size(), 3)}};
+  const auto W = shard(everyone, m.layout("data", ""), w1);
+  BOOST_TEST(test::refused<shape_error>([&] { (void)value_and_gradient(squares, W); }) == wanted);
+  BOOST_TEST(test::refused<shape_error>([&] { (void)value_and_gradient(squares, w1); }) == wanted);
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_a_reduced_parameter_are_summed_once, *test::at_least(2)) {

@@ -107,13 +107,14 @@ void check_target(const file_call& call, const partition<Extents>& p, const std:
   }
 }
 
-/// Calls a function that throws on all workers or on none, and adds the call of the user to the error message.
+/// Calls a function that throws on all workers or on none, and adds the call of the user, and what that call requires
+/// of shapes, to the error message.
 template <class Call>
-auto in_the_name_of(const file_call& call, Call inner) {
+auto in_the_name_of(const file_call& call, Call inner, const char* required = "") {
   try {
     return inner();
   } catch (const shape_error& e) {
-    throw shape_error((text(call.name()) << ": ") << e.sentence());
+    throw shape_error((text(call.name()) << ": " << required) << e.sentence());
   } catch (const partition_error& e) {
     throw partition_error((text(call.name()) << ": ") << e.sentence());
   }
@@ -142,15 +143,18 @@ class slab_to_write {
       return slab;
     }
     // Otherwise one repartition moves the tensor to the slabs.
-    slab.moved_ = in_the_name_of(call, [&] {
-      const auto to = to_cuts(where.cuts);
-      constexpr auto order = backwards_order(std::make_index_sequence<Rank>());
-      if constexpr (Rank >= 2 && Backwards && CutsGiven)
-        return repartition(p, where.owners, order, to, from_cuts(*request.from))(x);
-      else if constexpr (Rank >= 2 && Backwards) return repartition(p, where.owners, order, to)(x);
-      else if constexpr (CutsGiven) return repartition(p, where.owners, to, from_cuts(*request.from))(x);
-      else return repartition(p, where.owners, to)(x);
-    });
+    slab.moved_ = in_the_name_of(
+        call,
+        [&] {
+          const auto to = to_cuts(where.cuts);
+          constexpr auto order = backwards_order(std::make_index_sequence<Rank>());
+          if constexpr (Rank >= 2 && Backwards && CutsGiven)
+            return repartition(p, where.owners, order, to, from_cuts(*request.from))(x);
+          else if constexpr (Rank >= 2 && Backwards) return repartition(p, where.owners, order, to)(x);
+          else if constexpr (CutsGiven) return repartition(p, where.owners, to, from_cuts(*request.from))(x);
+          else return repartition(p, where.owners, to)(x);
+        },
+        "requires blocks x that add up to the extents given; ");
     if (where.owns()) clear_padding(slab.moved_.data(), slab.moved_.size());
     return slab;
   }
