@@ -7,6 +7,7 @@
 #include <partita/explain/sum_reduce_picture.hpp>
 #include <partita/explain/worker_broadcast_picture.hpp>
 
+#include <algorithm>
 #include <boost/property_tree/ptree.hpp>
 #include <boost/property_tree/xml_parser.hpp>
 #include <boost/test/unit_test.hpp>
@@ -58,6 +59,27 @@ parsed parse(const std::string& svg) {
 
 bool says(const parsed& picture, const std::string& words) {
   return picture.all_words.find(words) != std::string::npos;
+}
+
+/// The lines that name workers, whose numbers are counted from `first`: all numbers after "workers", the one after
+/// "worker", and that of a line which is "4", "to 4" or "from 4".
+std::string workers_named(const std::string& lines, std::size_t first) {
+  const char* const digits = "0123456789";
+  std::string all, line;
+  for (std::istringstream in(lines); std::getline(in, line);) {
+    const bool several = line.find("workers ") != std::string::npos;
+    const bool is_label = line.starts_with("to ") || line.starts_with("from ") || line.find_first_of(digits) == 0;
+    std::size_t at = is_label ? 0 : line.find(several ? "workers " : "worker ");
+    if (at == std::string::npos) continue;
+    for (at = line.find_first_of(digits, at); at != std::string::npos;) {
+      const std::size_t end = std::min(line.find_first_not_of(digits, at), line.size());
+      const std::string number = std::to_string(std::stoul(line.substr(at, end - at)) - first);
+      line.replace(at, end - at, number);
+      at = several ? line.find_first_of(digits, at + number.size()) : std::string::npos;
+    }
+    all += line.substr(line.find(several ? "workers " : is_label ? "" : "worker ")) + "\n";
+  }
+  return all;
 }
 
 }  // namespace
@@ -146,6 +168,32 @@ BOOST_AUTO_TEST_CASE(a_repartition_shows_every_box_on_both_sides_and_a_plan) {
   BOOST_TEST(found.rectangles == 1U + 2U * 8U + 4U + 3U);
   BOOST_TEST(says(found, "x, 7 × 9, on 2 × 2"));
   BOOST_TEST(says(found, "to worker 2    [0, 4) x [6, 9)  12 elements in 4 runs of 3"));
+}
+
+/// Who holds a block is its worker, not its place in the partition: both partitions of later workers are drawn as those
+/// of the first ones, with other numbers.
+BOOST_AUTO_TEST_CASE(workers_are_drawn_by_their_numbers_and_not_by_their_places) {
+  const auto drawn = [](const auto& draw) {
+    const auto words = [&](std::size_t first) { return parse(draw(first)).all_words; };
+    BOOST_TEST(!workers_named(words(0), 0).empty());
+    BOOST_TEST(workers_named(words(3), 3) == workers_named(words(0), 0));
+  };
+  const auto on = [](const auto& shape, std::size_t first) {
+    return grid(shape, workers(first, first + volume_of(shape.array())));
+  };
+  const extents<1, 3> row;
+  const extents<2, 3> rows;
+  drawn([&](std::size_t w) { return to_svg(worker_broadcast_picture(on(row, w), on(rows, w))); });
+  drawn([&](std::size_t w) { return to_svg(sum_reduce_picture(on(rows, w), on(row, w))); });
+  drawn([&](std::size_t w) {
+    return to_svg(refused_broadcast_picture(on(row, w), on(extents<4, 3>{}, w), transpose_dest));
+  });
+  drawn([&](std::size_t w) {
+    return to_svg(linear_picture(on(extents<1, 4>{}, w), on(row, w), on(extents<3, 4>{}, w)));
+  });
+  drawn([&](std::size_t w) {
+    return to_svg(repartition_picture(on(extents<2, 2>{}, w), on(row, w), extents<7, 9>{}), w + 1);
+  });
 }
 
 BOOST_AUTO_TEST_CASE(a_plan_shows_what_one_worker_gives_and_takes) {

@@ -2,6 +2,7 @@
 #include <partita/explain/completion_picture.hpp>
 #include <partita/rule/sharding/rules.hpp>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <random>
 #include <string>
@@ -63,6 +64,16 @@ graph random_program(std::mt19937_64& random, std::size_t operations, std::size_
     g.constrain(v, s, random() % 3);
   }
   return g;
+}
+
+/// The lines of `all` that begin with these words, with what follows them.
+std::string lines_with(const std::string& all, const std::string& begin) {
+  std::string found;
+  for (std::size_t at = 0, end = 0; at < all.size(); at = end + 1) {
+    end = std::min(all.find('\n', at), all.size());
+    if (all.compare(at, begin.size(), begin) == 0) found += all.substr(at, end - at) + '\n';
+  }
+  return found;
 }
 
 }  // namespace
@@ -223,6 +234,74 @@ BOOST_AUTO_TEST_CASE(every_axis_of_every_value_is_explained_back_to_an_annotatio
   }
   BOOST_TEST(unexplained == 0U);
   BOOST_TEST(axes > 500U);
+}
+
+BOOST_AUTO_TEST_CASE(a_completion_is_written_and_drawn_with_its_layouts_and_each_move_where_it_is) {
+  std::mt19937_64 random(29);
+  std::size_t drawn = 0, cut = 0, pending = 0;
+  for (std::size_t k = 0; k < 20; ++k) {
+    const graph g = random_program(random, 16, 6);
+    const completion done = complete(g);
+    const auto move_of = [&](std::size_t o, std::size_t t) -> std::string {
+      for (const graph_reshard& move : done.reshards)
+        if (move.operation == o && move.tensor == t) return detail::in_a_line(done.plan(move)).c_str();
+      return "";
+    };
+    const auto id = [&](value v) {
+      const std::uint32_t o = g[v].producer;
+      return o == graph::none ? "v" + std::to_string(v.number) : "o" + std::to_string(o);
+    };
+    std::string edges, moves;
+    std::size_t bytes = 0;
+    for (const graph_reshard& move : done.reshards) bytes += done.plan(move).bytes();
+    for (std::size_t o = 0; o < g.operations(); ++o) {
+      const auto& n = g.operation(o);
+      for (std::size_t i = 0; i < n.operands; ++i) {
+        const value v = g.operand(n, i);
+        const std::string move = move_of(o, i);
+        edges += "  " + id(v) + " -> o" + std::to_string(o);
+        edges += (move.empty() ? "" : " [color=red, fontcolor=red, label=\"" + move + "\"]") + ";\n";
+        if (!move.empty()) moves += ">    " + move + " of " + std::string(detail::name_of(g, v)) + "<\n";
+      }
+      if (const std::string move = move_of(o, n.operands); !move.empty()) moves += ">    then " + move + "<\n";
+    }
+    // The edges of the program, and the moves beside the operations that need them.
+    const std::string dot = to_dot(done), svg = to_svg(done);
+    std::string edges_of_dot, moves_of_svg;
+    for (std::size_t at = 0, end = 0; at < dot.size(); at = end + 1) {
+      end = dot.find('\n', at);
+      if (dot.find(" -> o", at) < end) edges_of_dot += dot.substr(at, end + 1 - at);
+    }
+    for (std::size_t at = svg.find(">    "); at != std::string::npos; at = svg.find(">    ", at + 1))
+      moves_of_svg += svg.substr(at, svg.find('<', at) + 1 - at) + '\n', ++drawn;
+    BOOST_TEST(edges_of_dot == edges);
+    BOOST_TEST(moves_of_svg == moves);
+    text sum;
+    sum << done.reshards.size() << " moves, " << bytes << " bytes to the busiest worker\n";
+    BOOST_TEST(std::string(to_text(done)).ends_with(sum.c_str()), to_text(done) << " and not " << sum);
+    BOOST_TEST(done.bytes() == bytes);
+    for (std::uint32_t v = 0; v < g.values(); ++v) {
+      const sharding& layout = done[value{v}];
+      std::string dimensions, sums;
+      for (std::size_t d = 0; d < layout.rank(); ++d)
+        for (std::size_t a = 0; a < layout.cuts[d].size(); ++a, ++cut)
+          dimensions +=
+              "  dimension " + std::to_string(d) + " is sharded over " + g.on().axes[layout.cuts[d][a]].name() + '\n';
+      for (std::size_t a = 0; a < g.on().rank(); ++a)
+        if (layout.pending[a] != pending_reduction::none)
+          sums += std::string(" sum over ") + g.on().axes[a].name(), ++pending;
+      const std::string words = explain(done, value{v});
+      BOOST_TEST(lines_with(words, "  dimension ") == dimensions);
+      std::string sums_of_words;
+      for (std::size_t at = words.find("  has a pending"); at != std::string::npos;
+           at = words.find("  has a pending", at + 1))
+        sums_of_words += words.substr(at + 15, words.find(':', at) - at - 15);
+      BOOST_TEST(sums_of_words == sums);
+    }
+  }
+  BOOST_TEST(drawn > 50U);
+  BOOST_TEST(cut > 200U);
+  BOOST_TEST(pending > 0U);
 }
 
 BOOST_AUTO_TEST_CASE(explain_says_which_annotation_through_what_and_what_was_lost) {

@@ -1,5 +1,8 @@
 // Sharding propagation at run time: error messages, the log of decisions, the necessary movements, and names.
+#include <array>
 #include <boost/test/unit_test.hpp>
+#include <partita/rule/sharding/cotangent.hpp>
+#include <partita/rule/sharding/gradient.hpp>
 #include <partita/rule/sharding/registry.hpp>
 #include <string>
 #include <vector>
@@ -116,6 +119,196 @@ BOOST_AUTO_TEST_CASE(shapes_that_a_ready_made_rule_cannot_take_are_named) {
   BOOST_TEST(refused([&] {
                rules::add_n({many.data(), many.size()});
              }) == "partita::rules::elementwise: requires from 1 to 72 operands, not 73; give those");
+}
+
+/// What is refused, with the whole error message: its numbers are those of the call.
+BOOST_AUTO_TEST_CASE(calls_that_do_not_fit_are_told_their_numbers) {
+  struct wrong_call {
+    const char* message;
+    void (*call)();
+  };
+  constexpr wrong_call calls[] = {
+      {"partita::propagate: requires as many dimensions as the notation has, 3, but there are 2 in operand 0 [8, 64] "
+       "of product bmk,kn->bmn; write \"...\" for those in front",
+       [] {
+         propagate(m, product, {spec(m.layout("", ""), {8, 64}), spec(m.layout("", ""), {64, 256})});
+       }},
+      {"partita::propagate: requires as many tensors as the notation has, 2 operands of product bmk,kn->bmn, but there "
+       "are 1; give those",
+       [] { propagate(m, product, {x}); }},
+      {"partita::propagate: requires factors whose product is the extent, one of them unknown at most, but not so is "
+       "dimension 0 of operand 0 [6] of split (ab)->ab; give the sizes of the factors",
+       [] { propagate(m, rule("(ab)->ab").named("split"), {spec(m.layout(""), {6})}); }},
+      {"partita::propagate: requires shardings of one mesh, but tensor 1 of product lies on another; make its sharding "
+       "from the mesh that is given",
+       [] {
+         propagate(m, product, {x, spec(mesh{axis{"data", 3}}.layout("", ""), {64, 256})});
+       }},
+      {"partita::spec: requires one entry of the sharding for each dimension, but there are 1 in (data) and the shape "
+       "is [8, 4]; write \"\" for a dimension that is not cut",
+       [] {
+         spec(m.layout("data"), {8, 4});
+       }},
+      {"partita::cotangent: requires a value that is partial by sums, but the max over \"model\" is not taken; finish "
+       "it before",
+       [] { cotangent(m.layout("").partial("model", pending_reduction::max)); }},
+      {"partita::gradient: requires a rule whose dimensions are known; give bound(rule, shapes)",
+       [] { gradient(rule("...a->...a"), {}); }},
+      {"partita::axis: requires a name of at most 15 characters without '+' and '?'; rename a+b",
+       [] { axis("a+b", 2); }},
+      {"partita::axis: requires a name of at most 15 characters without '+' and '?'; rename sixteen_letters_",
+       [] { axis("sixteen_letters_", 2); }},
+      {"partita::axis: requires a name; give it one", [] { axis("", 2); }},
+      {"partita::axis: requires a worker along a; give 1", [] { axis("a", 0); }},
+      {"partita::axis: requires as many workers as can be counted, got 4294967296 along a",
+       [] { axis("a", std::size_t{1} << 32U); }},
+      {"partita::mesh: requires different names; rename one axis a",
+       [] {
+         mesh{axis("a", 2), axis("ab", 2), axis("a", 4)};
+       }},
+      {"partita::mesh: requires as many workers as can be counted, got 4611686018427387904 times 4",
+       [] {
+         mesh{axis("a", 1U << 31U), axis("b", 1U << 31U), axis("c", 4)};
+       }},
+      {"partita::mesh: requires axis numbers below 2, not 2", [] { (void)m.size(2); }},
+      {"partita::mesh: requires the name of an axis of the mesh, but there is no \"dat\"; there are data model",
+       [] { (void)m.number("dat"); }},
+      {"partita::mesh: requires the name of an axis of the mesh, but there is no \"models\"; there are data model",
+       [] { (void)m.number("models"); }},
+      {"partita::mesh::layout: requires every mesh axis at most once; \"model\" stands twice in one entry",
+       [] { m.layout("", "model+model"); }},
+      {"partita::sharding: requires every mesh axis at most once, but \"data\" cuts two dimensions of one tensor; "
+       "leave one of them whole",
+       [] { m.layout("data", "data"); }},
+      {"partita::sharding: requires an axis that cuts no dimension, but \"data\" cuts one and the value cannot be "
+       "partial over it too",
+       [] { m.layout("data").partial("data"); }},
+      {"partita::sharding: requires an axis that cuts no dimension, but \"data\" cuts one and the value cannot be "
+       "reduced over it",
+       [] { m.layout("data").reduced("data"); }},
+      {"partita::sharding: requires an axis that is not in use, but \"data\" is partial",
+       [] { m.layout("").partial("data").reduced("data"); }},
+      {"partita::sharding: requires an axis that is not in use, but \"model\" is reduced",
+       [] { m.layout("").reduced("model").partial("model"); }},
+      {"partita::sharding: requires an axis that is not in use, but \"model\" must replicate",
+       [] { m.layout("").replicate("model").partial("model"); }},
+      {"partita::sharding: requires an axis that is not in use, but \"model\" is reduced",
+       [] { m.layout("").reduced("model").cut(0, axis_list(1)); }},
+      {"partita::sharding: requires an axis that is not in use, but \"data\" is",
+       [] { m.layout("").partial("data").replicate("data"); }},
+      {"partita::sharding: requires an axis that is not in use, but \"model\" is",
+       [] { m.layout("model").replicate("model"); }},
+      {"partita::sharding::dims_mapping: requires one axis at most for each dimension, but 2 cut dimension 1; read the "
+       "axes of the dimension instead",
+       [] { (void)m.layout("", "data+model").dims_mapping(); }},
+      {"partita::sharding::placements: requires axes in the order of the mesh, but those of dimension 1 are not; "
+       "placements cannot say it",
+       [] { (void)m.layout("", "model+data").placements(); }},
+      {"partita::sharding::of_placements: requires dimensions below 2, not 2",
+       [] { sharding::of_placements(m, 2, {placement::shard(2)}); }},
+      {"partita::rule: requires a letter of the notation, and there is no 'c' in it",
+       [] { rule("ab->a").replicate("c"); }},
+      {"partita::rule: requires reductions that commute, not sum and max; write one rule for each",
+       [] { rule("abc->a").reduces("b", pending_reduction::max); }},
+      {"partita::rule: requires \"->\" between operands and results, but character 4 of \"ab,c\" is not; write for "
+       "example \"bmk,kn->bmn\"",
+       [] { rule("ab,c"); }},
+      {"partita::rules::convolution: requires images [batch, channels, ...] and filters of the same rank, not [2, 8] "
+       "and [6, 2, 3]; reshape one",
+       [] {
+         rules::convolution({{2, 8}, {6, 2, 3}});
+       }},
+      {"partita::rules::convolution: requires multiples of 3 channels and filters, not [2, 6, 5] and [4, 2, 3]; give "
+       "another number of groups",
+       [] {
+         rules::grouped_convolution(3)({{2, 6, 5}, {4, 2, 3}});
+       }},
+      {"partita::rules::expert_dispatch: requires tokens [s, h] and a gate [s, e], not [4, 8, 2] and [8, 4]; reshape "
+       "them",
+       [] {
+         rules::expert_dispatch(2, 3)({{4, 8, 2}, {8, 4}});
+       }},
+      {"partita::rules::gather_nd: requires indices whose last extent is at most the rank of [4, 6], not [3, 3]; add a "
+       "last dimension of that extent",
+       [] {
+         rules::gather_nd({{4, 6}, {3, 3}});
+       }},
+      {"partita::rules::take_along_axis: requires operands of equal rank, not [4, 6] and [3]; unsqueeze one",
+       [] {
+         rules::take_along_axis(0)({{4, 6}, {3}});
+       }},
+      {"partita::rules::scatter_nd_add: requires indices [..., q] and updates [..., the last dimensions of x from q "
+       "on], not [3, 1] and [3] for [8, 6]; reshape them",
+       [] {
+         rules::scatter_nd_add({{8, 6}, {3, 1}, {3}});
+       }},
+      {"partita::rules::index_put: requires values [dimensions of the indices, the last dimensions of x from 1 on], "
+       "not [3] for [8, 6] and [3]; broadcast them before",
+       [] {
+         rules::index_put({{8, 6}, {3}, {3}});
+       }},
+      {"partita::rules::concatenate: requires operands of equal rank, not [2, 3] and [2]; stack makes a new dimension",
+       [] {
+         rules::concatenate(0)({{2, 3}, {2}});
+       }},
+      {"partita::rules::split: requires parts that fill dimension 1 of [4, 6], not 4 equal ones; give their extents",
+       [] {
+         rules::split_evenly(1, 4)({{4, 6}});
+       }},
+      {"partita::rules::matmul: requires operands of one dimension at least, two to be transposed, not [4] and []; "
+       "reshape them",
+       [] {
+         rules::matmul({{4}, shape_list{}});
+       }},
+      {"partita::rules::matmul: requires operands of one dimension at least, two to be transposed, not [2, 4] and [4]; "
+       "reshape them",
+       [] {
+         rules::matmul_transposed(false, true)({{2, 4}, {4}});
+       }},
+      {"partita::rules::group_norm: requires x [batch, channels, ...] with a multiple of 4 channels, not [2, 6, 5]; "
+       "give another number of groups",
+       [] {
+         rules::group_norm(4)({{2, 6, 5}, {6}, {6}});
+       }},
+      {"partita::rules::batch_norm: requires x [batch, channels, ...], not [4]; add a dimension",
+       [] {
+         rules::batch_norm({{4}, {4}, {4}});
+       }},
+      {"partita::rules::along: requires the dimensions that must be whole; give one, or use rules::elementwise",
+       [] { rules::along({})({{4}}); }},
+      {"partita::rules::transpose: requires each of 2 dimensions once, got 1 entries; give the order of all",
+       [] {
+         rules::transpose({1})({{4, 6}});
+       }},
+      {"partita::rules::expand: requires extents of 1 where they grow, but dimension 1 of [4, 3] shall be 6; tile "
+       "repeats others",
+       [] {
+         rules::expand({5, 4, 6})({{4, 3}});
+       }},
+      {"partita::rules::elementwise: requires one entry of broadcast_dimensions for each dimension of the smaller "
+       "operand, not 2 for 1; give those",
+       [] {
+         rules::elementwise_in_dimensions({0, 1})({{4, 6}, {4}});
+       }},
+      {"partita::reshape_rule: requires as many elements before as after, not [4, 6] and [5, 5]; give shapes of the "
+       "same number of elements",
+       [] {
+         reshape_rule({4, 6}, {5, 5});
+       }},
+      {"partita::reshaped: requires a source dimension for each 0, and there is none for entry 2",
+       [] {
+         reshaped({4, 6}, std::array{0, 0, 0});
+       }},
+      {"partita::reshaped: requires one -1 at most; give the other extents",
+       [] {
+         reshaped({4, 6}, std::array{-1, -1});
+       }},
+      {"partita::reshaped: requires extents that divide 24 elements, not [1, 5]; change one",
+       [] {
+         reshaped({4, 6}, std::array{-1, 5});
+       }},
+  };
+  for (const wrong_call& one : calls) BOOST_TEST(refused(one.call) == one.message);
 }
 
 BOOST_AUTO_TEST_CASE(a_list_that_has_outgrown_its_place_is_copied_moved_and_compared_as_any_other) {
