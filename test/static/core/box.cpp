@@ -36,6 +36,8 @@ static_assert(intersection_is_and(b, {{4, 6}, {8, 8}}));  // they touch
 static_assert(intersection_is_and(b, {{6, 0}, {8, 8}}));  // they are apart
 static_assert(intersection_is_and(b, {{2, 2}, {2, 2}}));  // one is empty
 static_assert(intersection(b, {{6, 0}, {8, 8}}).empty());
+static_assert(intersection(b, {{6, 0}, {8, 8}}) == box<2>{{6, 2}, {6, 6}});  // and does not end before it begins
+static_assert(intersection(box<1>{{5}, {7}}, box<1>{{1}, {3}}) == box<1>{{5}, {5}});
 
 // written as its ranges
 static_assert((text() << b) == "[1, 4) x [2, 6)");

@@ -22,6 +22,13 @@ static_assert(told({2U, 3U}, {}, {0}).contains("leave broadcast_dimensions out f
 static_assert(
     told({2U, 3U}, {3U}, {0}).contains("dimension 0 of rhs (extent 3) is mapped to dimension 0 of lhs (extent 2)"));
 
+static_assert(
+    told({2U, 3U}, {3U}, {0, 1}).contains("each dimension of the smaller operand rhs (1), got 2; lhs is [2, 3],"));
+static_assert(
+    told({3U}, {2U, 3U}, {0, 1}).contains("each dimension of the smaller operand lhs (1), got 2; lhs is [3],"));
+static_assert(told({2U, 3U}, {2U, 3U, 4U}, {0, -1}).contains("that are not negative; entry 1 is -1; lhs is [2, 3],"));
+static_assert(told({2U, 3U}, {3U}, {2}).contains("below the rank of the larger operand lhs (2); entry 0 is 2;"));
+
 // at most six alternatives are listed
 static_assert(told({1U}, {1U, 1U, 1U, 1U, 1U, 1U, 1U}, {})
                   .contains("broadcast_dimensions<0> or <1> or <2> or <3> or <4> or <5> or ... would be valid"));
@@ -41,6 +48,9 @@ static_assert(
     told_in_dim({4U}, {2U, 3U}, {1}).contains("extents that are 1 or the result's; dimension 0 of x (extent 4)"));
 static_assert(
     told_in_dim({3U}, {2U, 3U}, {2}).contains("entries of broadcast_dimensions from 0 to 2 - 1; entry 0 is 2"));
+static_assert(told_in_dim({2U, 3U}, {2U, 3U, 4U}, {0}).contains("each dimension of x (2), got 1; x is [2, 3],"));
+static_assert(told_in_dim({2U, 2U}, {2U, 3U}, {0, 0}, strictness::stablehlo)
+                  .contains("distinct broadcast_dimensions; entry 1 repeats 0;"));
 static_assert(told_in_dim({1U, 2U, 3U}, {3U}, {0, 1, 2}).contains("sum over dimensions instead"));
 constexpr short_list<std::ptrdiff_t> negative{2, -1};
 static_assert(explain_verdict(judge_result_extents(negative), negative).contains("dimension 1 of [2, -1] is -1"));

@@ -5,6 +5,13 @@ using namespace partita;
 
 namespace {
 
+// one rule for all conflicts, and nothing else is another one
+static_assert([] {
+  policy all = policy::paddle_classic;
+  all.contest = all.disagreement = all.alike = policy::conflict::join;
+  return policy::paddle_classic.with(policy::conflict::join) == all;
+}());
+
 constexpr mesh m{axis{"data", 2}, axis{"model", 4}};
 constexpr rule product = "bmk,kn->bmn";
 

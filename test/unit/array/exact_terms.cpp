@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -85,6 +86,25 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(sums_that_pass_nodes_are_those_of_all_numbers_roun
     for (std::size_t i = 0; i < n; ++i)
       wrong += same(sum[i], sum_by_accumulator<T>([&](std::size_t b) { return blocks[b][i]; }, blocks.size())) ? 0 : 1;
     BOOST_TEST(wrong == 0U, wrong << " sums of " << blocks.size() << " are wrong in turn " << turn);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_any_width_are_read_as_they_were_written) {
+  std::mt19937_64 random(5);
+  for (unsigned turn = 0; turn < 50; ++turn) {
+    std::vector<std::pair<std::uint64_t, unsigned>> all;
+    std::vector<char> bytes;
+    bit_writer to(bytes);
+    unsigned bits = 0;
+    for (unsigned k = 0; k < 40; ++k) {
+      const auto width = static_cast<unsigned>(random() % 65);
+      all.emplace_back(width == 0 ? 0 : random() >> (64U - width), width);
+      to.put(all.back().first, width), bits += width;
+    }
+    to.finish();
+    BOOST_TEST(bytes.size() == (bits + 7) / 8);
+    bit_reader from(bytes.data());
+    for (const auto& [number, width] : all) BOOST_TEST(from.get(width) == number, width << " bits");
   }
 }
 

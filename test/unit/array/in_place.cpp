@@ -1,8 +1,13 @@
 // In-place operations do not change the shape of their target, and work if the operand overlaps the target.
 #include <partita/array/as_rank_of_memory.hpp>
 #include <partita/array/in_place.hpp>
+#include <partita/array/overlapping.hpp>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <random>
+#include <set>
+#include <vector>
 
 namespace {
 
@@ -86,6 +91,35 @@ BOOST_AUTO_TEST_CASE(views_of_one_array_are_read_first_wherever_they_overlap) {
           add_in_place(target, operand);
           BOOST_TEST((target == before + added), at << " and " << from << ", steps " << steps << " and " << way);
         }
+}
+
+/// Beside the addresses of all elements: blocks of any strides share an element or do not.
+BOOST_AUTO_TEST_CASE(blocks_overlap_if_and_only_if_they_share_an_element) {
+  std::mt19937 random(3);
+  std::vector<int> memory(200);
+  std::size_t shared = 0, apart = 0;
+  for (int turn = 0; turn < 3000; ++turn) {
+    strided<const int, 3> blocks[2];
+    std::set<const int*> elements[2];
+    for (std::size_t k = 0; k < 2; ++k) {
+      strided<const int, 3>& b = blocks[k];
+      b.data = memory.data() + 90 + random() % 20;
+      for (std::size_t d = 0; d < 3; ++d)
+        b.shape[d] = random() % 4, b.strides[d] = static_cast<std::ptrdiff_t>(random() % 19) - 9;
+      for (std::size_t i = 0; i < b.size(); ++i) {
+        const auto at = index_of(i, b.shape);
+        const int* element = b.data;
+        for (std::size_t d = 0; d < 3; ++d) element += static_cast<std::ptrdiff_t>(at[d]) * b.strides[d];
+        elements[k].insert(element);
+      }
+    }
+    const bool share =
+        std::any_of(elements[0].begin(), elements[0].end(), [&](const int* one) { return elements[1].contains(one); });
+    BOOST_TEST(overlapping(blocks[0], blocks[1]) == share);
+    ++(share ? shared : apart);
+  }
+  BOOST_TEST(shared > 200U);
+  BOOST_TEST(apart > 500U);
 }
 
 BOOST_AUTO_TEST_CASE(empty_targets_stay_empty) {

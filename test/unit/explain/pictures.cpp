@@ -13,6 +13,7 @@
 #include <boost/test/unit_test.hpp>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -22,7 +23,7 @@ using boost::property_tree::ptree;
 struct parsed {
   std::size_t rectangles = 0, words = 0, paths = 0;
   bool inside = true;
-  std::string all_words;
+  std::string all_words, places;
 };
 
 /// Throws if it is not XML.
@@ -43,12 +44,15 @@ parsed parse(const std::string& svg) {
     if (name == "rect") {
       ++found.rectangles;
       const long x = number("x"), y = number("y"), w = number("width"), h = number("height");
+      for (const long one : {x, y, w, h}) found.places += std::to_string(one) + " ";
+      found.places += "\n";
       found.inside =
           found.inside && w > 0 && h > 0 && x >= left && y >= top && x + w <= left + width && y + h <= top + height;
     } else if (name == "text") {
       ++found.words;
-      const long x = number("x"), y = number("y");
-      found.inside = found.inside && x >= left && y > top && x <= left + width && y <= top + height;
+      // below the baseline is room for descenders, and then the margin, which the paper begins with
+      const long x = number("x"), y = number("y"), below = y + number("font-size") / 4;
+      found.inside = found.inside && x >= left && y > top && x <= left + width && below <= height + 2 * top;
       found.all_words += element.data() + "\n";
     } else if (name == "path") {
       ++found.paths;
@@ -194,6 +198,24 @@ BOOST_AUTO_TEST_CASE(workers_are_drawn_by_their_numbers_and_not_by_their_places)
   drawn([&](std::size_t w) {
     return to_svg(repartition_picture(on(extents<2, 2>{}, w), on(row, w), extents<7, 9>{}), w + 1);
   });
+}
+
+/// A part is drawn in the block after where it arrives, whether it is received or stays.
+BOOST_AUTO_TEST_CASE(parts_that_stay_are_drawn_where_received_parts_would_be) {
+  const grid columns(extents<1, 3>{});
+  const auto blocks_after = [&](const workers& before) {
+    const std::string all =
+        parse(to_svg(repartition_picture(grid(extents<2, 2>{}, before), columns, extents<7, 9>{}), 9)).places;
+    std::vector<std::string> places;
+    std::istringstream lines(all);
+    std::string line;
+    for (std::getline(lines, line); std::getline(lines, line);) places.push_back(line);  // without the paper
+    std::sort(places.begin(), places.end());
+    return places;
+  };
+  // in the first case three parts stay, in the other ones a different part or none
+  BOOST_TEST(blocks_after({0, 1, 2, 3}) == blocks_after({6, 7, 8, 9}), boost::test_tools::per_element());
+  BOOST_TEST(blocks_after({2, 0, 3, 1}) == blocks_after({6, 7, 8, 9}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_plan_shows_what_one_worker_gives_and_takes) {

@@ -146,6 +146,16 @@ BOOST_AUTO_TEST_CASE(the_parts_of_a_tensor_go_to_all_of_a_group_and_reversed_the
     BOOST_TEST(plan.messages_sent() == (plan.takes && worker != 0 ? 2U : 0U));
     BOOST_TEST(!plan.accumulate);
     BOOST_TEST(reversed(plan).accumulate);
+    BOOST_TEST(!plan.order.empty() == plan.takes);  // the group is not in the order of its workers
+    BOOST_TEST((reversed(reversed(plan)) == plan));
+    for (const auto& sent : plan.sends) {  // the receiver has the box where the sender says
+      const auto there = plan_wholes(block_group_of(p, {false, false}, sent.worker), tensor, sent.worker);
+      const auto its = std::find_if(there.receives.begin(), there.receives.end(),
+                                    [&](const auto& one) { return one.worker == worker; });
+      BOOST_REQUIRE((its != there.receives.end() && its->where == sent.where));
+      BOOST_TEST((sent.there == place_in_block<2>::of(its->at, there.destination_shape)));
+      BOOST_TEST((its->there == place_in_block<2>::of(sent.at, plan.source_shape)));
+    }
   }
 }
 

@@ -109,6 +109,24 @@ BOOST_AUTO_TEST_CASE(parallel_layers_gather_parts_and_scatter_wholes) {
       }
 }
 
+/// A row-parallel layer gathers and scatters its results as a column-parallel one does its operands.
+BOOST_AUTO_TEST_CASE(row_parallel_and_column_parallel_layers_mirror_each_other) {
+  for (const std::size_t in : {2U, 5U, 64U})
+    for (const std::size_t out : {1U, 7U, 64U})
+      for (std::size_t workers = 1; workers <= 4; ++workers) {
+        const linear_problem rows{3, in, out, 8, false}, columns{3, out, in, 8, false};
+        const linear_cost cost = predict(row_parallel, rows, {1, workers}),
+                          mirrored = predict(column_parallel, columns, {workers, 1});
+        const std::size_t part = 8 * 3 * balanced_part(out, workers, 0).size(),
+                          x = 8 * 3 * balanced_part(in, workers, 0).size(), y = 8 * 3 * out,
+                          weights = 2 * 8 * out * balanced_part(in, workers, 0).size();
+        BOOST_TEST((cost.staging == (workers - 1) * part && cost.staging == mirrored.staging));
+        BOOST_TEST((cost.sent == mirrored.sent && cost.messages == mirrored.messages && cost.flops == mirrored.flops));
+        BOOST_TEST(cost.memory == weights + x + y + std::max(cost.staging + part, x));
+        BOOST_TEST(mirrored.memory == weights + y + std::max(x, y + cost.staging + part));
+      }
+}
+
 BOOST_AUTO_TEST_CASE(a_choice_is_told_in_words) {
   BOOST_TEST(words(choose({2, 4, 6}, 2, 2, 2)) ==
              "column_parallel with p_w = 2 x 1; the busiest worker: 144 floating-point operations, 32 bytes sent and "

@@ -129,5 +129,9 @@ BOOST_AUTO_TEST_CASE(reshards_and_windows_are_counted_as_moves) {
     BOOST_TEST(moves >= (reshards ? 2U : 1U), all);
     const std::string end = std::to_string(moves) + " moves, " + std::to_string(done.bytes()) + " bytes";
     BOOST_TEST(all.find(end) != std::string::npos, all);
+    std::size_t bytes = 0;
+    for (const graph_reshard& move : done.reshards) bytes += done.plan(move).bytes();
+    for (std::size_t o = 0; o < g.operations(); ++o) bytes += done.window_bytes(o);
+    BOOST_TEST((done.window_bytes(0) > 0 && done.bytes() == bytes));
   }
 }

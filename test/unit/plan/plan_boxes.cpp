@@ -86,8 +86,16 @@ void check(const box_overlaps& all, const std::string& name) {
   std::vector<exchange_plan<dynamic>> plans;
   std::vector<std::vector<number>> held, got(all.had().size());
   std::size_t sent = 0, received = 0, most = 0;
+  std::vector<std::size_t> extents;
+  for (const auto* side : {&all.had(), &all.wanted()})
+    for (const worker_box& one : *side)
+      for (std::size_t d = 0; one.there && d < one.box.size(); ++d) {
+        if (extents.size() <= d) extents.resize(d + 1, 0);
+        extents[d] = std::max(extents[d], one.box[d].stop);
+      }
   for (std::size_t w = 0; w < all.had().size(); ++w) {
     plans.push_back(plan_boxes(all, w));
+    if (!extents.empty()) BOOST_TEST((plans[w].extents == shape_list(extents)), name);
     BOOST_TEST((plans[w].gives == all.had()[w].there && plans[w].takes == all.wanted()[w].there), name);
     held.push_back(block_of(all.had()[w]));
     sent += plans[w].elements_sent(), received += plans[w].elements_received();

@@ -21,6 +21,15 @@ std::optional<std::ptrdiff_t> index_of_cell(std::ptrdiff_t cell, std::ptrdiff_t 
 
 BOOST_AUTO_TEST_SUITE(windows_of_a_tensor)
 
+BOOST_AUTO_TEST_CASE(a_boundary_condition_is_found_on_whatever_side_it_is) {
+  for (const boundary one : {boundary::none, boundary::periodic, boundary::constant})
+    for (std::size_t side = 0; side < 4; ++side) {
+      halo_boundaries<2> all(boundary::zero);
+      (side < 2 ? all.before : all.after)[side % 2] = one;
+      BOOST_TEST((all.any(one) && all.any(boundary::zero) && !all.any(boundary::reflect)));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(runs_fill_each_cell_by_the_index_that_belongs_there) {
   for (const boundary before : {boundary::none, boundary::periodic, boundary::reflect, boundary::replicate})
     for (const boundary after : {boundary::none, boundary::periodic, boundary::reflect, boundary::replicate})

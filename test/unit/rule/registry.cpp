@@ -221,6 +221,51 @@ BOOST_AUTO_TEST_CASE(an_order_names_each_dimension_once) {
   BOOST_CHECK_THROW(rules::transpose({1})(shapes), shape_error);
 }
 
+/// An extent that is not known makes extents of results unknown, or leaves them as they are; it counts as no number.
+BOOST_AUTO_TEST_CASE(an_extent_that_is_not_known_is_not_known_in_results) {
+  std::size_t unknown = 0, refused = 0;
+  for (const twin& t : twins()) {
+    const auto results = [&](const std::vector<shape_list>& shapes) {
+      const shape_span all(shapes.data(), shapes.size());
+      const rule made = bound(t.made(all), all);
+      std::vector<shape_list> out;
+      for (std::size_t j = 0; j < made.result_count; ++j) out.push_back(result_shape(made, j));
+      return out;
+    };
+    const std::vector<shape_list> whole = results(t.shapes);
+    for (std::size_t i = 0; i < t.shapes.size(); ++i)
+      for (std::size_t d = 0; d < t.shapes[i].size(); ++d)
+        BOOST_TEST_CONTEXT(t.name << " of operand " << i << ", " << d) {
+          std::vector<shape_list> shapes = t.shapes, found;
+          if (shapes[i][d] == 1) continue;  // what is 1 may be left out, or repeated
+          shapes[i][d] = dynamic;
+          try {
+            found = results(shapes);
+          } catch (const shape_error&) {  // it must be known
+            ++refused;
+            continue;
+          }
+          BOOST_REQUIRE(found.size() == whole.size());
+          for (std::size_t j = 0; j < found.size(); ++j) {
+            BOOST_REQUIRE(found[j].size() == whole[j].size());
+            for (std::size_t e = 0; e < found[j].size(); ++e) {
+              BOOST_TEST((found[j][e] == whole[j][e] || found[j][e] == dynamic));
+              unknown += found[j][e] != whole[j][e];
+            }
+          }
+        }
+  }
+  BOOST_TEST(unknown > 60U);
+  BOOST_TEST(refused < 20U);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_sharded_as_a_batch_is_the_first_dimension_of_each_tensor) {
+  const std::vector<shape_list> two{{4, 6}, {4}};
+  const shape_span shapes(two.data(), 2);
+  BOOST_TEST(((text() << "" << rules::data_parallel({3, 0, 1})(shapes)) == "b_,b->b__,,b"));
+  BOOST_TEST(((text() << "" << rules::replicated({3, 0, 1})(shapes)) == "__,_->___,,_"));
+}
+
 BOOST_AUTO_TEST_CASE(other_names_stand_for_what_they_say) {
   const registry known = registry::standard();
   const shape_list x{4, 6};
