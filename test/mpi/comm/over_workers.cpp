@@ -140,6 +140,22 @@ BOOST_AUTO_TEST_CASE(a_part_combines_the_numbers_of_its_workers_alone) {
   BOOST_TEST(sum_over(everyone, 1) == static_cast<int>(everyone.size()));
 }
 
+BOOST_AUTO_TEST_CASE(rows_and_columns_of_a_partition_combine_their_own_numbers, *test::at_least(4)) {
+  const world everyone(test::workers());
+  const std::size_t columns = everyone.size() / 2;
+  const auto p = everyone.partition(extents<2, dynamic>(columns));
+  const world row = along(p, dimensions<1>), column = along(p, dimensions<0>);
+  BOOST_TEST((row.active() == p.active() && column.active() == p.active()));
+  BOOST_TEST((p == everyone.partition(extents<2, dynamic>(columns))));
+  BOOST_TEST(!(p == world(test::workers()).partition(extents<2, dynamic>(columns))));  // of the same workers
+  if (!p.active()) return;
+  std::size_t in_row = 0, in_column = 0;
+  for (std::size_t j = 0; j < columns; ++j) in_row += p.worker({p.index()[0], j});
+  for (std::size_t i = 0; i < 2; ++i) in_column += p.worker({i, p.index()[1]});
+  BOOST_TEST(sum_over(row, everyone.id()) == in_row);
+  BOOST_TEST(sum_over(column, everyone.id()) == in_column);
+}
+
 BOOST_AUTO_TEST_CASE(at_local_checks_the_results_are_the_same) {
   const world everyone(test::workers(), checks::local);
   BOOST_TEST(sum_over(everyone, 1) == static_cast<int>(everyone.size()));

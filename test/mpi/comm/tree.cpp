@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(what_members_bring_is_combined_at_the_root_also_if_some_bri
       if (members == 0 || (members == 1 && !root_gives)) continue;
       const bool gives = root_gives || group.position != 0;
       const std::vector<std::uint64_t> mine{1, me};
-      std::vector<std::uint64_t> into(2), incoming(2);
+      std::vector<std::uint64_t> into(2, 99), incoming(2, 99);  // what is there does not count
       detail::collect(*everyone.state(), group, gives ? mine.data() : nullptr, into.data(), incoming.data(), 2,
                       tag::user, [](std::uint64_t& a, std::uint64_t b) { a += b; });
       if (group.position != 0) continue;

@@ -1,6 +1,7 @@
 // Joint messages of the workers of two nodes, executed in memory for all workers of simulated nodes: every box arrives
 // where the plans say, in one message for each pair of nodes, or in a few if they are long.
 #include <partita/comm/detail/exchange/joint_plan.hpp>
+#include <partita/comm/side_by_side.hpp>
 #include <partita/plan/repartition_plan.hpp>
 
 #include "random_grid.hpp"
@@ -197,6 +198,23 @@ BOOST_AUTO_TEST_CASE(what_is_long_for_each_pair_goes_directly) {
   const grid<grid_shape> rows(grid_shape(4, 1)), columns(grid_shape(1, 4));
   BOOST_TEST(move(nodes, rows, columns, {200, 200}).messages == 0U);
   BOOST_TEST(move(nodes, rows, columns, {8, 8}).messages == 2U);
+}
+
+/// Beside each other, blocks are found by their distance from the first one that has elements.
+BOOST_AUTO_TEST_CASE(blocks_side_by_side_are_addressed_from_the_first_one_that_is_there) {
+  std::vector<element> memory(100);
+  for (unsigned there = 0; there < 8; ++there) {
+    const auto at = [&](unsigned k, std::size_t offset) {
+      return (there >> k & 1U) != 0 ? memory.data() + offset : nullptr;
+    };
+    const strided<element, 2> a{at(0, 50), {2, 3}, {4, 1}};
+    const strided<element, 1> b{at(1, 20), {5}, {2}}, c{at(2, 90), {7}, {-1}};
+    const detail::blocks_side_by_side<element, 2, 1, 1> all(a, b, c);
+    BOOST_TEST(all.data == (a.data != nullptr ? a.data : b.data != nullptr ? b.data : c.data));
+    const auto distance = [&](const element* one) { return one == nullptr ? 0 : one - all.data; };
+    BOOST_TEST((all.dimensions == 6 && all.shape == std::array<std::size_t, 6>{2, 3, 5, 7, 0, 0}));
+    BOOST_TEST((all.strides == std::array<std::ptrdiff_t, 6>{4, 1, 2, -1, distance(b.data), distance(c.data)}));
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -311,6 +311,54 @@ BOOST_AUTO_TEST_CASE(calls_that_do_not_fit_are_told_their_numbers) {
   for (const wrong_call& one : calls) BOOST_TEST(refused(one.call) == one.message);
 }
 
+/// A "..." stands for the remaining leading dimensions of its tensor, which are batch dimensions of one rule.
+BOOST_AUTO_TEST_CASE(an_ellipsis_is_written_out_where_the_shapes_are_known) {
+  struct short_and_long {
+    const char *notation, *bound;
+    std::vector<shape_list> shapes;
+  };
+  const short_and_long all[] = {
+      {"...ab,ab->...ab", "ABab,ab->ABab", {{2, 3, 4, 5}, {4, 5}}},
+      {"ab,...ab->...ab", "ab,Aab->Aab", {{4, 5}, {2, 4, 5}}},
+      {"...ab,...ab->...b", "ABab,Bab->ABb", {{2, 3, 4, 5}, {3, 4, 5}}},
+      {"...a,...b->...ab", "a,b->ab", {{2}, {3}}},
+      {"...,...a->...", "A,Aa->A", {{2}, {2, 3}}},
+  };
+  for (const auto& [notation, bound_notation, shapes] : all) {
+    const rule read(notation), whole = bound(read, {shapes.data(), shapes.size()});
+    BOOST_TEST(((text() << "" << read) == notation));
+    BOOST_TEST(((text() << "" << whole) == bound_notation), notation << " becomes " << (text() << "" << whole));
+  }
+}
+
+/// The operands of a gradient are the values that it reads and the gradients of results, in this order, and its results
+/// are the gradients of operands: each has the dimensions of its tensor.
+BOOST_AUTO_TEST_CASE(a_gradient_reads_and_makes_the_tensors_that_are_asked_for) {
+  const std::vector<std::string> operands{"ab", "bc", "c"}, results{"ac", "abc"};
+  const std::vector<shape_list> shapes{{2, 3}, {3, 4}, {4}};
+  const rule whole = bound("ab,bc,c->ac,abc", {shapes.data(), shapes.size()});
+  for (tensor_set parts = 0; parts < 1024; ++parts) {
+    const gradient_parts asked{parts & 7U, parts >> 3U & 3U, parts >> 5U & 3U, parts >> 7U};
+    const auto add = [](std::string& all, const std::vector<std::string>& tensors, tensor_set these,
+                        const char* before) {
+      for (std::size_t t = 0; t < tensors.size(); ++t)
+        if (contains(these, t)) all += (all.empty() ? before : ",") + tensors[t];
+    };
+    std::string in, out;
+    add(in, operands, asked.operands, ""), add(in, results, asked.results, ""),
+        add(in, results, asked.result_gradients, "");
+    add(out, operands, asked.operand_gradients, "");
+    if (in.empty() || out.empty()) continue;
+    const rule made = gradient(whole, asked);
+    BOOST_TEST(((text() << "" << made) == (in + "->" + out).c_str()),
+               in << "->" << out << " is " << (text() << "" << made));
+    for (std::size_t t = 0, values = made.operand_count; t < values; ++t) {
+      const std::size_t gradients = (asked.result_gradients & 1U) + (asked.result_gradients >> 1U);
+      BOOST_TEST(contains(made.constant, t) == (t + gradients < values));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_list_that_has_outgrown_its_place_is_copied_moved_and_compared_as_any_other) {
   growing_list<int, 2> few, many;
   few.push_back(1);
