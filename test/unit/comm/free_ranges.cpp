@@ -12,13 +12,13 @@ BOOST_AUTO_TEST_CASE(the_smallest_range_that_is_large_enough_is_taken) {
   partita::detail::free_ranges ranges;
   ranges.make_room(8);
   ranges.add(all, 300), ranges.add(all + 400, 100), ranges.add(all + 600, 200);
-  BOOST_TEST(ranges.take(90) == all + 400);
-  BOOST_TEST(ranges.take(150) == all + 600);
-  BOOST_TEST(ranges.take(150) == all);
-  BOOST_TEST(ranges.take(151) == nullptr);
-  BOOST_TEST(ranges.take(10) == all + 490);
-  BOOST_TEST(ranges.take(50) == all + 750);
-  BOOST_TEST(ranges.take(150) == all + 150);
+  BOOST_TEST((ranges.take(90) == all + 400));
+  BOOST_TEST((ranges.take(150) == all + 600));
+  BOOST_TEST((ranges.take(150) == all));
+  BOOST_TEST((ranges.take(151) == nullptr));
+  BOOST_TEST((ranges.take(10) == all + 490));
+  BOOST_TEST((ranges.take(50) == all + 750));
+  BOOST_TEST((ranges.take(150) == all + 150));
 }
 
 BOOST_AUTO_TEST_CASE(ranges_are_taken_once_and_joined_when_they_are_given_back) {
@@ -55,6 +55,6 @@ BOOST_AUTO_TEST_CASE(ranges_are_taken_once_and_joined_when_they_are_given_back) 
   }
   for (const auto& one : taken) ranges.add(one.first, one.second);
   ranges.join();
-  BOOST_TEST(ranges.take(memory.size()) == memory.data());
-  BOOST_TEST(ranges.take(1) == nullptr);
+  BOOST_TEST((ranges.take(memory.size()) == memory.data()));
+  BOOST_TEST((ranges.take(1) == nullptr));
 }
