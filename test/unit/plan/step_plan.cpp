@@ -202,4 +202,41 @@ BOOST_AUTO_TEST_CASE(a_product_of_several_operands_takes_the_loops_of_its_larges
   }
 }
 
+/// A gradient reads the values of all operands, but that of a sum or a movement the indices at most; it is taken of
+/// every operand that depends on a parameter and is not an index.
+BOOST_AUTO_TEST_CASE(gradients_read_what_they_need_and_are_not_taken_of_indices) {
+  struct row {
+    operation how;
+    std::vector<shape_list> shapes;
+    tensor_set read, wanted;
+  };
+  const shape_list x{4, 6}, some{3};
+  const row rows[] = {
+      {rules::add, {x, x}, 0, 0b11},
+      {rules::transpose({1, 0}), {x}, 0, 0b1},
+      {rules::concatenate(0), {x, x}, 0, 0b11},
+      {rules::multiply, {x, x}, 0b11, 0b11},
+      {rules::matmul, {x, {6, 8}}, 0b11, 0b11},
+      {rules::softmax(), {x}, 0b1, 0b1},
+      {rules::gather(0), {x, some}, 0b11, 0b01},
+      {rules::scatter_nd_add, {x, {3, 1}, {3, 6}}, 0b010, 0b101},
+  };
+  for (const row& one : rows) {
+    const tensor_set all = first_tensors(one.shapes.size());
+    for (tensor_set parameters = 0; parameters <= all; ++parameters) {
+      graph g(m);
+      std::vector<value> operands;
+      for (std::size_t i = 0; i < one.shapes.size(); ++i)
+        operands.push_back(contains(parameters, i) ? g.parameter(one.shapes[i]) : g.input(one.shapes[i]));
+      if (operands.size() == 1) g.apply(one.how, {operands[0]});
+      if (operands.size() == 2) g.apply(one.how, {operands[0], operands[1]});
+      if (operands.size() == 3) g.apply(one.how, {operands[0], operands[1], operands[2]});
+      const detail::step_estimate<graph> estimate(g);
+      const detail::operation_facts& facts = estimate.operations[0];
+      BOOST_TEST(facts.wanted == (one.wanted & parameters), one.how.name);
+      if (facts.wanted != 0) BOOST_TEST((facts.read & all) == one.read, one.how.name);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
