@@ -128,13 +128,9 @@ class convolution {
           sums(jobs.form() == detail::convolution_form::by_output
                    ? over_all(p_j, std::make_index_sequence<rank>())
                    : all_sum_reduce<anywhere>(p_j, all_dimensions_but<0, 1>)) {
-      std::size_t first_bias = 0;
-      if (p_j.active()) {
-        w = jobs.weights(p_j.index());
-        if (jobs.adds_bias(p_j.index())) first_bias = w.stop[0] - w.start[0];
-      }
+      if (p_j.active()) w = jobs.weights(p_j.index());
       weight_gradient = xt::zeros<T>(w.shape());
-      bias_gradient = xt::zeros<T>(std::array<std::size_t, 1>{first_bias});
+      bias_gradient = xt::zeros<T>(std::array<std::size_t, 1>{biases()});
       weight = weight_gradient;
       bias = bias_gradient;
       if (jobs.options().initial == initial_values::uniform) set_uniform();
@@ -146,6 +142,8 @@ class convolution {
     }
     bool by_output() const { return jobs.form() == detail::convolution_form::by_output; }
 
+    /// The number of elements of this worker's bias.
+    std::size_t biases() const { return p_j.active() && jobs.adds_bias(p_j.index()) ? w.shape()[0] : 0; }
     /// Element k of the global W is random number k of the seed; the elements of the bias use the numbers after those
     /// of W.
     void set_uniform() {
@@ -163,7 +161,8 @@ class convolution {
     }
     text error_in_weights(const char* call) const {
       if (detail::hold_the_same(weight.shape(), w.shape()) &&
-          detail::hold_the_same(weight_gradient.shape(), w.shape()) && bias.size() == bias_gradient.size())
+          detail::hold_the_same(weight_gradient.shape(), w.shape()) && bias.size() == biases() &&
+          bias_gradient.size() == biases())
         return {};
       return text("partita::convolution")
              << call << ": requires weights of the shape " << w.shape() << " on worker " << p_j.world().id()

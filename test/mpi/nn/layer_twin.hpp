@@ -8,7 +8,10 @@
 #include <partita/comm/partition.hpp>
 #include <partita/kernel/block_from.hpp>
 #include <random>
+#include <type_traits>
 #include <vector>
+
+#include "refused.hpp"
 
 namespace test {
 
@@ -87,6 +90,53 @@ bool close(const A& a, const B& b, double tolerance = 1e-12) {
     if (!(std::abs(static_cast<double>(a.data()[k]) - static_cast<double>(b.data()[k])) <= tolerance * most))
       return false;
   return true;
+}
+
+/// Whether one of these calls throws a shape_error, on this worker.
+template <class... Call>
+bool one_refuses(Call... call) {
+  return (!refused<shape_error>(call).empty() || ...);
+}
+/// Checks that a layer refuses, on all workers, an adjoint of another shape than its last result (on the last worker,
+/// or on all), and a parameter or a gradient that the last worker has given another shape; and that it then works
+/// again.
+template <class Layer, class X>
+void expect_shapes_kept(const char* name, const world& everyone, Layer layer, const X& x) {
+  const bool last = everyone.id() + 1 == everyone.size();
+  const auto y = layer(x);
+  using result = std::remove_cvref_t<decltype(y)>;
+  using block = xt::xtensor<element_of<result>, rank_of<result>>;
+  for (std::size_t d = 0; d < y.dimension(); ++d)
+    for (const bool on_all : {false, true}) {
+      auto shape = y.shape();
+      shape[d] += last || on_all ? 1 : 0;
+      const block longer = xt::ones<typename block::value_type>(shape);
+      BOOST_TEST(one_refuses([&] { layer.adjoint(longer); }), name << ", dimension " << d << " of dy");
+    }
+  const auto keeps = [&](const char* what, auto& held) {
+    const auto kept = held;
+    auto shape = kept.shape();
+    if (kept.size() == 0) return;
+    if (last) ++shape[0];
+    held = xt::ones<typename std::remove_cvref_t<decltype(held)>::value_type>(shape);
+    BOOST_TEST(one_refuses([&] { layer(x); }, [&] { layer.adjoint(y); }), name << ", " << what);
+    held = kept;
+  };
+  if constexpr (requires { layer.weight(); }) {
+    keeps("weight", layer.weight());
+    keeps("gradient of the weight", layer.weight_gradient());
+  }
+  if constexpr (requires { layer.bias(); }) {
+    keeps("bias", layer.bias());
+    keeps("gradient of the bias", layer.bias_gradient());
+    const auto bias = layer.bias(), gradient = layer.bias_gradient();
+    if (last && bias.size() > 0)
+      layer.bias() = layer.bias_gradient() = xt::ones_like(xt::view(bias, xt::range(1, bias.size())));
+    if (bias.size() > 0) BOOST_TEST(one_refuses([&] { layer(x); }), name << ", bias and its gradient");
+    layer.bias() = bias, layer.bias_gradient() = gradient;
+  }
+  BOOST_TEST((layer(x).shape() == y.shape()), name);
+  layer.adjoint(y);
 }
 
 }  // namespace test

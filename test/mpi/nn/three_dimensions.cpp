@@ -181,6 +181,16 @@ BOOST_AUTO_TEST_CASE(weights_of_convolutions_are_uniform_within_the_bound_of_the
     }
 }
 
+BOOST_AUTO_TEST_CASE(gradients_and_parameters_of_other_shapes_are_refused) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(p5(1, 1, 1, 1, everyone.size()));
+  const block x = xt::ones<double>({2, 2, 3, 1, 4});
+  convolution<double, 3> there(p, {.in_channels = 2, .out_channels = 2, .kernel = {2, 1, 1}});
+  transposed_convolution<double, 3> back(p, {.in_channels = 2, .out_channels = 2, .kernel = {2, 1, 1}});
+  test::expect_shapes_kept("convolution", everyone, std::move(there), x);
+  test::expect_shapes_kept("transposed_convolution", everyone, std::move(back), x);
+}
+
 BOOST_AUTO_TEST_CASE(pooling_of_cubes_is_that_of_the_whole) {
   const world everyone(test::workers());
   const auto p = over_features(everyone);
