@@ -53,6 +53,14 @@ BOOST_AUTO_TEST_CASE(small_tensors_have_few_owners) {
   static_assert(worthwhile_owners(4 * 65536, 65536, 6) == 4);
   static_assert(worthwhile_owners(std::size_t{1} << 40U, 65536, 6) == 6);
   static_assert(worthwhile_owners(0, 0, 6) == 6);
+  // as many as there may be, each of which holds enough
+  for (std::size_t bytes = 0; bytes <= 40; ++bytes)
+    for (std::size_t least = 1; least <= 10; ++least)
+      for (std::size_t most = 1; most <= 6; ++most) {
+        std::size_t wanted = 1;
+        while (wanted < most && (wanted + 1) * least <= bytes) ++wanted;
+        BOOST_TEST(worthwhile_owners(bytes, least, most) == wanted, bytes << ", " << least << ", " << most);
+      }
 }
 
 BOOST_AUTO_TEST_CASE(every_byte_is_written_once_by_one_owner_of_its_page) {

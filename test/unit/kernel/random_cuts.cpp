@@ -8,9 +8,12 @@
 #include <cstdint>
 #include <numeric>
 #include <random>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "random_cases.hpp"
+#include "refused.hpp"
 
 namespace {
 
@@ -250,6 +253,34 @@ BOOST_AUTO_TEST_CASE(thirty_thousand_random_cuts_in_every_order_of_the_dimension
   for (const std::size_t kind : {seen.cyclic_sources, seen.cyclic_results, seen.explicit_sources, seen.explicit_results,
                                  seen.permuted, seen.staggered, seen.empty_blocks, seen.idle_workers})
     BOOST_TEST(kind > wanted / 20);
+}
+
+BOOST_AUTO_TEST_CASE(cuts_of_either_side_and_every_order_have_fingerprints_of_their_own) {
+  using cuts = detail::repartition_cuts<2>;
+  constexpr std::array<std::size_t, 2> grid{2, 2};
+  std::set<std::uint64_t> numbers{cuts(grid, grid).fingerprint(), cuts(grid, grid, permute<1, 0>).fingerprint()};
+  std::vector<decomposition<2>> all;
+  for (const cut& rows : {cut::at({2, 2}), cut::at({1, 3}), cut::block_cyclic(4, 2, 1)})
+    for (const cut& columns : {cut::at({2, 2}), cut::at({3, 1})}) all.push_back(decomposition<2>{{rows, columns}});
+  for (const auto& one : all) {
+    numbers.insert(cuts(grid, grid, from_cuts(one)).fingerprint());
+    numbers.insert(cuts(grid, grid, to_cuts(one)).fingerprint());
+    numbers.insert(cuts(grid, grid, to_cuts(one), permute<1, 0>).fingerprint());
+    for (const auto& other : all) numbers.insert(cuts(grid, grid, from_cuts(one), to_cuts(other)).fingerprint());
+  }
+  BOOST_TEST(numbers.size() == 2 + 3 * all.size() + all.size() * all.size());
+}
+
+BOOST_AUTO_TEST_CASE(a_block_for_each_worker_of_the_world_is_needed) {
+  const grid<dynamic_extents<1>> p(dynamic_extents<1>(2), workers{0, 3});
+  const auto cuts = decomposition<1>::balanced({4}, {2});
+  sequentially::repartition move(p, p, permute<0>, from_cuts(cuts), to_cuts(cuts));
+  for (const std::size_t n : {2U, 3U, 4U, 5U}) {
+    std::vector<xt::xtensor<std::int32_t, 1>> x(n, {1, 2});
+    const std::string message = test::refused<partition_error>([&] { move(x); });
+    BOOST_TEST(message.empty() == (n >= 4), n);
+    BOOST_TEST((n >= 4 || message.find("a partition with worker 3") != std::string::npos), message);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

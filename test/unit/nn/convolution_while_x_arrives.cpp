@@ -20,19 +20,21 @@ std::vector<float> random_numbers(std::mt19937& random, std::size_t n) {
 }
 
 /// How many outputs were there before the rest of x came.
-std::size_t computed_early(std::mt19937& random, const sizes& s, const std::array<interval, 2>& there) {
-  const std::size_t cells = s.window[0] * s.window[1];
+template <std::size_t Features>
+std::size_t computed_early(std::mt19937& random, const detail::local_convolution<Features>& s,
+                           const std::array<interval, Features>& there) {
+  const std::size_t cells = volume_of(s.window);
   const auto x = random_numbers(random, s.batch * s.in * cells), w = random_numbers(random, s.out * s.rows());
   const auto bias = random_numbers(random, s.out);
-  detail::column_convolver<float, 2> local(s);
+  detail::column_convolver<float, Features> local(s);
   std::vector<float> whole(s.batch * s.out * s.columns()), y = whole;
   local.forward(x.data(), w.data(), bias.data(), whole.data());
 
   std::vector<float> window = x;
   for (std::size_t k = 0; k < window.size(); ++k) {
-    const std::size_t i = k % cells / s.window[1], j = k % s.window[1];
-    if (i < there[0].start || i >= there[0].stop || j < there[1].start || j >= there[1].stop)
-      window[k] = std::numeric_limits<float>::quiet_NaN();
+    const auto i = index_of(k % cells, s.window);
+    for (std::size_t f = 0; f < Features; ++f)
+      if (i[f] < there[f].start || i[f] >= there[f].stop) window[k] = std::numeric_limits<float>::quiet_NaN();
   }
   std::size_t early = 0, calls = 0;
   local.forward(window.data(), w.data(), bias.data(), y.data(), there, [&] {
@@ -59,12 +61,26 @@ BOOST_AUTO_TEST_CASE(rows_without_ghosts_are_computed_first_and_no_bit_depends_o
   s.batch = 2, s.in = s.in_of_group = 400, s.out = s.out_of_group = 2;  // a tile is 36 columns: 3 rows and a half
   s.kernel = {3, 3}, s.stride = {1, 1}, s.dilation = {1, 1};
   s.places = {20, 10}, s.window = {22, 12};
-  const std::size_t rows = computed_early(random, s, {{{1, 21}, {0, 12}}});
+  const std::size_t rows = computed_early<2>(random, s, {{{1, 21}, {0, 12}}});
   BOOST_TEST(rows >= 2U * 2 * 10 * 10);  // most of the 18 rows that need no ghost
   BOOST_TEST(rows <= 2U * 2 * 10 * 18);
-  BOOST_TEST(computed_early(random, s, {{{0, 22}, {0, 12}}}) == 2U * 2 * 200);
-  BOOST_TEST(computed_early(random, s, {{{0, 22}, {1, 12}}}) == 0U);  // every tile meets the first column
-  BOOST_TEST(computed_early(random, s, {}) == 0U);
+  BOOST_TEST(computed_early<2>(random, s, {{{0, 22}, {0, 12}}}) == 2U * 2 * 200);
+  BOOST_TEST(computed_early<2>(random, s, {{{0, 22}, {1, 12}}}) == 0U);  // every tile meets the first column
+  BOOST_TEST(computed_early<2>(random, s, {}) == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(columns_of_cubes_know_which_cells_they_need) {
+  std::mt19937 random(16);
+  detail::local_convolution<3> s;
+  s.batch = 1, s.in = s.in_of_group = 400, s.out = s.out_of_group = 2;
+  s.kernel = {3, 1, 3}, s.stride = {1, 1, 1}, s.dilation = {1, 1, 1};
+  s.places = {20, 1, 10}, s.window = {22, 1, 12};
+  BOOST_TEST(computed_early<3>(random, s, {{{0, 22}, {0, 1}, {0, 12}}}) == 2U * 200);
+  BOOST_TEST(computed_early<3>(random, s, {{{0, 22}, {0, 1}, {0, 11}}}) == 0U);  // every tile meets the last column
+  BOOST_TEST(computed_early<3>(random, s, {{{0, 22}, {0, 1}, {1, 12}}}) == 0U);
+  s.places = {4, 5, 6}, s.window = {6, 5, 8};
+  for (int times = 0; times < 8; ++times)
+    computed_early<3>(random, s, {{{random() % 2, 6 - random() % 2}, {0, 5}, {random() % 2, 8 - random() % 2}}});
 }
 
 BOOST_AUTO_TEST_CASE(strides_dilations_and_groups_know_which_cells_they_need) {
@@ -76,8 +92,8 @@ BOOST_AUTO_TEST_CASE(strides_dilations_and_groups_know_which_cells_they_need) {
     s.places = {12, 7};
     for (std::size_t f = 0; f < 2; ++f)
       s.window[f] = (s.places[f] - 1) * s.stride[f] + s.dilation[f] * (s.kernel[f] - 1) + 1;
-    computed_early(random, s, {{{2, s.window[0] - 3}, {0, s.window[1]}}});
-    computed_early(random, s, {{{random() % 9, s.window[0]}, {random() % 2, s.window[1]}}});
+    computed_early<2>(random, s, {{{2, s.window[0] - 3}, {0, s.window[1]}}});
+    computed_early<2>(random, s, {{{random() % 9, s.window[0]}, {random() % 2, s.window[1]}}});
   }
 }
 

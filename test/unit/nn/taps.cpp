@@ -11,6 +11,8 @@
 #include <random>
 #include <vector>
 
+#include "refused.hpp"
+
 using namespace partita;
 
 namespace {
@@ -105,6 +107,73 @@ BOOST_AUTO_TEST_CASE(an_upsampled_element_lies_between_two_inputs) {
             return weights;
           });
         }
+}
+
+/// Every limit of the options, on both sides of it, along each dimension.
+BOOST_AUTO_TEST_CASE(options_are_refused_beyond_their_limits_and_taken_at_them) {
+  constexpr std::size_t most = std::size_t{1} << 40U;
+  const auto takes = [](auto make) { return test::refused<shape_error>(make).empty(); };
+  const auto at = [](std::size_t d, std::size_t value, std::size_t other) {
+    per_dimension<2> all = other;
+    all[d] = value;
+    return all;
+  };
+  for (std::size_t d = 0; d < 2; ++d)
+    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, most, most + 1, static_cast<std::size_t>(-1)}) {
+      const auto window = [&](const max_pooling_options<2>& o) {
+        return takes([&] { detail::window_geometry<4>("test", o); });
+      };
+      const bool counts = n >= 1 && n <= most;
+      BOOST_TEST(window({.kernel = at(d, n, 1)}) == counts);
+      BOOST_TEST(window({.kernel = 1, .stride = at(d, n, 1)}) == counts);
+      BOOST_TEST(window({.kernel = 1, .dilation = at(d, n, 1)}) == counts);
+      BOOST_TEST(takes([&] { detail::adaptive_rule<4>("test", {.size = at(d, n, 1)}); }) == counts);
+      BOOST_TEST(takes([&] { detail::upsampling_rule<4>("test", {.size = at(d, n, 1)}); }) == (n <= most));
+      if (!counts) {
+        const text got = text(", got ") << n << " along feature dimension " << d << ";";
+        test::expect_refused<shape_error>(
+            [&] { detail::window_geometry<4>("test", max_pooling_options<2>{.kernel = at(d, n, 1), .stride = 1}); },
+            got.c_str());
+      }
+    }
+  for (std::size_t d = 0; d < 2; ++d)
+    for (std::size_t kernel = 1; kernel <= 5; ++kernel)
+      for (std::size_t padding = 0; padding <= 3; ++padding) {
+        const auto made = [&] {
+          detail::window_geometry<4>("test",
+                                     max_pooling_options<2>{.kernel = at(d, kernel, 9), .padding = at(d, padding, 0)});
+        };
+        const text got = text("half the kernel, ")
+                         << kernel / 2 << ", got " << padding << " along feature dimension " << d;
+        if (2 * padding <= kernel) BOOST_CHECK_NO_THROW(made());
+        else test::expect_refused<shape_error>(made, got.c_str());
+      }
+  for (std::size_t n = 0; n <= 6; ++n)
+    for (std::size_t kernel = 1; kernel <= 4; ++kernel)
+      for (std::size_t dilation = 1; dilation <= 3; ++dilation)
+        for (std::size_t padding = 0; 2 * padding <= kernel; ++padding) {
+          const detail::window_geometry<3> rule(
+              "test", max_pooling_options<1>{.kernel = {kernel}, .padding = {padding}, .dilation = {dilation}});
+          BOOST_TEST(rule.error_message({1, 1, n}).empty() == (dilation * (kernel - 1) + 1 <= n + 2 * padding));
+        }
+  const auto upsamples = [&](const upsampling_options<1>& o) {
+    return takes([&] { detail::upsampling_rule<3>("test", o); });
+  };
+  BOOST_TEST(!upsamples({}));
+  BOOST_TEST(!upsamples({.size = {{2}}, .scale = 2}));
+  BOOST_TEST(!upsamples({.scale = 2, .align_corners = true}));
+  BOOST_TEST(upsamples({.scale = 2, .mode = upsampling_mode::linear, .align_corners = true}));
+  for (const double wrong : {0.0, -1.0, 1e9, std::numeric_limits<double>::infinity(), std::nan("")})
+    BOOST_TEST(!upsamples({.scale = wrong}), wrong);
+  BOOST_TEST((upsamples({.scale = 1e-9}) && upsamples({.scale = 9e8})));
+  // a result and features are needed
+  const detail::upsampling_rule<3> half("test", {.scale = 0.5}), none("test", {.size = {{0}}});
+  const detail::adaptive_rule<3> adaptive("test", {.size = {{4}}});
+  for (std::size_t n = 0; n <= 3; ++n) {
+    BOOST_TEST(half.error_message({1, 1, n}).empty() == (n >= 2));
+    BOOST_TEST(!none.error_message({1, 1, n}).empty());
+    BOOST_TEST(adaptive.error_message({1, 1, n}).empty() == (n >= 1));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(the_largest_is_the_first_of_equal_ones_and_the_first_NaN) {

@@ -1,5 +1,6 @@
 // Gradients of linear operations on plain arrays: for a linear f, element e of the gradient of sum(w f(x)) is sum(w
 // f(u)), where u is 1 at element e and 0 elsewhere.
+#include <partita/sharded/gather.hpp>
 #include <partita/sharded/indexed.hpp>
 #include <partita/sharded/operations.hpp>
 #include <partita/sharded/parts.hpp>
@@ -11,6 +12,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cstddef>
 #include <tuple>
+#include <type_traits>
 
 using namespace partita;
 
@@ -61,6 +63,22 @@ BOOST_AUTO_TEST_CASE(they_are_the_transposes) {
   check("ifftshift", [](const auto& x) { return ifftshift(x, dimensions<0, 1>); });
   const xt::xtensor<int, 1> some{4, 0, 4, 2};
   check("take", [&](const auto& x) { return take(x, some, rows); });
+  const xt::xtensor<int, 0> one(1);
+  check("take of one row", [&](const auto& x) { return unsqueeze(take(x, one, rows), rows); });
+  const auto& columns = dimensions<1>;
+  check("take of one column", [&](const auto& x) { return unsqueeze(take(x, one, columns), columns); });
+  const auto as_kind_of = [](const auto& x, const matrix& indices) {
+    if constexpr (ranked_array<std::remove_cvref_t<decltype(x)>>) return indices;
+    else return detail::as_run_time(indices);
+  };
+  const matrix numbers{{4, 0, 1}, {4, 4, 1}}, places{{4}, {0}, {4}, {2}};
+  check("take_along_axis", [&](const auto& x) { return take_along_axis(x, as_kind_of(x, numbers), rows); });
+  check("gather_nd", [&](const auto& x) { return gather_nd<1>(x, as_kind_of(x, places)); });
+  // by an index that is a tensor, here of one element
+  const auto by_number = [&](const auto& x) {
+    return unsqueeze(take(x, add(sum(multiply(x, 0)), 2), columns), columns);
+  };
+  check("take by a number", by_number);
 }
 
 BOOST_AUTO_TEST_CASE(of_no_copies_a_gradient_is_0) {

@@ -2,6 +2,7 @@
 // variances of complex numbers. A gradient inside of another one is refused.
 #include <partita/sharded/arithmetic.hpp>
 #include <partita/sharded/complex.hpp>
+#include <partita/sharded/operate.hpp>
 #include <partita/sharded/reductions.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 
@@ -100,6 +101,51 @@ BOOST_AUTO_TEST_CASE(gradients_of_functions_of_complex_numbers_are_their_differe
   check("product_of", [](const auto& x) { return real(product_of(x, dimensions<0>)); });
   check("imag of product_of", [](const auto& x) { return imag(product_of(multiply(x, x), dimensions<0>)); });
   check("variance", [](const auto& x) { return variance(x, dimensions<0>); });
+}
+
+/// d/da of the sum of Re((a + ib) w) is Re(w), d/db is -Im(w); also where only one of both is a parameter.
+BOOST_AUTO_TEST_CASE(each_part_of_a_complex_number_has_its_gradient) {
+  using line = xt::xtensor<double, 1>;
+  const xt::xtensor<std::complex<double>, 1> w{{1, 2}, {-1.5, 0.5}};
+  const line a{1, 2}, b{3, 4}, by_real{1, -1.5}, by_imaginary{-2, -0.5};
+  const auto f = [&](const auto& re, const auto& im) { return sum(real(multiply(to_complex(re, im), w))); };
+  const auto both = value_and_gradient(f, a, b).gradients;
+  BOOST_TEST((std::get<0>(both) == by_real));
+  BOOST_TEST((std::get<1>(both) == by_imaginary));
+  const auto first =
+      value_and_gradient([&](const auto& x) { return f(x, multiply(detail::detached(x), 3)); }, a).gradients;
+  const auto second =
+      value_and_gradient([&](const auto& x) { return f(multiply(detail::detached(x), 3), x); }, b).gradients;
+  BOOST_TEST((std::get<0>(first) == by_real));
+  BOOST_TEST((std::get<0>(second) == by_imaginary));
+}
+
+/// An operation of the user's whose adjoint has other extents than its operand, and one without an adjoint.
+template <bool HasAdjoint>
+struct doubled {
+  static constexpr partita::rule rule(const shape_span& x) { return rules::elementwise.named("doubled")(x); }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    for (std::size_t k = 0; k < y.size(); ++k) y[k] = 2 * x[k];
+  }
+  template <class X>
+    requires HasAdjoint
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+    return dy.extents()[0] == 2 ? sum(dy, dimensions<1>) : multiply(dy, 2);
+  }
+};
+BOOST_AUTO_TEST_CASE(an_adjoint_of_other_extents_and_none_are_refused) {
+  const auto gradient = [](const auto& op, const matrix& x) {
+    return std::get<0>(value_and_gradient([&](const auto& a) { return sum(operate(op, a)); }, x).gradients);
+  };
+  const matrix ones = xt::ones<double>({3, 2});
+  BOOST_TEST((gradient(doubled<true>{}, ones) == 2 * ones));
+  test::expect_refused<shape_error>(
+      [&] {
+        gradient(doubled<true>{}, xt::ones<double>({2, 3}));
+      },
+      "doubled gives [2] for operand 0 of extents [2, 3]");
+  test::expect_refused<error>([&] { gradient(doubled<false>{}, ones); }, "doubled has no adjoint");
 }
 
 BOOST_AUTO_TEST_CASE(a_function_that_holds_a_parameter_of_another_gradient_is_refused) {

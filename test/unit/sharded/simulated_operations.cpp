@@ -2,8 +2,10 @@
 // local function to its blocks, and the reassembled results equal those of the function on whole tensors.
 #include <boost/test/unit_test.hpp>
 #include <map>
+#include <partita/sharded/detail/sample_operations.hpp>
 #include <partita/sharded/drop.hpp>
 #include <partita/sharded/einsum.hpp>
+#include <partita/sharded/gather.hpp>
 #include <partita/sharded/operations.hpp>
 #include <partita/sharded/parts.hpp>
 #include <partita/sharded/rearrange.hpp>
@@ -44,7 +46,7 @@ operation_case random_operation(random_numbers& random) {
   const auto some = [&] { return 1 + below(random, 5); };
   const std::size_t a = any(), b = any(), c = any(), d = some(), one = 1;
   const std::size_t from = below(random, a + 1), to = from + below(random, a + 1 - from);
-  switch (below(random, 36)) {
+  switch (below(random, 40)) {
     case 0:
       return of<2>(detail::elements_op<f::add>{}, {{a, b}, {a, b}});
     case 1:
@@ -122,6 +124,14 @@ operation_case random_operation(random_numbers& random) {
       return of<1>(detail::sort_operation<0, true>{}, {{d, b}});
     case 34:
       return of<2>(detail::put_back_operation<1>{{b, false}}, {{a, b}, {a, b + c}});
+    case 35:
+      return of<2>(detail::take_along_operation<1>{}, {{a, d}, {a, b}});
+    case 36:
+      return of<2>(detail::add_along_operation<0>{d}, {{b, a}, {b, a}});
+    case 37:
+      return of<2>(detail::gather_nd_operation<2>{}, {{d, 1 + a, b}, {c, 2}});
+    case 38:
+      return of<2>(detail::add_nd_operation<2>{{d, 1 + a}}, {{c, b}, {c, 2}});
     default:
       return of<1>(detail::drop_operation{{.probability = 0.5, .seed = a}, b}, {{a, b, c}});
   }
@@ -179,6 +189,18 @@ simulated::tensor on_devices(const operation_case& c, const std::vector<simulate
   return simulated::reassembled(out, left, made);
 }
 
+/// What an operation along sharded dimensions reads for its results in a box.
+template <class Op>
+simulated::block read_by(const Op& op, const simulated::block& box, const shape_list& extents) {
+  if constexpr (requires { op.window(box, extents); }) {
+    return op.window(box, extents);
+  } else {  // it names the intervals of the features alone
+    simulated::block all{box[0], box[1]};
+    for (const interval& one : op.window(0, box, shape_span(&extents, 1))) all.push_back(one);
+    return all;
+  }
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(operations_on_simulated_devices_are_the_sequential_ones) {
@@ -233,7 +255,7 @@ BOOST_AUTO_TEST_CASE(windows_of_what_is_cut_are_the_sequential_ones) {
     const auto x = simulated::random_tensor(extents, random);
     simulated::devices out;
     for (std::size_t k = 0; k < m.size(); ++k) {
-      const auto box = mesh_block(s, made, k), read = op.window(box, extents);
+      const auto box = mesh_block(s, made, k), read = read_by(op, box, extents);
       simulated::tensor part(simulated::shape_of(read));
       std::size_t at = 0;
       simulated::for_each_index(part.shape,
@@ -244,6 +266,20 @@ BOOST_AUTO_TEST_CASE(windows_of_what_is_cut_are_the_sequential_ones) {
     return simulated::reassembled(out, s, made) == sequentially_done(c, {x});
   };
   std::size_t wrong = 0;
+  for (std::size_t k = 0; k < test::random_cases(4000); ++k) {  // pooling, and its gradient
+    const std::size_t n = 1 + below(random, 9), batch = below(random, 3), kernel = 1 + below(random, 4);
+    const average_pooling_options<1> options{.kernel = {kernel},
+                                             .stride = {{1 + below(random, 4)}},
+                                             .padding = {below(random, kernel / 2 + 1)},
+                                             .ceil_mode = random() % 2 == 0};
+    const detail::window_geometry<3> by("test", options);
+    if (!by.error_message({1, 1, n}).empty()) continue;
+    const shape_list x{batch, 2, n}, y{batch, 2, by.outputs({1, 1, n})[2]};
+    const detail::samples<detail::window_geometry<3>, 3> of{by, {batch, 2, n}};
+    wrong += !holds(detail::sample_operation<detail::window_geometry<3>, 3>{of}, x, y);
+    wrong += !holds(detail::sample_back_operation<detail::window_geometry<3>, 3>{of}, y, x);
+    wrong += !holds(detail::largest_operation<detail::window_geometry<3>, 3>{of}, x, y);
+  }
   for (std::size_t k = 0; k < test::random_cases(4000); ++k) {
     const std::size_t a = below(random, 9), b = below(random, 4), from = below(random, a + 1);
     const std::size_t to = from + below(random, a + 1 - from), before = below(random, 4), after = below(random, 4);
@@ -257,6 +293,43 @@ BOOST_AUTO_TEST_CASE(windows_of_what_is_cut_are_the_sequential_ones) {
     if (some.size() > 0) wrong += !holds(detail::strided_operation<0>({some}), {a, b}, {some.size(), b});
   }
   BOOST_TEST(wrong == 0U);
+}
+
+// Workers compare the rules of an operation by a fingerprint: rules that differ in any member that it has differ in it.
+BOOST_AUTO_TEST_CASE(rules_that_differ_have_fingerprints_of_their_own) {
+  random_numbers random(2028);
+  std::map<std::string, std::size_t> equal;
+  for (std::size_t n = 0; n < 400; ++n) {
+    const rule r = random_operation(random).op.how;
+    const auto differs = [&](const char* what, auto change) {
+      rule other = r;
+      change(other);
+      equal[what] += detail::fingerprint_of(other) == detail::fingerprint_of(r);
+    };
+    differs("name", [](rule& o) { o.letters_of_name[0] ^= 1; });
+    differs("linearity", [](rule& o) { o.how = o.how == linearity::none ? linearity::movement : linearity::none; });
+    differs("operands", [](rule& o) { ++o.operand_count, --o.result_count; });
+    for (std::size_t f = 0; f < r.factor_count; ++f) {
+      differs("size", [f](rule& o) { ++o.factors[f].size; });
+      differs("kind", [f](rule& o) {
+        auto& kind = o.factors[f].kind;
+        kind = kind == factor_kind::pass ? factor_kind::collective : factor_kind::pass;
+      });
+      differs("reduction", [f](rule& o) {
+        auto& how = o.factors[f].how;
+        how = how == pending_reduction::max ? pending_reduction::min : pending_reduction::max;
+      });
+    }
+    for (std::size_t t = 0; t < r.tensor_count(); ++t) {
+      if (r.rank(t) > 0) differs("rank", [t](rule& o) { --o.tensors[t].rank; });
+      for (std::size_t d = 0; d < r.rank(t); ++d)
+        for (std::size_t k = 0; k < r.at(t, d).count; ++k) {
+          differs("terms of a dimension", [&](rule& o) { --o.dimensions[r.tensors[t].first + d].count; });
+          differs("factor of a dimension", [&](rule& o) { o.terms[r.at(t, d).first + k] ^= 1U; });
+        }
+    }
+  }
+  for (const auto& [what, count] : equal) BOOST_TEST(count == 0U, what);
 }
 
 // Rows of other workers come before and behind the block: what lies there in memory is not touched.
