@@ -187,7 +187,7 @@ class transposed_convolution {
   text error_in_weights() const {
     const shape_type wanted = p_.active() ? options_.convolution().weight_shape() : shape_type{};
     const std::size_t biases = p_.active() && options_.bias ? options_.out_channels : 0;
-    const auto fits = [&](const auto& block) { return detail::as_array<rank>(block.shape()) == wanted; };
+    const auto fits = [&](const auto& block) { return detail::hold_the_same(block.shape(), wanted); };
     if (fits(weight_) && fits(weight_gradient_) && bias_.size() == biases && bias_gradient_.size() == biases) return {};
     return text("partita::transposed_convolution: requires weights of the shape ")
            << wanted << ", and a bias and gradients that fit; got weights " << detail::as_array<rank>(weight_.shape())
