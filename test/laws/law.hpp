@@ -76,7 +76,11 @@ void for_each_row(const world& everyone, const Rows& rows, Law hold) {
   std::size_t held = 0;
   for (const auto& r : rows) {
     if (!r.fits(everyone)) continue;
-    BOOST_TEST_CONTEXT(r.name) hold(r);
+    BOOST_TEST_CONTEXT(r.name) {
+      const std::size_t pooled_before = pooled.now;
+      hold(r);
+      BOOST_TEST(pooled.now == pooled_before);  // kernels and results give back what they took
+    }
     ++held;
   }
   BOOST_TEST(held > 0U);
