@@ -544,4 +544,25 @@ BOOST_AUTO_TEST_CASE(layers_that_are_alike_are_laid_out_alike_first) {
   BOOST_TEST(found.best.cost.seconds() <= plan_step(complete(by_hand), found.model).seconds());
 }
 
+/// Inputs are one choice if nothing tells them apart where they are read first: each property by itself does.
+BOOST_AUTO_TEST_CASE(inputs_are_laid_out_together_if_and_only_if_they_are_read_alike) {
+  enum { nothing, shape, parameter, rule_of_it, name, operand, cases };
+  for (int other = nothing; other < cases; ++other) {
+    graph g(two_by_two);
+    const auto read = [&](bool differs) {
+      const auto is = [&](int what) { return differs && other == what; };
+      const shape_list own{is(shape) ? 16U : 8U, 8U};
+      const value x = is(parameter) ? g.parameter(own) : g.input(own);
+      const value beside = g.input(own, sharding(two_by_two, 2));  // which has its layout
+      const char* const called = is(name) ? "another" : "one";
+      if (is(operand)) g.apply(rules::add, {beside, x}, called);
+      else g.apply(is(rule_of_it) ? rules::multiply : rules::add, {x, beside}, called);
+    };
+    read(false), read(true);
+    const detail::search_space<graph> space(g);
+    BOOST_TEST(space.choices.size() == 2U);
+    BOOST_TEST(space.groups.size() == (other == nothing ? 1U : 2U), "property " << other);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
