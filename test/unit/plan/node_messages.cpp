@@ -142,4 +142,32 @@ BOOST_AUTO_TEST_CASE(nodes_that_do_not_join_have_a_message_for_each_pair) {
   BOOST_TEST(node_messages(all, true, 0, 8, node_of).messages.size() == 1U);
 }
 
+BOOST_AUTO_TEST_CASE(messages_are_joined_if_the_traffic_between_the_nodes_says_so) {
+  std::mt19937_64 random(7);
+  std::size_t joined = 0, apart = 0;
+  for (std::size_t turn = 0; turn < 2000; ++turn) {
+    const std::size_t senders = 1 + random() % 8, receivers = 1 + random() % 8, most = std::size_t{1} << random() % 18;
+    std::vector<crossing_box> boxes;
+    std::set<std::size_t> from, to;
+    std::set<std::pair<std::size_t, std::size_t>> pairs;
+    node_traffic traffic;
+    for (std::size_t b = 0, all = 1 + random() % 40; b < all; ++b) {
+      boxes.push_back({random() % senders, 8 + random() % receivers, 1 + random() % most, 0, b});
+      from.insert(boxes[b].from), to.insert(boxes[b].to), pairs.emplace(boxes[b].from, boxes[b].to);
+      traffic.bytes += 8 * boxes[b].elements;
+    }
+    std::sort(boxes.begin(), boxes.end(), [](const crossing_box& a, const crossing_box& b) {
+      return std::pair(a.from, a.to) < std::pair(b.from, b.to);
+    });
+    traffic.senders = from.size(), traffic.receivers = to.size(), traffic.pairs = pairs.size();
+    const node_messages out(boxes, true, 0, 8, [](std::size_t worker) { return worker / 8; });
+    const std::size_t lanes = traffic.joined();
+    for (const node_message& one : out.messages) BOOST_TEST(one.joined == (lanes > 0));
+    BOOST_TEST((lanes > 0 ? out.messages.size() <= lanes : out.messages.size() == pairs.size()));
+    ++(lanes > 0 ? joined : apart);
+  }
+  BOOST_TEST(joined > 200U);
+  BOOST_TEST(apart > 200U);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
