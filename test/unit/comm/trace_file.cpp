@@ -1,0 +1,73 @@
+// The trace of a small job as a file, line for line: partita-explain and viewers of traces read it.
+#include <partita/comm/detail/diagnostics/trace_file.hpp>
+
+#include <unistd.h>
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace partita::detail;
+
+/// A call by shared memory, one by messages and one by both, and a program of three steps that was called once.
+recorded_trace small_trace() {
+  recorded_trace all;
+  all.names = {{5, "partita::repartition(p_x, p_y).adjoint with p_x = [2]"}, {6, "a \"program\""}};
+  all.calls = {{5, 1, 1000, 3500, 20, 0, 0, 64}, {6, 1, 4000, 4001, 0, 2, 48, 0}, {5, 2, 5000, 6000, 1, 3, 7, 8}};
+  traced_timetable program{6, 4};
+  std::vector<partita::timetable::entry>& steps = program.estimated.entries;
+  steps.resize(3);
+  steps[0].operation = "product", steps[0].until = 2e-6;
+  steps[1].moves = true, steps[1].from = 1e-6, steps[1].until = 3e-6, steps[1].waited = 5e-7, steps[1].others = 2;
+  steps[2].operation = "sum", steps[2].moves = steps[2].is_backward = true;
+  program.lanes = {0, 0, 1}, program.forward = 2;
+  all.programs = {program};
+  all.steps = {{0, 2, 9, 7000, 9000, 1500}};
+  all.dropped = 3;
+  return all;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_trace_has_a_line_for_each_worker_call_program_and_step) {
+  const char* const folder = std::getenv("TMPDIR");
+  std::string path = std::string(folder != nullptr ? folder : "/tmp") + "/partita_trace_XXXXXX";
+  ::close(::mkstemp(path.data()));
+  write_trace(path, 1, small_trace());
+  recorded_trace nothing;
+  write_trace(path, 0, nothing);
+  std::ifstream in(path);
+  std::string written((std::istreambuf_iterator<char>(in)), {});
+  ::unlink(path.c_str());
+  written.erase(0, written.find('\n'));  // the name of the job
+  BOOST_TEST(written == R"(
+{"ph":"M","name":"process_name","pid":1,"args":{"name":"worker 1","dropped":3}},
+{"ph":"X","pid":1,"tid":1,"ts":1.000,"dur":2.500,"args":{"waiting":0.020,"bytes":64,"by_message":0,)"
+                        R"("shared":64,"messages":0,"way":"memory",)"
+                        R"("call":"partita::repartition(p_x, p_y).adjoint with p_x = [2]"},)"
+                        R"("cat":"partita","name":"repartition.adjoint"},
+{"ph":"X","pid":1,"tid":1,"ts":4.000,"dur":0.001,"args":{"waiting":0.000,"bytes":48,"by_message":48,)"
+                        R"("shared":0,"messages":2,"way":"messages",)"
+                        R"("call":"a \"program\""},"cat":"partita","name":"a"},
+{"ph":"X","pid":1,"tid":2,"ts":5.000,"dur":1.000,"args":{"waiting":0.001,"bytes":15,"by_message":7,)"
+                        R"("shared":8,"messages":3,"way":"memory and messages",)"
+                        R"("call":"partita::repartition(p_x, p_y).adjoint with p_x = [2]"},)"
+                        R"("cat":"partita","name":"repartition.adjoint"},
+{"ph":"M","pid":1,"tid":0,"name":"program","args":{"program":0,"key":"6.4","call":"a \"program\""}},
+{"ph":"M","pid":1,"tid":1000000,"name":"step","args":{"program":0,"step":0,"lane":0,"moves":0,"backward":0,)"
+                        R"("pass":0,"from":0,"until":2,"waiting":0,"operation":"product"}},
+{"ph":"M","pid":1,"tid":1000001,"name":"step","args":{"program":0,"step":1,"lane":0,"moves":1,"backward":0,)"
+                        R"("pass":0,"from":1,"until":3,"waiting":0.5,)"
+                        R"("operation":"moves for a value and 2 more"}},
+{"ph":"M","pid":1,"tid":1000002,"name":"step","args":{"program":0,"step":2,"lane":1,"moves":1,"backward":1,)"
+                        R"("pass":1,"from":0,"until":0,"waiting":0,"operation":"moves for sum"}},
+{"ph":"X","pid":1,"tid":1000002,"ts":7.000,"dur":2.000,"args":{"waiting":1.500,"program":0,"step":2,"call":9},)"
+                        R"("cat":"step","name":"moves for sum"},
+{"ph":"M","name":"process_name","pid":0,"args":{"name":"worker 0","dropped":0}}
+]}
+)");
+}
