@@ -1,6 +1,7 @@
 // Search finds the optimum: it is compared with all layouts of the inputs of small programs.
 #include <partita/plan/search.hpp>
 #include <partita/plan/search_judge.hpp>
+#include <partita/plan/search_space.hpp>
 #include <partita/plan/step_plan.hpp>
 #include <partita/rule/sharding/rules.hpp>
 #include <partita/sharded/step_schedule.hpp>
