@@ -4,6 +4,7 @@
 #include <partita/kernel/reduce_scatter.hpp>
 
 #include "law.hpp"
+#include "refused.hpp"
 
 namespace {
 
@@ -88,6 +89,16 @@ BOOST_AUTO_TEST_CASE(they_are_mutual_adjoints_along_any_dimensions) {
     expect_mutual_adjoints(everyone, r, dimensions<0, 1>);
     expect_mutual_adjoints(everyone, r, all_dimensions_but<1>);
   });
+}
+
+/// The parts are those of the balanced cut, in which no part is longer by two than another.
+BOOST_AUTO_TEST_CASE(the_adjoint_of_a_reduce_scatter_takes_balanced_blocks_alone, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(dynamic_extents<2>(everyone.size(), 1));
+  const reduce_scatter s(p, dimensions<0>);
+  const auto block = [&](std::size_t first) { return integers<double, 2>({everyone.id() == 0 ? first : 1, 2}, 1); };
+  test::expect_refused<shape_error>([&] { s.adjoint(block(3)); }, "requires blocks cut as the result of the forward");
+  BOOST_TEST(s.adjoint(block(2)).shape()[0] == everyone.size() + 1);
 }
 
 BOOST_AUTO_TEST_CASE(scattered_sums_gathered_are_sums_for_all) {

@@ -135,6 +135,9 @@ BOOST_AUTO_TEST_CASE(files_of_another_element_type_on_one_worker_are_refused_on_
     BOOST_CHECK_THROW(is_odd ? load(std::int64_t{1}) : load(1.0), disagreement_error);
     BOOST_TEST(load(1.0) == 1U);  // the file is as it was
   }
+  // elements of as many bytes, and of fewer
+  BOOST_CHECK_THROW(load(std::int64_t{1}), io_error);
+  BOOST_CHECK_THROW(load(1.0F), io_error);
 }
 
 /// The bytes of a file depend on the values alone, also where an element has bytes that hold nothing.

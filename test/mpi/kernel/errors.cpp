@@ -2,6 +2,7 @@
 #include "mpi_test.hpp"
 
 #include <partita/kernel/all_sum_reduce.hpp>
+#include <partita/kernel/block_from.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sum_reduce.hpp>
@@ -79,6 +80,18 @@ BOOST_AUTO_TEST_CASE(extents_that_do_not_broadcast, *test::at_least(6)) {
   expect_error_on_all<partition_error>("dimension 1 has 2 against 3", [&] { broadcast(two, three); });
   expect_error_on_all<partition_error>("dimension 1 has 2 against 3", [&] { sum_reduce(three, two); });
   expect_error_on_all<partition_error>("(transposed)", [&] { broadcast(three, three, transpose_src); });
+  expect_all_well(everyone);
+}
+
+BOOST_AUTO_TEST_CASE(blocks_of_cuts_into_another_number_of_parts) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(extents(n, 1));
+  const auto at = [](std::size_t i, std::size_t j) { return static_cast<double>(i + j); };
+  const text said = text("got cuts into [") << n + 1 << ", 1] for p = [" << n << ", 1]";
+  expect_error_on_all<partition_error>(said.c_str(), [&] {
+    block_from(p, decomposition<2>::balanced({10, 7}, {n + 1, std::size_t{1}}), at);
+  });
   expect_all_well(everyone);
 }
 
@@ -351,6 +364,8 @@ BOOST_AUTO_TEST_CASE(labels_and_scores_that_do_not_fit) {
     const auto rows = everyone.id() == 1 ? ones(3, 2) : scores;
     const xt::xtensor<int, 1> own = everyone.id() == 1 ? xt::xtensor<int, 1>{0, 0, 0} : labels;
     expect_error_on_all<shape_error>("one batch extent on all workers", [&] { loss(rows, own); });
+    const auto cut_rows = everyone.partition(extents(everyone.size(), 1));
+    expect_error_on_all<partition_error>("requires p = 1 x ... x f", [&] { softmax_cross_entropy<double>{cut_rows}; });
   }
   expect_all_well(everyone);
 }

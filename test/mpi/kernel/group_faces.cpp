@@ -7,6 +7,7 @@
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/reduce.hpp>
+#include <partita/kernel/sequential_reduce.hpp>
 #include <partita/kernel/sum_reduce.hpp>
 
 #include "refused.hpp"
@@ -151,6 +152,70 @@ BOOST_AUTO_TEST_CASE(sentences_show_how_calls_differ, *test::at_least(2)) {
   });
   BOOST_TEST(says(ways, "maximum"));
   BOOST_TEST(says(ways, "minimum"));
+}
+
+/// The mean over all workers but the last, and its adjoint, which gives each of them its share; so does one process.
+BOOST_AUTO_TEST_CASE(a_mean_is_divided_by_the_number_of_its_blocks_and_so_is_its_adjoint) {
+  const kernels k;
+  const std::size_t n = k.P > 1 ? k.P - 1 : 1;
+  const auto some = k.everyone.partition(extents(n));
+  const auto first = k.everyone.partition<1>();
+  const reduce to_first(some, first, mean);
+  const all_reduce to_all(some, dimensions<0>, mean);
+  const sequentially::reduce by_one(some, first, mean);
+  const auto block = [&](std::size_t worker) {  // multiples of n
+    return xt::xtensor<double, 2>(static_cast<double>(n) * numbers(2 * worker));
+  };
+  std::vector<xt::xtensor<double, 2>> all, cotangents;
+  for (std::size_t worker = 0; worker < k.P; ++worker) {
+    all.push_back(block(worker));
+    cotangents.push_back(worker == 0 ? block(3) : xt::xtensor<double, 2>(zero_volume<double, 2>(4)));
+  }
+  const xt::xtensor<double, 2> x = block(k.me), wanted = static_cast<double>(n) * numbers(n - 1);
+  const xt::xtensor<double, 2> y = to_first(x), y_of_one = by_one(all)[k.me];
+  const xt::xtensor<double, 2> dx = to_first.adjoint(cotangents[k.me]), dx_of_one = by_one.adjoint(cotangents)[k.me];
+  BOOST_TEST((same(y, y_of_one) && same(dx, dx_of_one)));
+  if (k.me == 0) BOOST_TEST(same(y, wanted));
+  if (k.me < n) {
+    BOOST_TEST(same(dx, numbers(6)));
+    BOOST_TEST(same(to_all(x), wanted));
+    BOOST_TEST(same(to_all.adjoint(x), wanted));
+  } else {
+    to_all(x);
+    to_all.adjoint(x);
+  }
+}
+
+/// What messages call some workers: "3 to 5" if they are consecutive, else each of them. Different lists have different
+/// names, also those that are too long to be written out.
+BOOST_AUTO_TEST_CASE(workers_are_named_as_a_range_or_one_by_one) {
+  using ids = std::vector<std::size_t>;
+  const auto named = [](const ids& all) { return std::string(detail::workers_of(all).c_str()); };
+  BOOST_TEST(named({7}) == "7");
+  BOOST_TEST(named({3, 4}) == "3 to 4");
+  BOOST_TEST(named({3, 4, 5}) == "3 to 5");
+  BOOST_TEST(named({4, 3}) == "4, 3");
+  BOOST_TEST(named({3, 4, 6}) == "3, 4, 6");
+  BOOST_TEST(named({0, 2, 4, 6}) == "0, 2, 4, 6");
+  ids even(24), more(25);
+  for (std::size_t k = 0; k < more.size(); ++k) more[k] = 2 * k;
+  std::copy_n(more.begin(), even.size(), even.begin());
+  BOOST_TEST((named(even).find("44, 46") != std::string::npos && named(even).find("...") == std::string::npos));
+  BOOST_TEST(named(more).find("44, 46, ... (list number ") != std::string::npos);
+  ids other = more;
+  ++other.back();
+  BOOST_TEST(named(more) != named(other));
+}
+
+BOOST_AUTO_TEST_CASE(groups_of_workers_beyond_the_world_are_refused) {
+  const kernels k;
+  const text said = text("requires workers of a world of ") << k.P << ", got worker " << k.P + 1 << ";";
+  const auto made = [&](std::size_t last) {
+    return refused<partition_error>([&] { all_reduce(k.everyone, worker_groups({{0}, {last}}), maximum); });
+  };
+  BOOST_TEST(says(made(k.P + 1), said.c_str()));
+  BOOST_TEST(!made(k.P).empty());
+  if (k.P > 1) BOOST_TEST(made(k.P - 1).empty());
 }
 
 BOOST_AUTO_TEST_CASE(dimensions_of_run_time_must_be_there_once) {

@@ -332,6 +332,116 @@ BOOST_AUTO_TEST_CASE(tensors_of_other_cuts_than_those_of_the_parameters_are_refu
   check(batch_norm<double, 2>(p, {.channels = 2 * n}));
 }
 
+/// The law of layer_twin.hpp for every layer.
+BOOST_AUTO_TEST_CASE(gradients_and_parameters_of_other_shapes_are_refused) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(dynamic_extents<3>(1, 1, n)), channels = everyone.partition(p3(1, n, 1));
+  const auto row = everyone.partition(dynamic_extents<2>(1, n));
+  const auto check = [&](const char* name, auto layer) {
+    test::expect_shapes_kept(name, everyone, std::move(layer), cube(xt::ones<double>({2, 4, 6})));
+  };
+  check("max_pooling", max_pooling(p, {.kernel = {3}, .stride = {{2}}, .padding = {1}}));
+  check("adaptive_average_pooling", adaptive_average_pooling(p, {.size = {n}}));
+  check("upsampling", upsampling(p, {.scale = 2, .mode = upsampling_mode::linear}));
+  check("dropout", dropout(p));
+  check("batch_norm", batch_norm<double, 3>(p, {.channels = 4}));
+  check("group_norm", group_norm<double, 3>(channels, {.groups = 1, .channels = 4 * n}));
+  check("flatten", flatten(p, row));
+  const matrix rows = xt::ones<double>({3, 2});
+  test::expect_shapes_kept("layer_norm", everyone, layer_norm<double, 2>(row, {.shape = {2 * n}}), rows);
+  test::expect_shapes_kept("rms_norm", everyone, rms_norm<double, 2>(row, {.shape = {2 * n}}), rows);
+  embedding<double, 2> table(row, {.rows = 3, .columns = 2 * n});
+  test::expect_shapes_kept("embedding", everyone, std::move(table), xt::xtensor<int, 1>{2, 0});
+}
+
+BOOST_AUTO_TEST_CASE(the_adjoint_of_a_loss_is_that_of_its_last_call) {
+  const world everyone(test::workers());
+  const matrix ones = xt::ones<double>({2, 3}), wide = xt::ones<double>({2, 4});
+  kl_loss<double, 2> loss(everyone.partition(extents(1, everyone.size())), {.reduction = loss_reduction::sum});
+  const auto refuses = [&](const auto& dy) { return !refused<shape_error>([&] { loss.adjoint(dy); }).empty(); };
+  BOOST_TEST((refuses(1.0) && refuses(ones)));
+  loss(ones, ones);
+  BOOST_TEST(refuses(ones));
+  BOOST_TEST((loss.adjoint(2.0) == -2.0 * ones));
+  loss.each(ones, ones);
+  BOOST_TEST((refuses(1.0) && refuses(wide)));
+  BOOST_TEST((loss.adjoint(3.0 * ones) == -3.0 * ones));
+}
+
+BOOST_AUTO_TEST_CASE(a_mode_or_a_step_of_one_worker_alone_is_refused, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const bool odd = everyone.id() == 1;
+  const auto p = everyone.partition(p3(1, 1, everyone.size()));
+  const cube x = xt::ones<double>({2, 4, 6});
+  max_pooling other(p, {.kernel = {1}});
+  const auto check = [&](auto layer, auto change, auto undo) {
+    layer(x);
+    if (odd) change(layer);
+    const auto call = [&] { layer(x), other(x); };  // the next call at the latest
+    BOOST_TEST(!refused<disagreement_error>(call).empty());
+    if (odd) undo(layer);
+  };
+  const auto evaluates = [](auto& layer) { layer.evaluate(); };
+  const auto trains = [](auto& layer) { layer.train(); };
+  check(dropout(p), evaluates, trains);
+  check(batch_norm<double, 3>(p, {.channels = 4}), evaluates, trains);
+  check(
+      dropout(p), [](auto& layer) { layer.step(layer.step() + 1); }, [](auto&) {});
+}
+
+BOOST_AUTO_TEST_CASE(the_first_rows_of_an_embedding_are_normal) {
+  const world alone(boost::mpi::communicator(MPI_COMM_SELF, boost::mpi::comm_attach));
+  const matrix all = embedding<double, 2>(alone.partition<1, 1>(), {.rows = 200, .columns = 150, .seed = 3}).weight();
+  const auto share_below = [&](double limit) { return xt::mean(xt::cast<double>(xt::abs(all) < limit))(); };
+  BOOST_TEST(std::abs(xt::mean(all)()) < 0.02);
+  BOOST_TEST(std::abs(xt::mean(all * all)() - 1) < 0.03);
+  for (const double limit : {0.25, 1.0, 2.0})
+    BOOST_TEST(std::abs(share_below(limit) - std::erf(limit / std::sqrt(2))) < 0.01);
+}
+
+BOOST_AUTO_TEST_CASE(options_beyond_their_limits_are_refused_and_those_at_them_taken) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(p3(1, n, 1));
+  const auto row = everyone.partition(dynamic_extents<2>(1, n));
+  const double none = std::nan("");
+  const auto takes = [](auto make) { return refused<shape_error>(make).empty(); };
+  for (const double epsilon : {-1e-9, 0.0, 1.0, none}) {
+    const bool is_good = epsilon >= 0;
+    BOOST_TEST(takes([&] { batch_norm<double, 3>(p, {.channels = n, .epsilon = epsilon}); }) == is_good);
+    BOOST_TEST(takes([&] { group_norm<double, 3>(p, {.channels = n, .epsilon = epsilon}); }) == is_good);
+    BOOST_TEST(takes([&] { layer_norm<double, 2>(row, {.shape = {n}, .epsilon = epsilon}); }) == is_good);
+  }
+  for (const double share : {-0.001, 0.0, 1.0, 1.001, none}) {
+    const bool is_good = share >= 0 && share <= 1;
+    BOOST_TEST(takes([&] { batch_norm<double, 3>(p, {.channels = n, .momentum = share}); }) == is_good);
+    BOOST_TEST(takes([&] { dropout(p, {.probability = share}); }) == is_good);
+  }
+  const auto with_cut = [&](std::size_t channels, const cut& c) {
+    return takes([&] { batch_norm<double, 3>(p, {.channels = channels, .channel_cut = c}); });
+  };
+  BOOST_TEST(with_cut(3 * n, cut::balanced(3 * n, n)));
+  BOOST_TEST(!with_cut(3 * n, cut::balanced(3 * n, n + 1)));
+  BOOST_TEST(!with_cut(3 * n, cut::balanced(3 * n + 1, n)));
+  for (const std::size_t groups : {0U, 1U, 2U, 3U, 4U, 6U, 7U})
+    BOOST_TEST(takes([&] { group_norm<double, 3>(p, {.groups = groups, .channels = 6}); }) ==
+               (groups != 0 && 6 % groups == 0));
+  const cube x = xt::ones<double>({2, 4, 6});
+  const auto lines = everyone.partition(p3(1, 1, n));
+  for (std::size_t kernel = 6 * n - 1; kernel <= 6 * n + 2; ++kernel) {
+    max_pooling largest(lines, {.kernel = {kernel}, .stride = {{1}}});
+    const text got = text("got one of ") << kernel << " cells along dimension 2 of extents [2, 4, " << 6 * n << "]";
+    if (kernel <= 6 * n) BOOST_CHECK_NO_THROW(largest(x));
+    else test::expect_refused<shape_error>([&] { largest(x); }, got.c_str());
+  }
+  for (const auto by : {loss_reduction::sum, loss_reduction::mean, loss_reduction::batch_mean}) {
+    const bool is_known = by != loss_reduction::batch_mean;
+    BOOST_TEST(takes([&] { kl_loss<double, 2>(row, {.reduction = by}); }));
+    BOOST_TEST(takes([&] { cross_entropy_loss<double, 2>(row, {.reduction = by}); }) == is_known);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(sizes_that_no_worker_could_hold_are_refused) {
   const world everyone(test::workers());
   const auto p = everyone.partition(extents(std::size_t{1}, std::size_t{1}, everyone.size()));

@@ -12,6 +12,7 @@
 
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "../support/allocation_count.hpp"
@@ -109,6 +110,14 @@ void expect_layer(const world& everyone, const row& r, bool bias) {
       BOOST_TEST(right);
     }
   }
+}
+
+/// All grids of two dimensions with so many places.
+std::vector<std::pair<std::size_t, std::size_t>> grids_of(std::size_t workers) {
+  std::vector<std::pair<std::size_t, std::size_t>> all;
+  for (std::size_t rows = 1; rows <= workers; ++rows)
+    if (workers % rows == 0) all.emplace_back(rows, workers / rows);
+  return all;
 }
 
 }  // namespace
@@ -257,6 +266,42 @@ BOOST_AUTO_TEST_CASE(takes_batches_of_any_rank) {
 }
 
 /// The parts of complex weights are drawn for themselves: within the bound of real ones / sqrt(2), and not alike.
+/// Weights are uniform in (-b, b) for the b of each definition, and a block of the layer holds a part of those that the
+/// layer has on one worker.
+BOOST_AUTO_TEST_CASE(first_weights_are_those_of_one_worker_on_any_grid) {
+  const world everyone(test::workers()), alone(boost::mpi::communicator(MPI_COMM_SELF, boost::mpi::comm_attach));
+  const linear_options o{.in_features = 40, .out_features = 120, .seed = 7};
+  const auto one = alone.partition(extents(std::size_t{1}, std::size_t{1}));
+  linear<double> whole(one, one, one, o);
+  const auto within = [&](double bound) {
+    const auto squares = xt::mean(whole.weight() * whole.weight())();
+    BOOST_TEST((xt::amax(xt::abs(whole.weight()))() < bound && xt::amax(xt::abs(whole.weight()))() > 0.98 * bound));
+    BOOST_TEST(std::abs(3 * squares / (bound * bound) - 1) < 0.05);
+  };
+  for (const auto& grid : grids_of(everyone.size())) {
+    const std::size_t f_out = grid.first, f_in = grid.second;
+    const auto p_x = everyone.partition(extents(std::size_t{1}, f_in)),
+               p_y = everyone.partition(extents(std::size_t{1}, f_out)), p_w = everyone.partition(extents(f_out, f_in));
+    linear<double> layer(p_x, p_y, p_w, o);
+    const auto same = [&] {
+      const box<2> mine = layer.weight_box();
+      bool equal = true;
+      for (std::size_t i = mine.start[0]; i < mine.stop[0]; ++i) {
+        for (std::size_t j = mine.start[1]; j < mine.stop[1]; ++j)
+          equal = equal && layer.weight()(i - mine.start[0], j - mine.start[1]) == whole.weight()(i, j);
+        if (layer.bias().size() != 0) equal = equal && layer.bias()(i - mine.start[0]) == whole.bias()(i);
+      }
+      BOOST_TEST(equal, f_out << " x " << f_in);
+    };
+    whole = linear<double>(one, one, one, o);
+    same(), within(1 / std::sqrt(40.0));
+    kaiming_uniform(layer, 3), kaiming_uniform(whole, 3);
+    same(), within(std::sqrt(6 / 40.0));
+    xavier_uniform(layer, 3), xavier_uniform(whole, 3);
+    same(), within(std::sqrt(6 / 160.0));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(both_parts_of_complex_weights_are_random) {
   const world everyone(test::workers());
   const auto one = everyone.partition<1, 1>();

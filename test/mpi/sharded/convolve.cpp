@@ -124,3 +124,21 @@ BOOST_AUTO_TEST_CASE(images_and_filters_of_other_channels_are_refused) {
         BOOST_TEST(is_refused([&] { (void)convolve_transposed<1>(x, w); }) == (images != first));
       }
 }
+
+/// Extents, strides and paddings for which a result has no cell or position are refused, and all others are taken.
+BOOST_AUTO_TEST_CASE(convolutions_without_a_position_and_transposed_ones_without_a_cell_are_refused) {
+  const auto takes = [](auto call) { return test::refused<shape_error>(call).empty(); };
+  const tensor w = test::plain({1, 1, 3}, 2);
+  for (std::size_t n = 1; n <= 4; ++n)
+    for (std::size_t padding = 0; padding <= 3; ++padding)
+      for (std::size_t stride = 1; stride <= 2; ++stride) {
+        const tensor x = test::plain({1, 1, n}, 1);
+        BOOST_TEST(takes([&] { (void)convolve<1>(x, w, {.stride = {stride}, .padding = {padding}}); }) ==
+                   (3 <= n + 2 * padding));
+        for (std::size_t more = 0; more <= 2; ++more)
+          BOOST_TEST(takes([&] {
+                       (void)convolve_transposed<1>(
+                           x, w, {.stride = {stride}, .padding = {padding}, .output_padding = {more}});
+                     }) == (more < stride && (n - 1) * stride + 3 + more > 2 * padding));
+      }
+}

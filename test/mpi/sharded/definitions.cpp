@@ -20,6 +20,7 @@
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 #include <random_cases.hpp>
+#include <refused.hpp>
 #include <string>
 #include <vector>
 
@@ -586,11 +587,68 @@ BOOST_AUTO_TEST_CASE(parts_and_indices) {
       c.expect("gather_nd", gather_nd<2>(X, c.placed(places, s)), by_places);
       c.expect("take_along_axis", take_along_axis(X, c.placed(along, s), dimensions<0>), by_along);
     }
+    // each element of dy is added to the place that it was taken from
+    const array dy = c.whole(by_places.extents), dy_along = c.whole(along.extents);
+    array dx(x.extents), dx_along(x.extents);
+    for_each_index(dy.extents, [&](const shape_list& i) {
+      dx({static_cast<std::size_t>(places({i[0], 0})), static_cast<std::size_t>(places({i[0], 1}))}) += dy(i);
+    });
+    for_each_index(along.extents, [&](const shape_list& i) {
+      dx_along({static_cast<std::size_t>(along(i)), i[1]}) += dy_along(i);
+    });
+    const auto at = c.placed(places), at_along = c.placed(along), DY = c.placed(dy), DY_along = c.placed(dy_along);
+    const auto of_places = [&](const auto& one) { return sum(multiply(gather_nd<2>(one, at), DY)); };
+    const auto of_along = [&](const auto& one) {
+      return sum(multiply(take_along_axis(one, at_along, dimensions<0>), DY_along));
+    };
+    c.expect("gradient of gather_nd", std::get<0>(value_and_gradient(of_places, X).gradients), dx);
+    c.expect("gradient of take_along_axis", std::get<0>(value_and_gradient(of_along, X).gradients), dx_along);
     array labels{shape_list{a}};
     for (double& label : labels.elements) label = static_cast<double>(c.random() % 4);
     c.expect("one_hot", one_hot(c.placed(labels), 4),
              made({a, std::size_t{4}}, [&](const shape_list& i) { return labels({i[0]}) == double(i[1]) ? 1. : 0.; }));
   });
+}
+
+/// Extents and indices one beyond what the documentation allows.
+BOOST_AUTO_TEST_CASE(arguments_beyond_their_limits_are_refused) {
+  const world everyone(test::workers());
+  std::mt19937 random(63);
+  const cases<double> c{everyone, random};
+  const auto of = [&](const shape_list& extents) { return c.placed(c.whole(extents), sharding(c.m, extents.size())); };
+  const auto refuses = [](const char* part, auto call) { test::expect_refused<shape_error>(call, part); };
+  const auto line = of({4}), x = of({4, 3}), cube = of({2, 4, 3}), empty = of({4, 0});
+  const auto rows = [](std::int64_t last) { return xt::xtensor<std::int64_t, 1>{0, last}; };
+  for (const std::int64_t wrong : {4, 5, -1}) {
+    const text got = text("below the extent of dimension 0 of [4, 3], got ") << static_cast<std::size_t>(wrong);
+    refuses(got.c_str(), [&] { take(x, rows(wrong), dimensions<0>); });
+    refuses("requires labels below 4, got ", [&] { lookup(x, rows(wrong)); });
+  }
+  refuses("those from 0 up to 4 of dimension 1 are not among [4, 3]", [&] { slice(x, dimensions<1>, {0, 4}); });
+  refuses("those from 2 up to 1 of dimension 1 are not among [4, 3]", [&] { slice(x, dimensions<1>, {2, 1}); });
+  refuses("a multiple of 3 groups, got extents [2, 4, 3]", [&] { normalise_groups<3>(cube, line, line); });
+  refuses("a multiple of 3 groups, got extents [4]", [&] { normalise_groups<3>(line, line, line); });
+  refuses("got a size of 0 and extents [2, 4, 3]", [&] { normalise_locally(cube, {.size = 0}); });
+  refuses("got a size of 1 and extents [4]", [&] { normalise_locally(line, {.size = 1}); });
+  refuses("extent is K = 2, which count the first K dimensions of x, got indices of [5, 3] and x of [4, 3]", [&] {
+    gather_nd<2>(x, of({5, 3}));
+  });
+  refuses("got indices of [5, 2] and x of [4]", [&] { gather_nd<2>(line, of({5, 2})); });
+  refuses("of x along D = 0 alone, got [5, 4] and [4, 3]", [&] { take_along_axis(x, of({5, 4}), dimensions<0>); });
+  refuses("argmax: requires an element along dimension 1 of [4, 0]", [&] { argmax(empty, dimensions<1>); });
+  refuses("argmin: requires an element along dimension 1 of [4, 0]", [&] { argmin(empty, dimensions<1>); });
+  refuses("got updates of [5, 4] and indices of [5] for x of [4, 3]", [&] {
+    scatter_add(x, of({5}), of({5, 4}), dimensions<0>);
+  });
+  refuses("scatter: requires updates that fit indices and x", [&] { scatter(x, of({5}), of({5, 4}), dimensions<0>); });
+  refuses("dimensions of the indices [5] from dimension 0 on, got []",
+          [&] { scatter_add(x, of({5}), of({}), dimensions<0>); });
+  refuses("requires a tensor of one element, not of extents [4, 3]", [&] { x.number(); });
+  for (const shape_list& wrong : {shape_list{4, 0}, shape_list{0, 3}, shape_list{0}, shape_list{0, 0, 0}})
+    refuses("requires indices of the tensor of extents [4, 3]", [&] { (void)x.get({wrong}); });
+  refuses("", [&] { matmul(x, of({4, 3})); });
+  refuses("", [&] { einsum<"ab,bk->ak">(x, of({4, 3})); });
+  refuses("", [&] { concatenate(dimensions<1>, x, of({5, 3})); });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -11,6 +11,7 @@
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 #include <random_cases.hpp>
+#include <refused.hpp>
 
 using namespace partita;
 
@@ -236,4 +237,32 @@ BOOST_AUTO_TEST_CASE(a_cross_entropy_is_computed_by_hand) {
   const auto none = value_and_gradient(loss, certain);
   BOOST_TEST(none.value == 0);
   BOOST_TEST((std::get<0>(none.gradients) == xt::xtensor<double, 2>{{0, 0}}));
+}
+
+BOOST_AUTO_TEST_CASE(labels_and_options_that_do_not_fit_the_scores_are_refused) {
+  const xt::xtensor<double, 2> scores{{0, 1}, {0, 0}, {5, 7}};
+  using labels = xt::xtensor<int, 1>;
+  const auto refuses = [](const char* part, auto call) { test::expect_refused<shape_error>(call, part); };
+  for (const labels& wrong : {labels{1, 0}, labels{1, 0, 1, 0}, labels{}}) {
+    const text rows = text("got ") << wrong.size() << " labels and scores of extents [3, 2]";
+    const text places = text("of extents [3, 2] with classes along dimension 1, got labels of extents [")
+                        << wrong.size();
+    refuses(rows.c_str(), [&] { cross_entropy(scores, wrong); });
+    refuses(places.c_str(), [&] { cross_entropy(scores, wrong, cross_entropy_form()); });
+  }
+  const labels good{1, 0, 1};
+  for (const int wrong : {2, 3, -1, -3}) {
+    const labels beyond{1, 0, wrong};
+    const text got = text("2 or equal to ignore_index, got ") << wrong;
+    refuses("requires labels below 2, got ", [&] { cross_entropy(scores, beyond); });
+    refuses(got.c_str(), [&] { cross_entropy(scores, beyond, {.ignore_index = -2}); });
+  }
+  for (const std::size_t n : {1U, 3U}) {
+    const std::vector<double> weights(n, 1.0);
+    refuses(n == 1 ? "one for each of 2 classes, got 1" : "one for each of 2 classes, got 3",
+            [&] { cross_entropy(scores, good, {.class_weights = weights}); });
+  }
+  for (const double wrong : {-0.001, 1.001, std::numeric_limits<double>::quiet_NaN()})
+    refuses("from 0 to 1", [&] { cross_entropy(scores, good, {.label_smoothing = wrong}); });
+  for (const double limit : {0.0, 1.0}) BOOST_TEST(cross_entropy(scores, good, {.label_smoothing = limit})() > 0);
 }

@@ -74,9 +74,15 @@ BOOST_AUTO_TEST_CASE(movements_that_are_not_written_down_can_be_refused, *test::
   const mesh m{axis{"a", 2}};
   const auto x = placed(everyone, m.layout("", "a"), {4, 4}, 1), w = placed(everyone, m.layout("", "a"), {4, 4}, 2);
   matmul(x, w);
-  const no_implicit_reshard written_down;
-  BOOST_CHECK_EXCEPTION(matmul(x, w), partition_error, [](const partition_error& e) {
+  const auto says = [](const partition_error& e) {
     return e.sentence().contains("must lie") && e.sentence().contains("bytes to a worker");
-  });
+  };
+  const mesh strict = m.no_implicit_reshard();
+  const auto u = placed(everyone, strict.layout("", "a"), {4, 4}, 1),
+             v = placed(everyone, strict.layout("", "a"), {4, 4}, 2);
+  BOOST_CHECK_EXCEPTION(matmul(u, v), partition_error, says);
+  matmul(reshard(u, strict.layout("", "")), v);
+  const no_implicit_reshard written_down;
+  BOOST_CHECK_EXCEPTION(matmul(x, w), partition_error, says);
   matmul(reshard(x, m.layout("", "")), w);
 }
