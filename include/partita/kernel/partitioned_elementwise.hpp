@@ -61,7 +61,7 @@ class partitioned_elementwise {
   using result_placement =
       placed_tensor<Result, dynamic_extents<(Lhs::rank() > Rhs::rank() ? Lhs::rank() : Rhs::rank())>>;
 
-  /// Places the result on the partition of the finer operand.
+  /// Places the result on the partition of the finer operand; of equally fine ones of one rank, on that of lhs.
   partitioned_elementwise(F f, const Lhs& lhs, const Rhs& rhs, const Dims& dims = {})
       : partitioned_elementwise(std::move(f), lhs, rhs, dims, detail::resolve_placed<F>(lhs, rhs, dims)) {}
   /// Places the result on `p_z`.

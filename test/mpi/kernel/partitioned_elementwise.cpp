@@ -292,4 +292,12 @@ BOOST_AUTO_TEST_CASE(plans_are_printed) {
       "lhs: extents [5, 7] over [1, 1]: stays\nrhs: extents [7] over [1]: stays\nresult: extents [5, 7] over [1, 1]\n");
 }
 
+BOOST_AUTO_TEST_CASE(of_equally_fine_partitions_the_result_has_that_of_lhs, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const auto p = on(everyone.partition<2>(workers{0, 1}), extents(6)),
+             q = on(everyone.partition<2>(workers{1, 0}), extents(6));
+  BOOST_TEST((partitioned_elementwise(minus, p, q).result().partition.workers() == p.partition.workers()));
+  BOOST_TEST((partitioned_elementwise(minus, q, p).result().partition.workers() == q.partition.workers()));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
