@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(options_are_refused_beyond_their_limits_and_taken_at_them) 
   BOOST_TEST((upsamples({.scale = 1e-9}) && upsamples({.scale = 9e8})));
   // a result and features are needed
   const detail::upsampling_rule<3> half("test", {.scale = 0.5}), none("test", {.size = {{0}}});
-  const detail::adaptive_rule<3> adaptive("test", {.size = {{4}}});
+  const detail::adaptive_rule<3> adaptive("test", {.size = {4}});
   for (std::size_t n = 0; n <= 3; ++n) {
     BOOST_TEST(half.error_message({1, 1, n}).empty() == (n >= 2));
     BOOST_TEST(!none.error_message({1, 1, n}).empty());
