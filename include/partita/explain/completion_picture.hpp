@@ -32,14 +32,14 @@ class listing {
     rows_.add(title, "", true, detail::dark.ink);
     for (std::uint32_t v = 0; v < g_.values(); ++v)
       if (g_[value{v}].producer == Graph::none)
-        add_value(value{v}, long_text() << name_of(g_, value{v}) << " " << said(g_[value{v}].shape));
+        add_value(value{v}, long_text() << name_of(g_, value{v}) << " " << written(g_[value{v}].shape));
     for (std::size_t o = 0; o < g_.operations(); ++o) add_operation(o);
   }
   long_text svg() { return rows_.svg(); }
 
  private:
   void add_value(value v, const long_text& what) {
-    row_of_[v.number] = rows_.add_value(what, long_text() << said(done_[v]), g_.annotation(v) != nullptr);
+    row_of_[v.number] = rows_.add_value(what, long_text() << written(done_[v]), g_.annotation(v) != nullptr);
   }
   void add_operation(std::size_t o) {
     const typename Graph::node& n = g_.operation(o);
@@ -48,7 +48,7 @@ class listing {
       const graph_reshard* move = move_of(done_, o, i);
       if (move != nullptr)
         rows_.add_move(long_text("    ") << in_a_line(done_.plan(*move)) << " of " << name_of(g_, g_.operand(n, i)),
-                       long_text() << said(move->to));
+                       long_text() << written(move->to));
       moves.push_back(move != nullptr);
     }
     for (std::size_t i = 0; i < n.operands; ++i)
@@ -59,7 +59,7 @@ class listing {
       if (j > 0 && read_[v.number] == 0 && move == nullptr) continue;  // no operation reads it
       add_value(v, j == 0 ? name_of(n) : name_of(g_, v));
       if (move != nullptr)
-        rows_.add_move(long_text("    then ") << in_a_line(done_.plan(*move)), long_text() << said(move->to));
+        rows_.add_move(long_text("    then ") << in_a_line(done_.plan(*move)), long_text() << written(move->to));
     }
   }
 
@@ -85,12 +85,12 @@ long_text to_dot(const completion_of<Graph>& done) {
   for (std::uint32_t v = 0; v < g.values(); ++v)
     if (g[value{v}].producer == Graph::none)
       all << "  " << id(value{v}) << " [shape=ellipse, label=\"" << detail::name_of(g, value{v}) << "\\n"
-          << detail::said(done[value{v}]) << "\"];\n";
+          << detail::written(done[value{v}]) << "\"];\n";
   for (std::size_t o = 0; o < g.operations(); ++o) {
     const typename Graph::node& n = g.operation(o);
     all << "  o" << o << " [label=\"" << detail::name_of(n);
     for (std::size_t j = 0; j < n.results; ++j) {
-      all << "\\n" << detail::said(done[g.of(n, n.operands + j)]);
+      all << "\\n" << detail::written(done[g.of(n, n.operands + j)]);
       if (const graph_reshard* move = detail::move_of(done, o, n.operands + j))
         all << " after " << detail::in_a_line(done.plan(*move));
     }

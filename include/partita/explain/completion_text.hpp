@@ -10,13 +10,6 @@
 namespace partita {
 namespace detail {
 
-/// A thing written to a text.
-template <class Thing>
-text said(const Thing& thing) {
-  text all;
-  all << thing;
-  return all;
-}
 template <class Graph>
 long_text name_of(const Graph& g, value v) {
   const auto& name = g[v].name;
@@ -31,7 +24,7 @@ long_text name_of(const Graph& g, value v) {
 template <class Node>
   requires requires(const Node& n) { n.how; }
 long_text name_of(const Node& n) {
-  return long_text() << n.name << " " << said(n.how);
+  return long_text() << n.name << " " << written(n.how);
 }
 
 /// Decisions against the proposal of a tensor of the operation.
@@ -73,8 +66,8 @@ long_text way_back(const completion_of<Graph>& done, const cut_origin* why, std:
   for (std::size_t steps = 0; why != nullptr && steps <= g.values(); ++steps) {
     const value here{why->of};
     if (why->operation == Graph::none)
-      return all << "    because " << name_of(g, here) << " is annotated " << said(*g.annotation(here)) << ", priority "
-                 << g.annotation(here)->priority << "\n";
+      return all << "    because " << name_of(g, here) << " is annotated " << written(*g.annotation(here))
+                 << ", priority " << g.annotation(here)->priority << "\n";
     const typename Graph::node& n = g.operation(why->operation);
     all << "    because " << name_of(g, value{why->from}) << " is, by '" << n.how.factors[why->factor].letter << "' of "
         << name_of(n) << "\n";
@@ -85,7 +78,7 @@ long_text way_back(const completion_of<Graph>& done, const cut_origin* why, std:
 }
 inline long_text steps_of(const reshard_plan& plan, const char* before) {
   long_text all;
-  for (const reshard_step& one : plan) all << before << said(one) << "\n";
+  for (const reshard_step& one : plan) all << before << written(one) << "\n";
   return all;
 }
 
@@ -99,7 +92,7 @@ long_text explain(const completion_of<Graph>& done, value v) {
   const Graph& g = *done.program;
   const sharding& layout = done[v];
   long_text all = detail::name_of(g, v);
-  all << " " << detail::said(g[v].shape) << " has the layout " << detail::said(layout) << "\n";
+  all << " " << detail::written(g[v].shape) << " has the layout " << detail::written(layout) << "\n";
   for (std::size_t d = 0; d < layout.rank(); ++d)
     for (std::size_t k = 0; k < layout.cuts[d].size(); ++k) {
       const std::size_t a = layout.cuts[d][k];
@@ -111,7 +104,7 @@ long_text explain(const completion_of<Graph>& done, value v) {
       all << "  has a pending " << name_of(layout.pending[a]) << " over " << g.on().axes[a].name()
           << ": the operation that reads it passes it on or completes it\n";
   if (const sharding back = detail::place_of_cotangent(layout); !back.same_layout(layout))
-    all << "  its cotangent has the layout " << detail::said(back) << "\n";
+    all << "  its cotangent has the layout " << detail::written(back) << "\n";
   for (std::size_t o = 0; o < g.operations(); ++o)
     for (std::size_t t = 0; t < g.operation(o).how.tensor_count(); ++t)
       if (g.of(g.operation(o), t) == v) all << detail::losses(done, o, t);
@@ -133,7 +126,7 @@ long_text to_text(const completion_of<Graph>& done) {
   for (const graph_reshard& move : done.reshards) {
     const typename Graph::node& n = g.operation(move.operation);
     all << (move.tensor < n.operands ? "before " : "after ") << detail::name_of(n) << ", "
-        << detail::name_of(g, value{move.of}) << " " << detail::said(move.from) << "\n"
+        << detail::name_of(g, value{move.of}) << " " << detail::written(move.from) << "\n"
         << detail::steps_of(done.plan(move), "  ");
   }
   std::size_t windows = 0;
@@ -147,13 +140,15 @@ long_text to_text(const completion_of<Graph>& done) {
   std::size_t bytes = 0;
   for (const backward_reshard& move : done.back) {
     if (move.from.same_layout(move.to)) {
-      all << "back, inside " << move.operation << ", " << detail::said(move.shape) << " " << detail::said(move.from)
-          << ": what its blocks read of others, " << move.bytes << " bytes to the busiest worker\n";
+      all << "back, inside " << move.operation << ", " << detail::written(move.shape) << " "
+          << detail::written(move.from) << ": what its blocks read of others, " << move.bytes
+          << " bytes to the busiest worker\n";
       bytes += move.bytes;
       continue;
     }
     const reshard_plan plan = plan_reshard(g.on(), move.from, move.to, move.shape);
-    all << "back, " << move.operation << ", " << detail::said(move.shape) << " " << detail::said(move.from) << "\n"
+    all << "back, " << move.operation << ", " << detail::written(move.shape) << " " << detail::written(move.from)
+        << "\n"
         << detail::steps_of(plan, "  ");
     bytes += plan.bytes();
   }

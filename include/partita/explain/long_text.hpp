@@ -62,6 +62,16 @@ Stream& operator<<(Stream& stream, const Text& written) {
   return stream;
 }
 
+namespace detail {
+/// The text of anything that can be written to a text.
+template <class Thing>
+long_text written(const Thing& thing) {
+  text all;
+  all << thing;
+  return long_text() << all;
+}
+}  // namespace detail
+
 }  // namespace partita
 
 #ifndef PARTITA_CORE

@@ -27,13 +27,6 @@ class decision_writer {
   const propagation& p_;
 };
 
-template <class Thing>
-long_text written(const Thing& thing) {
-  text all;
-  all << thing;
-  return long_text() << all;
-}
-
 }  // namespace detail
 
 /// The layout that every operand must have and that every result will have, and the reshards for this: one line for

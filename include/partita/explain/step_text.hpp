@@ -27,7 +27,7 @@ long_text said_event(const step_plan_of<Graph>& plan, const step_event& one) {
   const char* gradient = one.is_cotangent ? "d " : "";
   if (one.done == step_event::what::move)
     return all << in_a_line(plan.plan(one)) << " of " << gradient << name_of(g, value{one.of}) << " -> "
-               << said(one.to);
+               << written(one.to);
   if (one.done == step_event::what::update) return all << "update " << name_of(g, value{one.of});
   if (one.done == step_event::what::window)
     return all << "blocks beside those of " << (one.backward ? "gradient of " : "")
@@ -45,7 +45,7 @@ long_text pasted(const Graph& g, const found_annotation& one) {
       all << (k > 0 ? "+" : "") << g.on().axes[one.layout[d][k]].name();
     all << '"';
   }
-  return all << "));  // " << name_of(g, one.of) << " " << said(g[one.of].shape) << "\n";
+  return all << "));  // " << name_of(g, one.of) << " " << written(g[one.of].shape) << "\n";
 }
 /// The inputs for which two candidates have different layouts.
 template <class Graph>
@@ -55,7 +55,7 @@ long_text differences(const search_answer_of<Graph>& found, const search_candida
   long_text all;
   for (std::uint32_t v = 0; v < g.values(); ++v)
     if (const value one{v}; g[one].producer == Graph::none && !best[one].same_layout(second[one]))
-      all << "  " << name_of(g, one) << " " << said(second[one]) << " instead of " << said(best[one]) << "\n";
+      all << "  " << name_of(g, one) << " " << written(second[one]) << " instead of " << written(best[one]) << "\n";
   return all;
 }
 template <class Graph>
@@ -108,7 +108,7 @@ long_text explain(const search_answer_of<Graph>& found) {
   all << "a step takes " << detail::said_cost(found.best.cost) << "\n";
   for (const found_annotation& one : found.best.annotations) all << detail::pasted(g, one);
   for (const found_annotation& one : found.best.states)
-    all << "the optimiser's state of " << detail::name_of(g, one.of) << " lies " << detail::said(one.layout) << "\n";
+    all << "the optimiser's state of " << detail::name_of(g, one.of) << " lies " << detail::written(one.layout) << "\n";
   if (found.runner_up.is_there) {
     const double more = found.runner_up.cost.seconds() - found.best.cost.seconds();
     all << "runner-up: " << detail::in_seconds(found.runner_up.cost.seconds()) << ", ";

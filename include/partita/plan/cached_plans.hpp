@@ -32,7 +32,7 @@ class plan_cache {
       if (fits(entries_[k])) set |= std::uint64_t{1} << k;
     return set;
   }
-  /// The plan of a set that was used most recently. Requires a set that is not empty.
+  /// Of the plans in a set of entries, the one that was used last. Requires a set that is not empty.
   Structure& last_used(std::uint64_t set) {
     std::size_t best = most;
     for (std::size_t k = 0; k < entries_.size(); ++k)

@@ -89,7 +89,7 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
   static thread_local std::vector<overlap> scratch;  // so that repeated planning allocates nothing
   // As a source: the overlaps of the own block with the destination are sent or kept.
   if (plan.gives)
-    as_part(src.first(), from, as_source, same, [&](const auto& cuts, const index<Rank>& i, const auto& shape) {
+    with_cuts(src.first(), from, as_source, same, [&](const auto& cuts, const index<Rank>& i, const auto& shape) {
       plan.source_shape = shape;
       for (std::size_t c = 0; c < dst.count; ++c) {
         const workers& takers = dst.copies[c].workers();
@@ -111,7 +111,7 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
     });
   // As a destination: the overlaps of the own block with the source are received.
   if (plan.takes)
-    as_part(dst.first(), to, as_destination, back, [&](const auto& cuts, const index<Rank>& j, const auto& shape) {
+    with_cuts(dst.first(), to, as_destination, back, [&](const auto& cuts, const index<Rank>& j, const auto& shape) {
       plan.destination_shape = shape;
       const workers& givers = src.first().workers();
       for_each_meeting(

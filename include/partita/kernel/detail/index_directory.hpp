@@ -66,8 +66,8 @@ class index_directory {
   }
 
   std::size_t bucket_of(std::size_t index) const { return (index - start_) >> shift_; }
-  /// A bucket has the runs that begin in a range of indices: about one, so that they are put in order and found in a
-  /// time that does not grow with their number.
+  /// A bucket has the runs that begin in one range of indices. There are as many buckets as runs, so a bucket has about
+  /// one run, and the time to sort a run in or to find it does not depend on how many runs there are.
   void put_in_order(const std::vector<run>& runs) {
     while ((stop_ - start_) >> shift_ > runs.size()) ++shift_;
     first_of_bucket_.assign(((stop_ - start_) >> shift_) + 2, 0);

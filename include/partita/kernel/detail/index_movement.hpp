@@ -323,8 +323,8 @@ class index_movement : public planned_movement<index_planner> {
     if (cleared.element != 0) fill_rows(cleared, p.wanted, T{});
   }
 
-  /// Agrees on the call with all workers and starts to move packed rows, which `pack()` writes. `return_rows(exchange)`
-  /// carries out the first step back, if there are two.
+  /// Agrees on the call with all workers, calls `pack()`, which writes the rows one after another, and starts to move
+  /// them. `return_rows(exchange)` carries out the first step back, if there are two.
   template <std::size_t N, class Pack, class... Return>
   pending<in_place> begin_rows(bool forward, const row_call<N>& call, const row_block& from, const row_block& to,
                                Pack pack, Return... return_rows) {

@@ -56,10 +56,10 @@ class searcher {
     const double s = a.what.cost.seconds(), t = b.what.cost.seconds(), close = 1e-12 * (s + t);
     if (s < t - close || s > t + close) return s < t;
     if (a.what.cost.peak != b.what.cost.peak) return a.what.cost.peak < b.what.cost.peak;
-    const std::size_t m = said(a.at), n = said(b.at);
+    const std::size_t m = annotations(a.at), n = annotations(b.at);
     return m != n ? m < n : a.at < b.at;
   }
-  static std::size_t said(const std::vector<choice>& at) {
+  static std::size_t annotations(const std::vector<choice>& at) {
     std::size_t n = 0;
     for (const choice c : at) n += c != 0;
     return n;
