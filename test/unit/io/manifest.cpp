@@ -127,12 +127,18 @@ BOOST_AUTO_TEST_CASE(a_manifest_that_lies_is_refused_though_its_checksum_is_righ
     return problem_of(other);
   };
   BOOST_TEST(problem_of(body) == "");
-  BOOST_TEST(with("\"weight\"", "\"../weight\"").contains("as none may be called"));
-  BOOST_TEST(with("\"weight\"", "\".weight\"").contains("as none may be called"));
-  BOOST_TEST(with("\"weight\"", "\"large\"").contains("twice"));
+  const auto named = [&](const std::string& name) { return with("\"weight\"", '"' + name + '"'); };
+  for (const std::string& bad : {std::string("../weight"), std::string(".weight"), std::string("wei/ght"),
+                                 std::string("wei:ght"), std::string("wei@ght"), std::string(), std::string(101, 'w')})
+    BOOST_TEST(named(bad) == "its manifest names a tensor as none may be called", bad);
+  for (const std::string& good : {std::string(100, 'w'), std::string("AZaz09_-."), std::string("-")})
+    BOOST_TEST(named(good) == "", good);
+  BOOST_TEST(named("large") == "its manifest names a tensor twice");
   BOOST_TEST(with("\"weight\"", "\"we\\\"ight\"").contains("not written as one"));
-  BOOST_TEST(with("4096", "0").contains("slabs of no bytes"));
-  BOOST_TEST(with("10000", "20000").contains("one checksum for each slab"));
+  BOOST_TEST(with("4096", "0") == "its manifest has slabs of no bytes");
+  for (const std::size_t bytes : {0U, 8192U, 12289U, 20000U})  // the three checksums are of 8193 to 12288 bytes
+    BOOST_TEST(with("10000", std::to_string(bytes)) == "its manifest has not one checksum for each slab", bytes);
+  for (const std::size_t bytes : {8193U, 12288U}) BOOST_TEST(with("10000", std::to_string(bytes)) == "", bytes);
   BOOST_TEST(with("10000", "9223372036854775807").contains("one checksum for each slab"));
   BOOST_TEST(with("10000", "9223372036854775808").contains("not written as one"));
   BOOST_TEST(with("\"version\": 1", "\"version\": 2").contains("another format or version"));
@@ -142,6 +148,14 @@ BOOST_AUTO_TEST_CASE(a_manifest_that_lies_is_refused_though_its_checksum_is_righ
   BOOST_TEST(with("e3069283", "E3069283").contains("not written as one"));
   BOOST_TEST(with("[12, 16]", std::string(100000, '[')).contains("not written as one"));
   BOOST_TEST(with("[12, 16]", "[12, 16").contains("not written as one"));
+  const auto extents_of = [&](std::size_t rank) {
+    std::string all = "[1";
+    for (std::size_t d = 1; d < rank; ++d) all += ", 1";
+    return with("[12, 16]", all + "]");
+  };
+  BOOST_TEST(extents_of(64) == "");
+  BOOST_TEST(extents_of(65).contains("not written as one"));
+  BOOST_TEST(problem_of(body + "{}") == "its manifest is not written as one");
   BOOST_TEST(problem_of("").contains("checksum differs"));
 }
 

@@ -136,7 +136,9 @@ BOOST_AUTO_TEST_CASE(options_are_refused_beyond_their_limits_and_taken_at_them) 
             BOOST_TEST(convolution_error(o).empty());
             BOOST_TEST(convolution_error(o, {1, 2, n}).empty() == (fills && fits),
                        "padding " << padding << ", kernel " << kernel << " of " << n);
-            BOOST_TEST(!convolution_error(o, {1, 3, n}).empty());
+            for (const std::size_t channels : {1U, 3U})
+              BOOST_TEST(convolution_error(o, {1, channels, n}) == text("requires x of 2 channels, got extents [1, ")
+                                                                       << channels << ", " << n << "]");
           }
   for (std::size_t in = 0; in <= 4; ++in)
     for (std::size_t out = 0; out <= 4; ++out)
@@ -144,6 +146,43 @@ BOOST_AUTO_TEST_CASE(options_are_refused_beyond_their_limits_and_taken_at_them) 
         BOOST_TEST(
             convolution_error(options{.in_channels = in, .out_channels = out, .kernel = 1, .groups = groups}).empty() ==
             (groups != 0 && in % groups == 0 && out % groups == 0));
+  constexpr std::size_t most = static_cast<std::size_t>(-1) / 8;
+  using plane = convolution_options<2>;
+  const auto at = [](std::size_t d, std::size_t value) {
+    per_dimension<2> all = 1;
+    all[d] = value;
+    return all;
+  };
+  for (std::size_t d = 0; d < 2; ++d) {
+    const auto got = [&](const char* what, std::size_t n) {
+      return text("requires a ") << what << ", got " << n << " along dimension " << d << " of the features";
+    };
+    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, most, most + 1, static_cast<std::size_t>(-1)}) {
+      const plane strides{.in_channels = 1, .out_channels = 1, .kernel = 1, .stride = at(d, n)},
+          dilations{.in_channels = 1, .out_channels = 1, .kernel = 1, .dilation = at(d, n)},
+          pads{.in_channels = 1, .out_channels = 1, .kernel = 1, .padding = at(d, n)};
+      const bool counts = n >= 1 && n <= most;
+      const char* const of_stride = "stride of at least 1 along every feature dimension";
+      const char* const of_dilation = "dilation of at least 1 along every feature dimension";
+      BOOST_TEST(convolution_error(strides) == (counts ? text() : got(of_stride, n)));
+      BOOST_TEST(convolution_error(dilations) == (counts ? text() : got(of_dilation, n)));
+      BOOST_TEST(convolution_error(pads) ==
+                 (n <= most ? text() : got("padding of at least 0", n) << "; a negative padding is none"));
+      if (!counts) {
+        const plane kernels{.in_channels = 1, .out_channels = 1, .kernel = at(d, n)};
+        BOOST_TEST(convolution_error(kernels) == got("kernel of at least 1 along every feature dimension", n));
+      }
+    }
+    // a kernel of n cells with a dilation of 8 reaches over 8 n
+    for (const std::size_t n : {most / 8, most / 8 + 1}) {
+      const text error =
+          convolution_error(plane{.in_channels = 0, .out_channels = 1, .kernel = at(d, n), .dilation = at(d, 8)});
+      BOOST_TEST(error == (n <= most / 8 ? text()
+                                         : text("requires a kernel that reaches over at most ")
+                                               << most << " cells, got a kernel of " << n
+                                               << " and a dilation of 8 along dimension " << d << " of the features"));
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
