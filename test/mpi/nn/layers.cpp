@@ -407,16 +407,25 @@ BOOST_AUTO_TEST_CASE(options_beyond_their_limits_are_refused_and_those_at_them_t
   const auto row = everyone.partition(dynamic_extents<2>(1, n));
   const double none = std::nan("");
   const auto takes = [](auto make) { return refused<shape_error>(make).empty(); };
+  // takes what is good and refuses what is not, with these words
+  const auto says = [](bool is_good, const char* words, auto make) {
+    if (is_good) BOOST_CHECK_NO_THROW(make());
+    else test::expect_refused<shape_error>(make, words);
+  };
   for (const double epsilon : {-1e-9, 0.0, 1.0, none}) {
     const bool is_good = epsilon >= 0;
-    BOOST_TEST(takes([&] { batch_norm<double, 3>(p, {.channels = n, .epsilon = epsilon}); }) == is_good);
-    BOOST_TEST(takes([&] { group_norm<double, 3>(p, {.channels = n, .epsilon = epsilon}); }) == is_good);
-    BOOST_TEST(takes([&] { layer_norm<double, 2>(row, {.shape = {n}, .epsilon = epsilon}); }) == is_good);
+    says(is_good, "requires an epsilon of at least 0; 1e-5 is usual",
+         [&] { batch_norm<double, 3>(p, {.channels = n, .epsilon = epsilon}); });
+    says(is_good, "requires an epsilon of at least 0; 1e-5 is usual",
+         [&] { group_norm<double, 3>(p, {.channels = n, .epsilon = epsilon}); });
+    says(is_good, "requires an epsilon of at least 0; 1e-5 is usual",
+         [&] { layer_norm<double, 2>(row, {.shape = {n}, .epsilon = epsilon}); });
   }
   for (const double share : {-0.001, 0.0, 1.0, 1.001, none}) {
     const bool is_good = share >= 0 && share <= 1;
-    BOOST_TEST(takes([&] { batch_norm<double, 3>(p, {.channels = n, .momentum = share}); }) == is_good);
-    BOOST_TEST(takes([&] { dropout(p, {.probability = share}); }) == is_good);
+    says(is_good, "requires a momentum from 0 to 1, the share of a new batch",
+         [&] { batch_norm<double, 3>(p, {.channels = n, .momentum = share}); });
+    says(is_good, "requires a probability from 0 to 1", [&] { dropout(p, {.probability = share}); });
   }
   const auto with_cut = [&](std::size_t channels, const cut& c) {
     return takes([&] { batch_norm<double, 3>(p, {.channels = channels, .channel_cut = c}); });
@@ -438,7 +447,24 @@ BOOST_AUTO_TEST_CASE(options_beyond_their_limits_are_refused_and_those_at_them_t
   for (const auto by : {loss_reduction::sum, loss_reduction::mean, loss_reduction::batch_mean}) {
     const bool is_known = by != loss_reduction::batch_mean;
     BOOST_TEST(takes([&] { kl_loss<double, 2>(row, {.reduction = by}); }));
-    BOOST_TEST(takes([&] { cross_entropy_loss<double, 2>(row, {.reduction = by}); }) == is_known);
+    says(is_known, "requires loss_reduction::mean or ::sum; batch_mean is for kl_loss alone",
+         [&] { cross_entropy_loss<double, 2>(row, {.reduction = by}); });
+    says(is_known, "requires loss_reduction::mean or ::sum; batch_mean is for kl_loss alone",
+         [&] { bce_loss<double, 2>(row, {.reduction = by}); });
+  }
+  bce_loss<double, 2> bce(row);
+  for (const double edge : {0.0, 1.0, -1e-9, 1 + 1e-9, none}) {
+    matrix chances = xt::ones<double>({2, 3});
+    if (everyone.id() + 1 == n) chances(1, 2) = edge;
+    const text words = text("requires x in [0, 1], got an element outside on worker ") << n - 1 << "; give scores to ";
+    says(edge >= 0 && edge <= 1, words.c_str(), [&] { bce(chances, chances); });
+  }
+  embedding<double, 2> table(row, {.rows = 3, .columns = n});
+  for (const int number : {0, 2, 3, -1}) {
+    const text words = text("requires numbers below rows, 3, got another on worker ") << n - 1;
+    says(number >= 0 && number < 3, words.c_str(), [&] {
+      table(xt::xtensor<int, 1>{0, everyone.id() + 1 == n ? number : 1});
+    });
   }
 }
 

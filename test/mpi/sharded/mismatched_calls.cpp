@@ -7,6 +7,7 @@
 #include <partita/partita.hpp>
 #include <partita/sharded/gather.hpp>
 #include <partita/sharded/sort_elements.hpp>
+#include <refused.hpp>
 #include <vector>
 
 using namespace partita;
@@ -828,6 +829,65 @@ BOOST_AUTO_TEST_CASE(the_message_names_the_operation_that_differs, *test::at_lea
   BOOST_TEST(said.find("multiply of a tensor of extents") != std::string::npos, said);
 }
 
+/// What all workers pass alike, but beyond a limit, is refused on all of them with the words of that limit.
+BOOST_AUTO_TEST_CASE(arguments_of_all_workers_beyond_a_limit_are_refused_in_its_words) {
+  const world everyone(test::workers());
+  const calls c{everyone};
+  const std::size_t n = 2 * c.n;
+  const auto refuses = [&]<class Error = shape_error>(const std::string& words, auto call) {
+    test::expect_refused<Error>(call, words.c_str());
+    agree(c.rows());  // the world still works
+  };
+  const std::string of_rows = '[' + std::to_string(n) + ", 6]", of_line = '[' + std::to_string(n) + ']',
+                    of_images = '[' + std::to_string(n) + ", 4, 8]";
+  const auto x = c.rows(), line = c.tensor(c.m.layout("a"), {n}), w = c.tensor(c.m.layout("", "", ""), {4, 4, 2}),
+             images = c.tensor(c.m.layout("a", "", ""), {n, 4, 8}), g = c.tensor(c.m.layout(""), {4});
+  const std::string of_convolve = "requires images batch x channels x 1 features and filters out x in x 1 features, ";
+  refuses(of_convolve + "got " + of_rows + " and [4, 4, 2]", [&] { convolve<1>(x, w); });
+  refuses(of_convolve + "got " + of_images + " and " + of_rows, [&] { convolve<1>(images, x); });
+  refuses("partita::convolve<D>(x, w, options): requires a stride of at least 1 along every feature dimension, got 0",
+          [&] { convolve<1>(images, w, {.stride = 0}); });
+  refuses("partita::convolve<D>(x, w, options): requires x of 8 channels, got extents " + of_images,
+          [&] { convolve<1, 2>(images, w); });
+  refuses("requires x = batch x channels x 1 features, got " + of_rows, [&] { max_pool<1>(x, {.kernel = 2}); });
+  refuses("requires windows of at most the padded tensor, got one of 9 cells along dimension 2",
+          [&] { max_pool<1>(images, {.kernel = 9}); });
+  agree(max_pool<1>(images, {.kernel = 8}));
+  refuses("requires x = batch x channels x features, got " + of_line, [&] { normalise_batch(line, g, g); });
+  for (const auto* const wrong : {&x, &line})
+    refuses("requires x = batch x channels x features whose channels are a multiple of 4 groups, got extents " +
+                (wrong == &x ? of_rows : of_line),
+            [&] { normalise_groups<4>(*wrong, g, g); });
+  const std::string of_local = "requires a size of at least 1 and x = batch x channels x features, got a size of ";
+  refuses(of_local + "0 and extents " + of_rows, [&] { normalise_locally(x, {.size = 0}); });
+  refuses(of_local + "1 and extents " + of_line, [&] { normalise_locally(line, {.size = 1}); });
+  agree(normalise_locally(x, {.size = 1}));
+  const xt::xtensor<int, 1> labels = xt::zeros<int>({n});
+  refuses("partita::cross_entropy: requires scores with a dimension 1 of classes, got scores of extents " + of_line,
+          [&] { cross_entropy(line, labels, dimensions<1>); });
+  refuses("partita::cross_entropy: requires no class_weights or one for each of 6 classes, got 5",
+          [&] { cross_entropy(x, labels, dimensions<1>, {.class_weights = std::vector<double>(5, 1.)}); });
+  for (const double wrong : {-0.001, 1.001})
+    refuses("partita::cross_entropy: requires a label_smoothing from 0 to 1",
+            [&] { cross_entropy(x, labels, dimensions<1>, {.label_smoothing = wrong}); });
+  for (const double limit : {0., 1.}) agree(cross_entropy(x, labels, dimensions<1>, {.label_smoothing = limit}));
+  const std::string of_rank = "partita::sharded_tensor: requires the rank of the tensor, which is ";
+  refuses(of_rank + "2, not 1; name that", [&] { (void)x.whole<1>(); });
+  refuses(of_rank + "1, not 2; name that", [&] { (void)line.whole<2>(); });
+  refuses.operator()<error>("value_and_gradient: half_up has no adjoint; declare one, or stop_gradient its operands",
+                            [&] { value_and_gradient([](const auto& p) { return sum(operate(half_up{}, p)); }, x); });
+  const mesh other{axis{"b", c.n}};
+  refuses.operator()<partition_error>("partita::global_norm: requires gradients on one mesh of one world", [&] {
+    auto both = std::tuple(x, c.tensor(other.layout("b", ""), {n, 6}));
+    (void)clip_by_global_norm(both, 1.);
+  });
+  auto step = traced_by(c, [](const auto& a, const auto& b) { return add(a, b); });
+  const std::string of_program = "partita::trace: the program has 2 arguments, got ";
+  refuses(of_program + "1; give those", [&] { step(x); });
+  refuses(of_program + "3; give those", [&] { step(x, x, x); });
+  refuses("partita::trace: argument 1 was traced with extents " + of_rows + ", got " + of_line, [&] { step(x, line); });
+}
+
 /// An array that is sharded has the extents that are said: it is refused on all workers if only one of them sees it.
 BOOST_AUTO_TEST_CASE(arrays_of_other_extents_than_are_said_are_refused_on_all_workers) {
   const world everyone(test::workers());
@@ -836,12 +896,20 @@ BOOST_AUTO_TEST_CASE(arrays_of_other_extents_than_are_said_are_refused_on_all_wo
   for (const shape_list& said : {shape_list{2, 5}, shape_list{3, 6}, shape_list{2, 7}, shape_list{1, 6},
                                  shape_list{3, 4}, shape_list{6, 2}, shape_list{12, 1}})
     for (const std::size_t worker : {std::size_t{0}, everyone.size() - 1}) {
-      BOOST_CHECK_THROW(shard_from(everyone, worker, c.m.layout("a", ""), said, x), shape_error);
+      test::expect_refused<shape_error>([&] { shard_from(everyone, worker, c.m.layout("a", ""), said, x); },
+                                        "SHARDFROM");
       agree(c.rows());  // the world still works
     }
   for (const std::size_t rows : {std::size_t{1}, std::size_t{3}}) {
     const xt::xtensor<double, 2> block = xt::ones<double>({everyone.id() + 1 == everyone.size() ? rows : 2, c.n});
-    BOOST_CHECK_THROW(shard_blocks(everyone, c.m.layout("a", ""), {2 * c.n, c.n}, block), shape_error);
+    const text words = text("partita::shard_blocks: requires blocks as the layout ")
+                       << "" << c.m.layout("a", "") << " cuts extents [" << 2 * c.n << ", " << c.n
+                       << "], here of shape [2, " << c.n << "], got [" << rows << ", " << c.n << "]";
+    test::expect_refused<shape_error>(
+        [&] {
+          shard_blocks(everyone, c.m.layout("a", ""), {2 * c.n, c.n}, block);
+        },
+        words.c_str());
     agree(c.rows());
   }
 }
