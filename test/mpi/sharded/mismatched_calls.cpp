@@ -853,7 +853,6 @@ BOOST_AUTO_TEST_CASE(arguments_of_all_workers_beyond_a_limit_are_refused_in_its_
   refuses("requires windows of at most the padded tensor, got one of 9 cells along dimension 2",
           [&] { max_pool<1>(images, {.kernel = 9}); });
   agree(max_pool<1>(images, {.kernel = 8}));
-  refuses("requires x = batch x channels x features, got " + of_line, [&] { normalise_batch(line, g, g); });
   for (const auto* const wrong : {&x, &line})
     refuses("requires x = batch x channels x features whose channels are a multiple of 4 groups, got extents " +
                 (wrong == &x ? of_rows : of_line),
@@ -896,10 +895,20 @@ BOOST_AUTO_TEST_CASE(arrays_of_other_extents_than_are_said_are_refused_on_all_wo
   for (const shape_list& said : {shape_list{2, 5}, shape_list{3, 6}, shape_list{2, 7}, shape_list{1, 6},
                                  shape_list{3, 4}, shape_list{6, 2}, shape_list{12, 1}})
     for (const std::size_t worker : {std::size_t{0}, everyone.size() - 1}) {
+      const text words = text("partita::shard_from: requires an array of the extents that are said, ")
+                         << said << ", got [2, 6] on worker " << worker;
       test::expect_refused<shape_error>([&] { shard_from(everyone, worker, c.m.layout("a", ""), said, x); },
-                                        "SHARDFROM");
+                                        words.c_str());
       agree(c.rows());  // the world still works
     }
+  for (const std::size_t beyond : {everyone.size(), static_cast<std::size_t>(-1)}) {
+    const text words = text("partita::shard_from: requires a worker below ") << everyone.size() << ", got " << beyond;
+    test::expect_refused<partition_error>(
+        [&] {
+          shard_from(everyone, beyond, c.m.layout("a", ""), {2, 6}, x);
+        },
+        words.c_str());
+  }
   for (const std::size_t rows : {std::size_t{1}, std::size_t{3}}) {
     const xt::xtensor<double, 2> block = xt::ones<double>({everyone.id() + 1 == everyone.size() ? rows : 2, c.n});
     const text words = text("partita::shard_blocks: requires blocks as the layout ")
