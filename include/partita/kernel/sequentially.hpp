@@ -13,6 +13,7 @@
 #include <partita/kernel/detail/sequential_parts.hpp>
 #include <partita/kernel/detail/sequential_windows.hpp>
 #include <partita/kernel/sequential_reduce.hpp>
+#include <partita/rule/all_to_all_rule.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 #include <partita/rule/kernel_policy.hpp>
 

@@ -2,6 +2,8 @@
 #include <boost/test/unit_test.hpp>
 #include <complex>
 #include <partita/array/gemm.hpp>
+#include <refused.hpp>
+#include <vector>
 
 namespace {
 
@@ -80,6 +82,26 @@ BOOST_AUTO_TEST_CASE(no_extent_gives_nothing_or_zeros) {
   BOOST_TEST(right(block_of(a), block_of(b), 1));
   const auto row = integers(1, 3, 4);
   BOOST_TEST(right(block_of(a), block_of(b), 0, row.data()));
+}
+
+BOOST_AUTO_TEST_CASE(factors_that_do_not_fit_are_refused) {
+  const auto a = integers(2, 3, 1);
+  for (std::size_t inner = 2; inner <= 4; ++inner)
+    for (std::size_t rows = 1; rows <= 3; ++rows)
+      for (std::size_t columns = 3; columns <= 5; ++columns) {
+        const auto b = integers(inner, 4, 2);
+        xt::xtensor<double, 2> c = integers(rows, columns, 3);
+        const bool fits = inner == 3 && rows == 2 && columns == 4;
+        const text words = text("requires a of m x k, b of k x n and c of m x n, got [2, 3], [")
+                           << inner << ", 4] and [" << rows << ", " << columns << "]";
+        const auto says = [&](auto call) {
+          if (fits) BOOST_CHECK_NO_THROW(call());
+          else test::expect_refused<shape_error>(call, words.c_str());
+        };
+        says([&] { multiply<double>(block_of(a), block_of(b), 0, block_of(c)); });
+        const std::vector<double> row(columns, 1.0);
+        says([&] { multiply_and_add_row<double>(block_of(a), block_of(b), row.data(), block_of(c)); });
+      }
 }
 
 BOOST_AUTO_TEST_CASE(a_factor_is_conjugated_however_it_lies_in_memory) {

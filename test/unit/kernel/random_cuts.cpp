@@ -283,4 +283,42 @@ BOOST_AUTO_TEST_CASE(a_block_for_each_worker_of_the_world_is_needed) {
   }
 }
 
+/// The sequential kernels refuse what the others do.
+BOOST_AUTO_TEST_CASE(blocks_that_are_no_tensor_or_not_that_of_the_cuts_are_refused) {
+  using block = xt::xtensor<std::int32_t, 2>;
+  const auto of = [](std::size_t rows, std::size_t columns) -> block { return xt::ones<int>({rows, columns}); };
+  const auto says = []<class Error = shape_error>(const char* words, auto call) {
+    test::expect_refused<Error>(call, words);
+  };
+  using grid_type = grid<dynamic_extents<2>>;
+  const grid_type square(dynamic_extents<2>(2, 2), workers(0, 4)), row(dynamic_extents<2>(1, 4), workers(0, 4)),
+      column(dynamic_extents<2>(4, 1), workers(0, 4));
+  const std::vector<block> good(4, of(2, 3)), ragged{of(2, 3), of(2, 3), of(2, 3), of(2, 4)},
+      overlapping{of(1, 3), of(2, 1), of(2, 1), of(1, 3)};
+  sequentially::repartition to_row(square, row);
+  BOOST_CHECK_NO_THROW(to_row(good));
+  says("partita::sequentially::repartition(p_x, p_y)(x) with p_x = [2, 2]: the blocks are ragged: along dimension 1",
+       [&] { to_row(ragged); });
+  const auto fits = decomposition<2>::balanced({4, 6}, {1, 4}), other = decomposition<2>::balanced({4, 7}, {1, 4});
+  BOOST_CHECK_NO_THROW(sequentially::repartition(square, row, to_cuts(fits))(good));
+  says(
+      "partita::sequentially::repartition(p_x, p_y): requires cuts that add up to the extents of the tensor; the "
+      "result "
+      "has extents [4, 6], to_cuts(...) cuts [4, 7]; make the cuts for [4, 6]",
+      [&] { sequentially::repartition(square, row, to_cuts(other))(good); });
+  says("requires blocks that are cut as from_cuts(...) says, which gives [2, 4] at [0, 0]; got a block of [2, 3]", [&] {
+    sequentially::repartition(square, row, from_cuts(decomposition<2>::balanced({4, 7}, {2, 2})))(good);
+  });
+  BOOST_CHECK_NO_THROW(sequentially::all_to_all(row, column));
+  says.operator()<partition_error>(
+      "partita::sequentially::all_to_all(p_from, p_to): requires partitions of which one dimension of p_from is cut "
+      "into "
+      "k times fewer parts in p_to",
+      [&] { sequentially::all_to_all(row, grid_type(dynamic_extents<2>(3, 1), workers(0, 3))); });
+  sequentially::all_gather whole(square, dimensions<0, 1>);
+  BOOST_CHECK_NO_THROW(whole(good));
+  says("partita::sequentially::all_gather: the blocks are ragged: along dimension 1", [&] { whole(ragged); });
+  says("partita::sequentially::all_gather: the blocks ", [&] { whole(overlapping); });
+}
+
 BOOST_AUTO_TEST_SUITE_END()

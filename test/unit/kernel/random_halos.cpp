@@ -12,6 +12,7 @@
 
 #include "halo_oracle.hpp"
 #include "random_cases.hpp"
+#include "refused.hpp"
 
 namespace {
 
@@ -181,6 +182,15 @@ BOOST_AUTO_TEST_CASE(reflected_ghosts_are_narrower_than_the_tensor) {
   const std::vector<xt::xtensor<double, 1>> x{xt::ones<double>({3}), xt::ones<double>({2})};
   sequentially::halo_exchange h(p, halo_widths<1>{{5}, {0}}, boundary::reflect);
   BOOST_CHECK_THROW(h(x), shape_error);
+  for (const std::size_t width : {4U, 5U, 6U}) {
+    const auto plan = [&] {
+      plan_halo(p, decomposition<1>::balanced({5}, {2}), halo_widths<1>{{0}, {width}},
+                halo_boundaries<1>(boundary::reflect), 1);
+    };
+    const text words = text("partita::plan_halo: requires reflected ghosts of a width below the extent of the tensor, ")
+                       << "got a width of " << width;
+    BOOST_TEST(test::refused<shape_error>(plan).find(words.c_str()) == (width < 5 ? std::string::npos : 0));
+  }
 }
 
 /// The interior and the border are all own cells, each once; a cell is interior if all cells within the widths are own.

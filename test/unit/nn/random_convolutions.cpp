@@ -9,6 +9,7 @@
 
 #include "convolution_oracle.hpp"
 #include "random_cases.hpp"
+#include "refused.hpp"
 
 namespace {
 
@@ -146,6 +147,15 @@ BOOST_AUTO_TEST_CASE(options_are_refused_beyond_their_limits_and_taken_at_them) 
         BOOST_TEST(
             convolution_error(options{.in_channels = in, .out_channels = out, .kernel = 1, .groups = groups}).empty() ==
             (groups != 0 && in % groups == 0 && out % groups == 0));
+  const grid<dynamic_extents<3>> p(dynamic_extents<3>(1, 1, 1), workers(0, 1));
+  for (const std::size_t channels : {1U, 2U}) {
+    sequentially::convolution<double, 1> layer(p, {.in_channels = 2, .out_channels = 1, .kernel = 1});
+    const std::vector<xt::xtensor<double, 3>> x{xt::ones<double>({std::size_t{1}, channels, std::size_t{3}})};
+    const auto said = test::refused<shape_error>([&] { layer(x, xt::ones<double>({1, 2, 1}), {0.0}); });
+    BOOST_TEST(said == (channels == 2 ? ""
+                                      : "partita::sequentially::convolution: requires x of 2 channels, got extents "
+                                        "[1, 1, 3]"));
+  }
   constexpr std::size_t most = static_cast<std::size_t>(-1) / 8;
   using plane = convolution_options<2>;
   const auto at = [](std::size_t d, std::size_t value) {

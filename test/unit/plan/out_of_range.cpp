@@ -104,4 +104,48 @@ BOOST_AUTO_TEST_CASE(axes_of_a_mesh_and_its_workers_are_refused) {
                                           [&](std::size_t n) { partition_of<1>(m.layout("a"), {8}, placed, n); }));
 }
 
+/// One beyond a limit is refused in the words of that limit, and the limit itself is taken.
+BOOST_AUTO_TEST_CASE(limits_of_groups_meshes_and_lists_are_named) {
+  const auto groups = [](std::vector<std::vector<std::size_t>> lists) {
+    return refused<partition_error>([&] { worker_groups of(lists); });
+  };
+  BOOST_TEST(groups({{0}, {2, 1}}) == "");
+  BOOST_TEST(groups({{0}, {}, {1}}) ==
+             "partita::worker_groups: requires groups that have a worker, group 1 has none; leave it out");
+  BOOST_TEST(
+      groups({{0, 3}, {3}}) ==
+      "partita::worker_groups: requires each worker in one group at most, worker 3 is named in group 0 and again "
+      "in group 1");
+  BOOST_TEST(
+      groups({{0}, {2, 2}}) ==
+      "partita::worker_groups: requires each worker in one group at most, worker 2 is named in group 1 and again "
+      "in group 1");
+  BOOST_TEST(groups({{0}, {(std::size_t{1} << 31U) + 1}}) ==
+             "partita::worker_groups: requires ids of workers, got 2147483649 in group 1");
+  const mesh m{axis{"a", 2}, axis{"b", 3}};
+  BOOST_TEST(refused<partition_error>([&] { groups_along(m, "a", (std::size_t{1} << 31U) - 5); }) ==
+             "partita::groups_along(mesh, axes, first): requires workers that MPI can count, got 6 from worker "
+             "2147483643 on");
+  const auto block = [&](const shape_list& shape) {
+    return refused<shape_error>([&] { mesh_block(m.layout("a", ""), shape, 0); });
+  };
+  BOOST_TEST(block({4, 4}) == "");
+  for (const shape_list& shape : {shape_list{4}, shape_list{4, 4, 4}})
+    BOOST_TEST(block(shape) == (text("partita::mesh_block(sharding, shape, worker): requires a shape of the sharding's "
+                                     "rank 2, got the shape ")
+                                << shape)
+                                   .c_str());
+  bounded_list<std::size_t, 3> list{1, 2};
+  BOOST_TEST(refused<shape_error>([&] { list.push_back(3); }) == "");
+  BOOST_TEST(refused<shape_error>([&] { list.push_back(4); }) ==
+             "partita: requires a list of at most 3 entries; split what it describes");
+  const auto laid = [](std::size_t first, std::size_t second) { return lay_out<1>({{first}, {second}}, {2}).problem; };
+  BOOST_TEST(laid(half, half - 1) == "");
+  BOOST_TEST(laid(half, half) ==
+             (text("the blocks hold more indices along dimension 0 than can be counted: ") << half << " + " << half));
+  BOOST_TEST(refused<shape_error>([] {
+               lay_out<1>({{1}, {1}, {1}}, {2});
+             }) == "partita::lay_out(shapes, grid): requires one shape for each place of the grid [2], got 3 shapes");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
