@@ -101,6 +101,35 @@ BOOST_AUTO_TEST_CASE(a_cut_that_does_not_fit_the_partition_is_refused_on_all_wor
   BOOST_TEST(h.frame<double>(extents(2 * n)).size() == 4U);
 }
 
+BOOST_AUTO_TEST_CASE(widths_beyond_their_limits_are_refused_and_those_at_them_taken) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(extents(everyone.size()));
+  const auto one = everyone.partition<1>();
+  constexpr std::size_t most = static_cast<std::size_t>(-1) / 8;
+  for (const std::size_t n : {most, most + 1, static_cast<std::size_t>(-1)})
+    for (const bool before : {false, true}) {
+      const halo_widths<1> widths{{before ? n : 0}, {before ? 0 : n}};
+      const text words = text("partita::halo_exchange(p, widths, boundary): requires widths of at most ")
+                         << most << ", got " << n << " along dimension 0; a negative width is none";
+      const std::string said = refused<shape_error>([&] { halo_exchange(one, widths, boundary::none); });
+      BOOST_TEST(said == (n > most ? words.c_str() : ""));
+    }
+  const std::string wide = refused<shape_error>([&] { const halo_exchange three(p, {1, 2, 3}, boundary::none); });
+  BOOST_TEST(
+      wide ==
+      "partita::halo_exchange(p, widths, boundary): requires two widths along one dimension, before and after the "
+      "block, got 3; write {.before = 1, .after = 1}");
+  for (const std::size_t width : {4U, 5U}) {
+    const halo_exchange reflected(one, {.before = {width}, .after = {0}}, boundary::reflect);
+    const xt::xtensor<double, 1> x = xt::ones<double>({everyone.id() == 0 ? 5U : 0U});
+    const std::string said = refused<shape_error>([&] { reflected(x); });
+    const std::string words =
+        "partita::halo_exchange(x): requires reflected ghosts of a width below the extent of the tensor, got a width "
+        "of 5";
+    BOOST_TEST((width == 4 ? said.empty() : said.find(words) == 0), said);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_star_sends_no_corners, *test::at_least(4)) {
   const test::pretended shared("PARTITA_SHARED", "0");
   const world everyone(test::workers());

@@ -468,6 +468,59 @@ BOOST_AUTO_TEST_CASE(options_beyond_their_limits_are_refused_and_those_at_them_t
   }
 }
 
+/// Blocks that are no input of a layer are refused in its words, and the next call works.
+BOOST_AUTO_TEST_CASE(blocks_beyond_their_limits_are_refused_and_those_at_them_taken) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(p3(1, n, 1));
+  const auto row = everyone.partition(dynamic_extents<2>(1, n));
+  const auto says = [](bool is_good, const char* words, auto make) {
+    if (is_good) BOOST_CHECK_NO_THROW(make());
+    else test::expect_refused<shape_error>(make, words);
+  };
+  const auto of = [](std::size_t batch, std::size_t channels, std::size_t cells) -> cube {
+    return xt::ones<double>({batch, channels, cells});
+  };
+  batch_norm<double, 3> batch(p, {.channels = n});
+  group_norm<double, 3> group(p, {.groups = 1, .channels = n});
+  for (const std::size_t cells : {1U, 2U, 1U}) {
+    const text words = text("partita::batch_norm(p, options)(x): requires more than one element in each channel when ")
+                       << "training, got x of extents [1, " << n << ", 1]; one element has no variance";
+    says(cells > 1, words.c_str(), [&] { batch(of(1, 1, cells)); });
+    says(cells > 1, words.c_str(), [&] { batch(of(cells, 1, 1)); });
+  }
+  batch.evaluate();
+  BOOST_CHECK_NO_THROW(batch(of(1, 1, 1)));
+  for (const std::size_t channels : {1U, 2U}) {
+    const text words = text(": requires x of ") << n << " channels in dimension 1, got [2, " << 2 * n << ", 3]";
+    says(channels == 1, words.c_str(), [&] { batch(of(2, channels, 3)); });
+    says(channels == 1, words.c_str(), [&] { group(of(2, channels, 3)); });
+  }
+  layer_norm<double, 2> norm(row, {.shape = {2 * n}});
+  for (const std::size_t columns : {1U, 2U, 3U}) {
+    const text words = text(": requires x whose last extents are [") << 2 * n << "], got [3, " << n * columns << "]";
+    says(columns == 2, words.c_str(), [&] { norm(matrix(xt::ones<double>({std::size_t{3}, columns}))); });
+  }
+  l1_loss<double, 2> l1(row);
+  const matrix ones = xt::ones<double>({2, 3}), wide = xt::ones<double>({2, 4});
+  const text shapes = text("requires x and target of one shape, got blocks of [2, 3] and [2, 4] on worker ") << n - 1;
+  says(false, shapes.c_str(), [&] { l1(ones, everyone.id() + 1 == n ? wide : ones); });
+  says(false, "partita::l1_loss.adjoint(dy): requires a loss before, and none was called; call loss(x, target) first",
+       [&] { l1.adjoint(1.0); });
+  l1.each(ones, ones);
+  says(false, "and each(x, target) was called last; give adjoint() a dy of its shape", [&] { l1.adjoint(1.0); });
+  says(true, "", [&] { l1(ones, ones), l1.adjoint(1.0); });
+  struct {
+    matrix operator()(const matrix& x) const { return x; }
+    matrix adjoint(const matrix& y) const { return y; }
+  } const identity;
+  says(true, "", [&] { adjoint_test(everyone, identity, ones, ones); });
+  says(false,
+       "partita::adjoint_test(everyone, f, x, y): partita::local_dot(a, b): requires blocks of one shape, got [2, 3] "
+       "and [2, 4]",
+       [&] { adjoint_test(everyone, identity, ones, everyone.id() + 1 == n ? wide : ones); });
+}
+
 BOOST_AUTO_TEST_CASE(sizes_that_no_worker_could_hold_are_refused) {
   const world everyone(test::workers());
   const auto p = everyone.partition(extents(std::size_t{1}, std::size_t{1}, everyone.size()));

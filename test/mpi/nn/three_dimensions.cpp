@@ -191,6 +191,41 @@ BOOST_AUTO_TEST_CASE(gradients_and_parameters_of_other_shapes_are_refused) {
   test::expect_shapes_kept("transposed_convolution", everyone, std::move(back), x);
 }
 
+BOOST_AUTO_TEST_CASE(options_and_partitions_that_make_no_convolution_are_refused) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(p5(1, 1, 1, 1, n)), one = everyone.partition(p5(1, 1, 1, 1, 1));
+  const auto by_channels = everyone.partition(p5(1, n, 1, 1, 1));
+  const convolution_options<3> good{.in_channels = 2 * n, .out_channels = 2 * n, .kernel = {1, 1, 1}};
+  convolution_options<3> odd = good;
+  odd.groups = 2 * n + 1;
+  const text groups = text("requires channels that are multiples of groups, got ")
+                      << 2 * n << " in_channels and " << 2 * n << " out_channels in " << 2 * n + 1 << " groups";
+  const text call("partita::convolution(p_x, options): "), long_call("partita::convolution(p_x, p_y, p_w, options): ");
+  const auto refuses = []<class Error>(const text& words, auto make) {
+    test::expect_refused<Error>(make, words.c_str());
+  };
+  BOOST_CHECK_NO_THROW((convolution<double, 3>(p, good)));
+  refuses.operator()<shape_error>(text(call) << groups, [&] { convolution<double, 3>(p, odd); });
+  BOOST_CHECK_NO_THROW((convolution<double, 3>(one, one, one, good)));
+  refuses.operator()<shape_error>(text(long_call) << groups, [&] { convolution<double, 3>(one, one, one, odd); });
+  if (n == 1) return;
+  refuses.operator()<partition_error>(
+      text(call) << "requires p_x = batch x 1 x features..., whose channels are not cut, got p_x = [1, " << n
+                 << ", 1, 1, 1]",
+      [&] { convolution<double, 3>(by_channels, good); });
+  refuses.operator()<partition_error>(
+      text(long_call) << "requires p_x = batch x in x features, p_y = batch x out x features and p_w = out x in x "
+                      << "features with equal features",
+      [&] { convolution<double, 3>(p, p, one, good); });
+  refuses.operator()<partition_error>(text("got p_x = [1, ")
+                                          << n << ", 1, 1, 1], p_y = [1, 1, 1, 1, 1] and p_w = [1, 1",
+                                      [&] { convolution<double, 3>(by_channels, one, one, good); });
+  refuses.operator()<partition_error>(text("got p_x = [1, 1, 1, 1, 1], p_y = [1, ")
+                                          << n << ", 1, 1, 1] and p_w = [1, 1",
+                                      [&] { convolution<double, 3>(one, by_channels, one, good); });
+}
+
 BOOST_AUTO_TEST_CASE(pooling_of_cubes_is_that_of_the_whole) {
   const world everyone(test::workers());
   const auto p = over_features(everyone);

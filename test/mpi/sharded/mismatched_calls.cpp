@@ -3,6 +3,7 @@
 #include "layouts.hpp"
 
 #include <boost/mpi/collectives.hpp>
+#include <cmath>
 #include <functional>
 #include <partita/partita.hpp>
 #include <partita/sharded/gather.hpp>
@@ -870,6 +871,10 @@ BOOST_AUTO_TEST_CASE(arguments_of_all_workers_beyond_a_limit_are_refused_in_its_
     refuses("partita::cross_entropy: requires a label_smoothing from 0 to 1",
             [&] { cross_entropy(x, labels, dimensions<1>, {.label_smoothing = wrong}); });
   for (const double limit : {0., 1.}) agree(cross_entropy(x, labels, dimensions<1>, {.label_smoothing = limit}));
+  agree(clip(x, 1., 1.));
+  for (const double low : {1.001, std::nan("")})
+    refuses("partita::clip(x, low, high): requires low <= high; give the smaller one first",
+            [&] { (void)clip(x, low, 1.); });
   const std::string of_rank = "partita::sharded_tensor: requires the rank of the tensor, which is ";
   refuses(of_rank + "2, not 1; name that", [&] { (void)x.whole<1>(); });
   refuses(of_rank + "1, not 2; name that", [&] { (void)line.whole<2>(); });

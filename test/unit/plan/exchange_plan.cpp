@@ -8,11 +8,13 @@
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include <random>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "random_cases.hpp"
+#include "refused.hpp"
 
 namespace {
 
@@ -118,6 +120,25 @@ BOOST_AUTO_TEST_CASE(every_taker_of_a_replicated_tensor_gets_each_element_once_f
     }
     BOOST_TEST((sent == received), "seed " << seed);
   }
+}
+
+BOOST_AUTO_TEST_CASE(decompositions_of_two_tensors_and_replicas_of_two_shapes_are_refused) {
+  using grid_type = grid<dynamic_extents<1>>;
+  const grid_type two(dynamic_extents<1>(2), workers(0, 2)), three(dynamic_extents<1>(3), workers(2, 5));
+  const auto of = [](std::size_t n, std::size_t p) { return decomposition<1>::balanced({n}, {p}); };
+  BOOST_TEST(test::refused<shape_error>([&] { plan_repartition(two, of(6, 2), three, of(6, 3), 0); }) == "");
+  for (const std::size_t n : {5U, 7U})
+    BOOST_TEST(test::refused<shape_error>([&] { plan_repartition(two, of(6, 2), three, of(n, 3), 0); }) ==
+               "partita::plan_repartition: requires two decompositions of one tensor, got extents [6] and [" +
+                   std::to_string(n) + "]");
+  const replicas<dynamic_extents<1>> uneven{{two, three}}, none{};
+  const replicas<dynamic_extents<1>> one{{two}};
+  const auto from = [&](const replicas<dynamic_extents<1>>& all) {
+    return test::refused<partition_error>([&] { plan_repartition(all, of(6, 2), one, of(6, 2), 0); });
+  };
+  BOOST_TEST(from(one) == "");
+  BOOST_TEST(from(uneven) == "partita::plan_repartition: requires replicas of one shape, got [2] and [3]");
+  BOOST_TEST(from(none) == "partita::plan_repartition: requires at least one replica, got none");
 }
 
 BOOST_AUTO_TEST_CASE(a_chooser_decides_which_owner_sends) {

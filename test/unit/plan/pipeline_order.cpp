@@ -390,7 +390,8 @@ BOOST_AUTO_TEST_CASE(wrong_lists_of_tasks_are_refused) {
     test::expect_refused<partition_error>([&] { (void)simulate(shape, wrong, times); }, part);
   };
   refused("there is none: backward of stage 1 for micro-batch 1", [](auto& w) { w[1].pop_back(); });
-  refused("got twice: forward of stage 0 for micro-batch 0", [](auto& w) { w[0].push_back(w[0][0]); });
+  refused("requires each task once, got twice: forward of stage 0 for micro-batch 0; leave one out",
+          [](auto& w) { w[0].push_back(w[0][0]); });
   refused("of the stages of group 0", [](auto& w) { w[0].push_back(w[1][0]); });
   refused("2 groups of workers, got 1", [](auto& w) { w.pop_back(); });
   refused("in ascending order of micro-batches", [](auto& w) { std::swap(w[1][2], w[1][3]); });
