@@ -188,8 +188,10 @@ BOOST_AUTO_TEST_CASE(what_agrees_with_its_checksums_alone_is_refused_too) {
   BOOST_TEST(with_header([&](auto& bytes, auto&) { replace(bytes, "<i4", "<f4"); }).empty());
   // the folder of another step
   alone([&] { std::filesystem::rename(step, s.path() + "/step-000000000013"); });
-  BOOST_TEST(
-      says(refused<io_error>([&] { load_checkpoint(s.path(), s.everyone); }), "its manifest is that of step 12"));
+  BOOST_TEST(says(refused<io_error>([&] { load_checkpoint(s.path(), s.everyone); }),
+                  "requires a checkpoint that is as it was saved; of "));
+  BOOST_TEST(says(refused<io_error>([&] { load_checkpoint(s.path(), s.everyone); }),
+                  "its manifest is that of step 12: its folder was renamed, or its files moved; load an earlier step"));
   alone([&] { std::filesystem::rename(s.path() + "/step-000000000013", step); });
   // a partition of another world
   const world other(s.everyone.communicator());
@@ -217,7 +219,9 @@ BOOST_AUTO_TEST_CASE(every_changed_byte_is_found_and_the_tensor_and_its_slab_are
     put(file, other);
     const std::string sentence = byte % 2 == 0 ? refused<io_error>([&] { saved.load<float, 2>("weight", s.columns); })
                                                : refused<io_error>([&] { s.read_alone(saved); });
-    BOOST_TEST(says(sentence, "slab " + std::to_string(byte / 64) + " of tensor \"weight\""), byte);
+    BOOST_TEST(says(sentence, "requires what was saved; slab " + std::to_string(byte / 64) +
+                                  " of tensor \"weight\" (bytes " + std::to_string(byte / 64 * 64) + " and on of "),
+               byte);
   }
   put(file, whole.substr(0, whole.size() - 3));
   BOOST_TEST(says(refused<io_error>([&] { saved.load<float, 2>("weight", s.columns); }), "weight.npy"));
@@ -247,7 +251,8 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_saved_or_loaded_is_the_same_sentence_on_all_
   BOOST_TEST(says(refused<io_error>([&] { s.save(1, 2); }), "requires a step that is not there yet"));
   BOOST_TEST(says(save_as("../w", "b"), "requires names of 1 to 100 letters"));
   BOOST_TEST(says(save_as("", "b"), "requires names of 1 to 100 letters"));
-  BOOST_TEST(says(save_as("b", "b"), "\"b\" is given twice"));
+  BOOST_TEST(
+      says(save_as("b", "b"), "requires a name of its own for each tensor; \"b\" is given twice; choose another name"));
   BOOST_TEST(says(
       refused<io_error>([&] { save_checkpoint("/proc/nothing/here", 2, named("w", s.rows, extents<7, 12>{}, w)); }),
       "cannot make /proc/nothing/here"));
@@ -271,7 +276,8 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_saved_or_loaded_is_the_same_sentence_on_all_
 
   const checkpoint saved = load_checkpoint(s.path(), s.everyone);
   BOOST_TEST(s.holds(saved, 1));
-  BOOST_TEST(says(refused<io_error>([&] { saved.load<float, 2>("w", s.rows); }), "there are weight bias"));
+  BOOST_TEST(says(refused<io_error>([&] { saved.load<float, 2>("w", s.rows); }),
+                  "requires a tensor of that name; there are weight bias; ask for one of them"));
   BOOST_TEST(says(refused<io_error>([&] { saved.load<double, 2>("weight", s.rows); }), "holds <f4"));
   BOOST_TEST(says(refused<shape_error>([&] { saved.load<float, 1>("weight", s.last); }), "holds one of rank 2"));
   BOOST_TEST(says(refused<io_error>([&] { load_checkpoint(s.path(), s.everyone, 7); }), "No such file"));

@@ -108,18 +108,22 @@ BOOST_AUTO_TEST_CASE(wrong_files_are_one_error_on_all_workers) {
   const std::pair<std::string, const char*> table[] = {
       {"", "ends before its line of sizes"},
       {"1 2 3\n", "does not begin with %%MatrixMarket matrix"},
-      {"%%MatrixMarket matrix array real general\n1 1\n1\n", "dense"},
+      {"%%MatrixMarket matrix array real general\n1 1\n1\n",
+       "holds a dense matrix and not one in coordinate format; write it again"},
       {"%%MatrixMarket matrix coordinate complex general\n0 0 0\n", "none of real, integer and pattern"},
       {"%%MatrixMarket matrix coordinate real hermitian\n0 0 0\n", "none of general, symmetric"},
-      {"%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n", "not square, 2 x 3"},
-      {"%%MatrixMarket matrix coordinate real skew-symmetric\n3 2 0\n", "not square, 3 x 2"},
+      {"%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n",
+       "holds a symmetric matrix that is not square, 2 x 3; write it again"},
+      {"%%MatrixMarket matrix coordinate real skew-symmetric\n3 2 0\n",
+       "holds a symmetric matrix that is not square, 3 x 2"},
       {good + "2 -2 0\n", "not three whole numbers"},
       {good + "2 2 2\n1 1 1\n", "has 1 lines of entries and promises 2"},
       {good + "2 2 1\n1 1 1\n2 2 2\n", "has 2 lines of entries and promises 1"},
       {good + "2 2 1\n1 1\n", "\"1 1\", which is not a row, a column and a value"},
       {good + "2 2 1\n1 1 one\n", "not a row, a column and a value"},
       {good + "2 2 1\n1 1 1 1\n", "not a row, a column and a value"},
-      {good + "2 2 1\n0 1 1\n", "counted from 1"},
+      {good + "2 2 1\n0 1 1\n",
+       "has a line \"0 1 1\", which is no place of the matrix; rows and columns are counted from 1; write it again"},
       {good + "2 2 1\n3 1 1\n", "counted from 1"},
       {good + "2 2 1\n1 0 1\n", "counted from 1"},
       {good + "2 2 1\n1 3 1\n", "counted from 1"},
@@ -134,7 +138,9 @@ BOOST_AUTO_TEST_CASE(wrong_files_are_one_error_on_all_workers) {
   const interval mine{me, me + 1};
   for (const double value : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
     const csr_matrix<double> a(everyone, mine, mine, {{me, me, me == last ? value : 1.0}});
-    test::expect_refused<io_error>([&] { save_matrix_market(folder / "a.mtx", everyone, a); }, "finite values");
+    const text words = text("requires finite values, and row ")
+                       << last << " has another one at column " << last << "; the format has no word for it";
+    test::expect_refused<io_error>([&] { save_matrix_market(folder / "a.mtx", everyone, a); }, words.c_str());
   }
 }
 

@@ -129,7 +129,9 @@ BOOST_AUTO_TEST_CASE(blocks_that_contradict_their_neighbours, *test::at_least(4)
   const auto rows = everyone.partition<4, 1>();
   const repartition move(grid, rows);
   const auto ragged = grid.active() ? ones(2, everyone.id() == 3 ? 4 : 3) : matrix(zero_volume<double, 2>());
-  expect_error_on_all<shape_error>("repartition(p_x, p_y)(x)", [&] { move(ragged); });
+  expect_error_on_all<shape_error>(
+      "partita::repartition(p_x, p_y)(x) with p_x = [2, 2]: the blocks are ragged: along dimension 1",
+      [&] { move(ragged); });
   const auto whole = grid.active() ? ones(2, 3) : matrix(zero_volume<double, 2>());
   BOOST_TEST(move(whole).size() == (rows.active() ? 6U : 0U));
   const auto wrong = rows.active() ? ones(everyone.id() == 2 ? 2 : 1, 6) : matrix(zero_volume<double, 2>());
@@ -292,6 +294,11 @@ BOOST_AUTO_TEST_CASE(a_parallel_linear_layer_of_wrong_partitions, *test::at_leas
                                        [&] { columns(turned, p, column, o); });
   expect_error_on_all<partition_error>("make the three from the same workers in the same order",
                                        [&] { rows(p, turned, row, o); });
+  const world other(test::workers());
+  const auto elsewhere = other.partition(extents(1, 4));
+  for (const auto* const p_x : {&p, &elsewhere})
+    expect_error_on_all<partition_error>(": make them from one world",
+                                         [&] { rows(*p_x, p_x == &p ? elsewhere : p, row, o); });
   expect_all_well(everyone);
 }
 
@@ -344,7 +351,9 @@ BOOST_AUTO_TEST_CASE(batches_of_a_layer_that_differ, *test::at_least(2)) {
              p_w = everyone.partition(extents(1, everyone.size()));
   linear<double> layer(p_x, everyone.partition<1, 1>(), p_w, {.in_features = everyone.size(), .out_features = 2});
   const auto x = ones(everyone.id() == 1 ? 4 : 3, 1);
-  expect_error_on_all<shape_error>("partita::linear(x): requires x of one batch", [&] { layer(x); });
+  expect_error_on_all<shape_error>(
+      "partita::linear(x): requires x of one batch on all workers of p_x, got [3] on worker 0 and [4] on worker 1",
+      [&] { layer(x); });
   expect_all_well(everyone);
 }
 

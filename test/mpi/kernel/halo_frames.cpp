@@ -124,7 +124,8 @@ BOOST_AUTO_TEST_CASE(widths_beyond_their_limits_are_refused_and_those_at_them_ta
     const xt::xtensor<double, 1> x = xt::ones<double>({everyone.id() == 0 ? 5U : 0U});
     const std::string said = refused<shape_error>([&] { reflected(x); });
     const std::string words =
-        "partita::halo_exchange(x): requires reflected ghosts of a width below the extent of the tensor, got a width "
+        "partita::halo_exchange(p, widths, boundary)(x): requires reflected ghosts of a width below the extent of the "
+        "tensor, got a width "
         "of 5";
     BOOST_TEST((width == 4 ? said.empty() : said.find(words) == 0), said);
   }

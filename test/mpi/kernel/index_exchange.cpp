@@ -421,10 +421,12 @@ BOOST_AUTO_TEST_CASE(wrong_indices_are_an_error_on_all_before_anything_moves) {
   expect_refused<shape_error>(everyone, "the number of those that are owned; worker", [&] {
     index_exchange(everyone, owned, me == last ? indices{0, 3 * P} : indices{});
   });
-  expect_refused<shape_error>(everyone, "no worker owns index 2", [&] {
-    index_exchange(everyone, me == 0 ? interval{0, 2} : owned, {});
-    if (P == 1) index_exchange(everyone, indices{0, 1, 3}, {});
-  });
+  expect_refused<shape_error>(
+      everyone, "requires owned indices 0, 1, ..., n - 1, each on one worker: no worker owns index 2; give it an owner",
+      [&] {
+        index_exchange(everyone, me == 0 ? interval{0, 2} : owned, {});
+        if (P == 1) index_exchange(everyone, indices{0, 1, 3}, {});
+      });
   text owners;
   owners << "index 1 is owned by worker 0 and by worker " << last << "; leave it out of one list";
   expect_refused<shape_error>(everyone, owners.c_str(), [&] {
@@ -437,11 +439,15 @@ BOOST_AUTO_TEST_CASE(wrong_indices_are_an_error_on_all_before_anything_moves) {
   });
   expect_refused<shape_error>(everyone, "wants -2",
                               [&] { index_exchange(everyone, owned, std::vector<int>{me == last ? -2 : 0}); });
-  for (const bool owns : {false, true})
-    expect_refused<shape_error>(everyone, owns ? " owns one that does" : " wants one that does", [&] {
+  for (const bool owns : {false, true}) {
+    const text words = text("requires ranges that do not stop before they start, worker ")
+                       << last << (owns ? " owns" : " wants")
+                       << " one that does; interval{first, last} has the indices from first to last - 1";
+    expect_refused<shape_error>(everyone, words.c_str(), [&] {
       const interval reversed = me == last ? interval{3 * me + 3, 3 * me} : interval{0, 0};
       index_exchange(everyone, owns ? reversed : owned, owns ? interval{} : reversed);
     });
+  }
   // what follows works
   const index_exchange exchange(everyone, owned, {0});
   BOOST_TEST(exchange(numbers(3, 3.0 * static_cast<double>(me)))(0) == 0.0);

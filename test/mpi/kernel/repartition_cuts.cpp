@@ -347,8 +347,9 @@ BOOST_AUTO_TEST_CASE(cuts_for_other_partitions_are_refused_where_the_kernel_is_m
   BOOST_TEST(has(refused<partition_error>([&] { repartition(c.p, c.p, from_cuts(too_many)); }), "as p_x has workers"));
   const auto fits = decomposition<2>::balanced({12, 6}, {c.n, 1}),
              larger = decomposition<2>::balanced({13, 6}, {c.n, 1});
-  BOOST_TEST(has(refused<shape_error>([&] { repartition(c.p, c.p, from_cuts(fits), to_cuts(larger)); }),
-                 "requires cuts that add up"));
+  BOOST_TEST(
+      has(refused<shape_error>([&] { repartition(c.p, c.p, from_cuts(fits), to_cuts(larger)); }),
+          "partita::repartition(p_x, p_y, from_cuts(...), to_cuts(...)): requires cuts that add up to the extents"));
   BOOST_TEST(has(refused<shape_error>([&] { repartition(c.p, c.p, from_cuts(fits), to_cuts(fits), permute<1, 0>); }),
                  "requires cuts that add up"));
   BOOST_TEST(has(refused<partition_error>([&] { sequentially::repartition(c.p, c.p, to_cuts(too_many)); }),
@@ -362,7 +363,10 @@ BOOST_AUTO_TEST_CASE(cuts_of_other_extents_are_refused_by_all_workers_and_right_
   const auto sentence = refused<shape_error>([&] { r(other.x<float>()); });
   BOOST_TEST(has(sentence, "the result has extents [13, 6], to_cuts(...) cuts [12, 6]; make the cuts for [13, 6]"),
              sentence);
-  BOOST_TEST(has(refused<shape_error>([&] { r.plan({13, 6}); }), "make the cuts for [13, 6]"));
+  BOOST_TEST(has(refused<shape_error>([&] {
+                   r.plan({13, 6});
+                 }),
+                 ".plan(extents): requires cuts that add up to the extents"));
   BOOST_TEST(same(r(c.x<float>()), c.x<float>()));
 
   const repartition given(c.p, c.p, from_cuts(fits));

@@ -199,7 +199,9 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
                                     ".softmax_adjoint(y, dy): requires y of shape [3], got [2]");
   test::expect_refused<shape_error>([&] { s.maximum_adjoint(x, me == last ? bad : y, y); },
                                     ".maximum_adjoint(x, y, dy): requires y of shape [1], got [2]");
-  test::expect_refused<shape_error>([&] { s.maximum_adjoint(x, y, me == last ? bad : y); }, "requires dy of shape");
+  const text of_dy = text("requires dy of shape [1], got [2] on worker ")
+                     << last << "; dimension 0 numbers the rows of x, of y the segments";
+  test::expect_refused<shape_error>([&] { s.maximum_adjoint(x, y, me == last ? bad : y); }, of_dy.c_str());
   if (P > 1) {
     // any two functions: on the last worker another one
     const std::vector<std::function<void()>> calls{[&] { (void)s.rows(y); },

@@ -156,7 +156,11 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
       ".combine(y): requires a block with a row for each choice of an expert of the worker");
   test::expect_refused<shape_error>([&] { to.combine(y, one(bad, weights)); }, "requires a weight for each choice, 4");
   test::expect_refused<shape_error>([&] { to.combine_adjoint(y, one(bad, weights), x); }, "a weight for each choice");
-  test::expect_refused<shape_error>([&] { to.combine_adjoint(one(bad_y, y), weights, x); }, "requires a row of y");
+  const std::size_t rows_of_last = sum_over(everyone, me == last ? to.rows() : std::size_t{0});
+  const text of_rows = text("requires a row of y for each choice of an expert of the worker, ")
+                       << rows_of_last << " on worker " << last << ", got " << rows_of_last + 1
+                       << "; dimension 0 numbers tokens or rows";
+  test::expect_refused<shape_error>([&] { to.combine_adjoint(one(bad_y, y), weights, x); }, of_rows.c_str());
   test::expect_refused<shape_error>([&] { to.combine_adjoint(y, weights, one(bad, x)); }, "a row of x for each token");
   const xt::xtensor<double, 2> wide = xt::ones<double>({to.rows(), std::size_t{2}}), narrow = xt::ones<double>({2, 1});
   test::expect_refused<shape_error>([&] { to.combine_adjoint(wide, weights, narrow); },
