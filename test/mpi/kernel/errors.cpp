@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <new>
 #include <optional>
+#include <refused.hpp>
 #include <string>
 #include <typeinfo>
 #include <vector>
@@ -70,6 +71,14 @@ BOOST_AUTO_TEST_CASE(workers_twice_or_outside_or_not_as_many_as_places) {
   expect_error_on_all<partition_error>("requires as many workers", [&] { everyone.partition<2>(workers(0, 1)); });
   expect_error_on_all<partition_error>("places below", [&] { everyone.partition<1>().subset<1>(workers{1}); });
   expect_error_on_all<partition_error>("requires as many workers", [&] { everyone.partition<1>().reshape<1, 2>(); });
+  if (n > 1) {
+    const auto last = everyone.partition<1>(workers{n - 1});
+    const text words = text("partita::partition::index(): requires an active worker; worker ")
+                       << everyone.id() << " is not in the partition; ask active() first";
+    const std::string said = thrown_by([&] { last.index(); });
+    BOOST_TEST(last.active() == said.empty());
+    BOOST_TEST((last.active() || said.find(words.c_str()) != std::string::npos), said);
+  }
   expect_error_on_all<partition_error>("inside the extents", [&] { everyone.partition<1>().worker({1}); });
   expect_all_well(everyone);
 }

@@ -635,6 +635,12 @@ BOOST_AUTO_TEST_CASE(arguments_beyond_their_limits_are_refused) {
   });
   refuses("got indices of [5, 2] and x of [4]", [&] { gather_nd<2>(line, of({5, 2})); });
   refuses("of x along D = 0 alone, got [5, 4] and [4, 3]", [&] { take_along_axis(x, of({5, 4}), dimensions<0>); });
+  refuses("partita::scatter_nd<K>: requires x with at least K = 2 dimensions, got extents [4]", [&] {
+    scatter_nd<2>(line, of({5, 2}), of({5}));
+  });
+  refuses("partita::scatter_add_nd<K>: requires x with at least K = 2 dimensions, got extents [4]", [&] {
+    scatter_add_nd<2>(line, of({5, 2}), of({5}));
+  });
   refuses("argmax: requires an element along dimension 1 of [4, 0]", [&] { argmax(empty, dimensions<1>); });
   refuses("argmin: requires an element along dimension 1 of [4, 0]", [&] { argmin(empty, dimensions<1>); });
   refuses("got updates of [5, 4] and indices of [5] for x of [4, 3]", [&] {

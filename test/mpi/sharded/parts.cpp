@@ -4,6 +4,7 @@
 #include <partita/sharded/indexed.hpp>
 #include <partita/sharded/parts.hpp>
 #include <partita/sharded/traced_function.hpp>
+#include <refused.hpp>
 
 using namespace partita;
 
@@ -66,9 +67,19 @@ BOOST_AUTO_TEST_CASE(arrays_types_and_programs_have_the_same_parts, *test::at_le
   const auto all = reshard<m.layout("", "")>(Y).whole();
   const auto program = trace(f, spec(m.layout("data", ""), {3, 5}));
   const auto traced = reshard(program(X), m.layout("", "")).whole<2>();
-  BOOST_CHECK_THROW(slice(X, dimensions<0>, {1, 4}), shape_error);
-  BOOST_CHECK_THROW(split(x, dimensions<1>, extents<2, 2>{}), shape_error);
-  BOOST_CHECK_THROW(concatenate(dimensions<0>, x, xt::xtensor<double, 2>({3, 4})), shape_error);
+  test::expect_refused<shape_error>(
+      [&] {
+        slice(X, dimensions<0>, {1, 4});
+      },
+      "partita::slice: requires indices of the tensor, but those from 1 up to 4 of dimension 0 are not among [3, 5]");
+  test::expect_refused<shape_error>(
+      [&] { split(x, dimensions<1>, extents<2, 2>{}); },
+      "partita::split: requires parts that fill dimension 1 of [3, 5], but they have 4 elements together");
+  test::expect_refused<shape_error>(
+      [&] {
+        concatenate(dimensions<0>, x, xt::xtensor<double, 2>({3, 4}));
+      },
+      "but 'b' is 5 before and 4 in operand 1 [3, 4] of concatenate _b,_b->_b; give shapes that fit");
   if (everyone.id() >= 4) return;
   BOOST_TEST((all == y));
   BOOST_TEST((traced == y));

@@ -7,6 +7,7 @@
 #include <partita/sharded/reshard.hpp>
 #include <pretended.hpp>
 #include <random_cases.hpp>
+#include <refused.hpp>
 
 using namespace partita;
 
@@ -208,9 +209,15 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_refused_on_all_workers) {
   world everyone(test::workers());
   const mesh m{axis{"a", everyone.size()}}, other{axis{"b", everyone.size()}};
   const auto x = shard<int>(everyone, m.layout("a"), {4}, [](const auto&) { return 1; });
-  BOOST_CHECK_THROW(reshard(x, other.layout("b")), partition_error);
-  BOOST_CHECK_THROW(reshard(x, m.layout("a", "")), shape_error);
-  BOOST_CHECK_THROW(shard(everyone, m.layout("a", ""), xt::xtensor<int, 1>({3})), shape_error);
+  const text words = text("partita::reshard: requires a layout of the tensor's mesh a ")
+                     << everyone.size() << ", but (b) is one of b " << everyone.size() << "; make it from that mesh";
+  test::expect_refused<partition_error>([&] { reshard(x, other.layout("b")); }, words.c_str());
+  test::expect_refused<shape_error>(
+      [&] { reshard(x, m.layout("a", "")); },
+      "requires one entry of the layout for each dimension, but (a, ) is given for extents [4]");
+  test::expect_refused<shape_error>(
+      [&] { shard(everyone, m.layout("a", ""), xt::xtensor<int, 1>({3})); },
+      "requires one entry of the layout for each dimension, but (a, ) is given for extents [1]");
   BOOST_CHECK_THROW(shard(everyone, mesh(axis("a", everyone.size() + 1)).layout(""), xt::xtensor<int, 1>({3})),
                     partition_error);
   BOOST_CHECK_THROW(shard_blocks(everyone, m.layout("a"), {2 * everyone.size()}, xt::xtensor<int, 1>({3})),

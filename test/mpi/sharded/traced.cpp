@@ -4,6 +4,7 @@
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
+#include <refused.hpp>
 #include <thread>
 
 using namespace partita;
@@ -110,10 +111,21 @@ BOOST_AUTO_TEST_CASE(a_sum_is_reduced_where_its_only_reader_needs_it, *test::at_
 BOOST_AUTO_TEST_CASE(wrong_programs_are_refused) {
   world everyone(test::workers());
   const mesh m{axis{"a", everyone.size()}};
-  BOOST_CHECK_THROW(trace(mlp, spec({5, 4}), spec({4, 6}), spec({6, 3})), partition_error);
-  BOOST_CHECK_THROW(trace(mlp, spec(m.layout("a", ""), {5, 4}), spec({7, 6}), spec({6, 3})), shape_error);
+  test::expect_refused<partition_error>(
+      [] {
+        trace(mlp, spec({5, 4}), spec({4, 6}), spec({6, 3}));
+      },
+      "partita::trace: requires a spec with a layout, which says on what mesh");
+  test::expect_refused<shape_error>(
+      [&] {
+        trace(mlp, spec(m.layout("a", ""), {5, 4}), spec({7, 6}), spec({6, 3}));
+      },
+      "requires one size of each factor, but 'k' is 4 before and 7 in operand 1 [7, 6] of matmul mk,kn->mn");
   const auto program = trace(mlp, spec(m.layout("a", ""), {5, 4}), spec({4, 6}), spec({6, 3}));
   const auto x = shard<int>(everyone, m.layout("a", ""), {5, 4}, [](const auto&) { return 1; });
-  BOOST_CHECK_THROW(program(x, x), shape_error);
-  BOOST_CHECK_THROW(program(x, x, x), shape_error);
+  test::expect_refused<shape_error>([&] { program(x, x); },
+                                    "partita::trace: the program has 3 arguments, got 2; give those");
+  test::expect_refused<shape_error>(
+      [&] { program(x, x, x); },
+      "partita::trace: argument 1 was traced with extents [4, 6], got [5, 4]; trace the function with these");
 }
