@@ -15,7 +15,7 @@ namespace partita {
 template <class T>
 sharded_tensor<T> reshard(const sharded_tensor<T>& x, const sharding& to) {
   if (!x.state()->on) return x;
-  if (to.rank() != x.rank()) detail::require_layout(to, x.extents());
+  if (to.rank() != x.rank()) detail::require_layout(to, x.extents(), "partita::reshard");
   if (!(to.on == x.layout().on))
     throw partition_error(text("partita::reshard: requires a layout of the tensor's mesh ")
                           << "" << x.layout().on << ", but " << to << " is one of " << to.on
@@ -45,7 +45,7 @@ template <class T>
 sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, const sharding& to) {
   const auto from = x.state()->on;
   if (!from) return x;
-  if (to.rank() != x.rank()) detail::require_layout(to, x.extents());
+  if (to.rank() != x.rank()) detail::require_layout(to, x.extents(), "partita::reshard");
   if (!(to.on == where.mesh()))
     throw partition_error(text("partita::reshard(x, mesh, layout): requires a layout of the mesh ")
                           << "" << where.mesh() << ", but " << to << " is one of " << to.on

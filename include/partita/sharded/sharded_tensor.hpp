@@ -202,7 +202,7 @@ class sharded_tensor {
 
 namespace detail {
 
-PARTITA_DECL void require_layout(const sharding& s, const shape_list& extents);
+PARTITA_DECL void require_layout(const sharding& s, const shape_list& extents, const char* call = "partita::shard");
 
 /// A tensor of this block, made by the operation with this number.
 template <class T>

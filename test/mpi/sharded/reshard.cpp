@@ -214,10 +214,10 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_refused_on_all_workers) {
   test::expect_refused<partition_error>([&] { reshard(x, other.layout("b")); }, words.c_str());
   test::expect_refused<shape_error>(
       [&] { reshard(x, m.layout("a", "")); },
-      "requires one entry of the layout for each dimension, but (a, ) is given for extents [4]");
+      "partita::reshard: requires one entry of the layout for each dimension, but (a, ) is given for extents [4]");
   test::expect_refused<shape_error>(
       [&] { shard(everyone, m.layout("a", ""), xt::xtensor<int, 1>({3})); },
-      "requires one entry of the layout for each dimension, but (a, ) is given for extents [1]");
+      "partita::shard: requires one entry of the layout for each dimension, but (a, ) is given for extents [1]");
   BOOST_CHECK_THROW(shard(everyone, mesh(axis("a", everyone.size() + 1)).layout(""), xt::xtensor<int, 1>({3})),
                     partition_error);
   BOOST_CHECK_THROW(shard_blocks(everyone, m.layout("a"), {2 * everyone.size()}, xt::xtensor<int, 1>({3})),

@@ -12,11 +12,11 @@ PARTITA_DEF void require_whole_value(const sharding& s, const char* call) {
                           << "; reshard it to a layout that is not partial first");
 }
 
-PARTITA_DEF void require_layout(const sharding& s, const shape_list& extents) {
+PARTITA_DEF void require_layout(const sharding& s, const shape_list& extents, const char* call) {
   if (s.rank() != extents.size())
-    throw shape_error(text("partita::shard: requires one entry of the layout for each dimension, but ")
-                      << "" << s << " is given for extents " << extents
-                      << "; write \"\" for a dimension that is not cut");
+    throw shape_error(text(call) << ": requires one entry of the layout for each dimension, but " << s
+                                 << " is given for extents " << extents
+                                 << "; write \"\" for a dimension that is not cut");
 }
 
 }  // namespace partita::detail
