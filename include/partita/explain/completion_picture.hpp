@@ -39,7 +39,7 @@ class listing {
 
  private:
   void add_value(value v, const long_text& what) {
-    row_of_[v.number] = rows_.add_value(what, long_text() << written(done_[v]), g_.annotation(v) != nullptr);
+    row_of_[v.number] = rows_.add_value(what, written(done_[v]), g_.annotation(v) != nullptr);
   }
   void add_operation(std::size_t o) {
     const typename Graph::node& n = g_.operation(o);
@@ -48,7 +48,7 @@ class listing {
       const graph_reshard* move = move_of(done_, o, i);
       if (move != nullptr)
         rows_.add_move(long_text("    ") << in_a_line(done_.plan(*move)) << " of " << name_of(g_, g_.operand(n, i)),
-                       long_text() << written(move->to));
+                       written(move->to));
       moves.push_back(move != nullptr);
     }
     for (std::size_t i = 0; i < n.operands; ++i)
@@ -58,8 +58,7 @@ class listing {
       const graph_reshard* move = move_of(done_, o, n.operands + j);
       if (j > 0 && read_[v.number] == 0 && move == nullptr) continue;  // no operation reads it
       add_value(v, j == 0 ? name_of(n) : name_of(g_, v));
-      if (move != nullptr)
-        rows_.add_move(long_text("    then ") << in_a_line(done_.plan(*move)), long_text() << written(move->to));
+      if (move != nullptr) rows_.add_move(long_text("    then ") << in_a_line(done_.plan(*move)), written(move->to));
     }
   }
 

@@ -48,6 +48,13 @@ static_assert(layer<embedding<double, 3>, xt::xtensor<int, 2>>);
 static_assert(layer<sequential<relu<double>, linear<double>>, matrix>);
 static_assert(!layer<l1_loss<double, 2>, matrix>);  // a loss has two arguments
 
+/// Checks that a call takes what is good, and refuses on all workers what is not, with these words.
+template <class Call>
+void taken_if(bool is_good, const char* words, Call make) {
+  if (is_good) BOOST_CHECK_NO_THROW(make());
+  else test::expect_refused<shape_error>(make, words);
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(layers)
@@ -407,25 +414,20 @@ BOOST_AUTO_TEST_CASE(options_beyond_their_limits_are_refused_and_those_at_them_t
   const auto row = everyone.partition(dynamic_extents<2>(1, n));
   const double none = std::nan("");
   const auto takes = [](auto make) { return refused<shape_error>(make).empty(); };
-  // takes what is good and refuses what is not, with these words
-  const auto says = [](bool is_good, const char* words, auto make) {
-    if (is_good) BOOST_CHECK_NO_THROW(make());
-    else test::expect_refused<shape_error>(make, words);
-  };
   for (const double epsilon : {-1e-9, 0.0, 1.0, none}) {
     const bool is_good = epsilon >= 0;
-    says(is_good, "requires an epsilon of at least 0; 1e-5 is usual",
-         [&] { batch_norm<double, 3>(p, {.channels = n, .epsilon = epsilon}); });
-    says(is_good, "requires an epsilon of at least 0; 1e-5 is usual",
-         [&] { group_norm<double, 3>(p, {.channels = n, .epsilon = epsilon}); });
-    says(is_good, "requires an epsilon of at least 0; 1e-5 is usual",
-         [&] { layer_norm<double, 2>(row, {.shape = {n}, .epsilon = epsilon}); });
+    taken_if(is_good, "requires an epsilon of at least 0; 1e-5 is usual",
+             [&] { batch_norm<double, 3>(p, {.channels = n, .epsilon = epsilon}); });
+    taken_if(is_good, "requires an epsilon of at least 0; 1e-5 is usual",
+             [&] { group_norm<double, 3>(p, {.channels = n, .epsilon = epsilon}); });
+    taken_if(is_good, "requires an epsilon of at least 0; 1e-5 is usual",
+             [&] { layer_norm<double, 2>(row, {.shape = {n}, .epsilon = epsilon}); });
   }
   for (const double share : {-0.001, 0.0, 1.0, 1.001, none}) {
     const bool is_good = share >= 0 && share <= 1;
-    says(is_good, "requires a momentum from 0 to 1, the share of a new batch",
-         [&] { batch_norm<double, 3>(p, {.channels = n, .momentum = share}); });
-    says(is_good, "requires a probability from 0 to 1", [&] { dropout(p, {.probability = share}); });
+    taken_if(is_good, "requires a momentum from 0 to 1, the share of a new batch",
+             [&] { batch_norm<double, 3>(p, {.channels = n, .momentum = share}); });
+    taken_if(is_good, "requires a probability from 0 to 1", [&] { dropout(p, {.probability = share}); });
   }
   const auto with_cut = [&](std::size_t channels, const cut& c) {
     return takes([&] { batch_norm<double, 3>(p, {.channels = channels, .channel_cut = c}); });
@@ -447,22 +449,22 @@ BOOST_AUTO_TEST_CASE(options_beyond_their_limits_are_refused_and_those_at_them_t
   for (const auto by : {loss_reduction::sum, loss_reduction::mean, loss_reduction::batch_mean}) {
     const bool is_known = by != loss_reduction::batch_mean;
     BOOST_TEST(takes([&] { kl_loss<double, 2>(row, {.reduction = by}); }));
-    says(is_known, "requires loss_reduction::mean or ::sum; batch_mean is for kl_loss alone",
-         [&] { cross_entropy_loss<double, 2>(row, {.reduction = by}); });
-    says(is_known, "requires loss_reduction::mean or ::sum; batch_mean is for kl_loss alone",
-         [&] { bce_loss<double, 2>(row, {.reduction = by}); });
+    taken_if(is_known, "requires loss_reduction::mean or ::sum; batch_mean is for kl_loss alone",
+             [&] { cross_entropy_loss<double, 2>(row, {.reduction = by}); });
+    taken_if(is_known, "requires loss_reduction::mean or ::sum; batch_mean is for kl_loss alone",
+             [&] { bce_loss<double, 2>(row, {.reduction = by}); });
   }
   bce_loss<double, 2> bce(row);
   for (const double edge : {0.0, 1.0, -1e-9, 1 + 1e-9, none}) {
     matrix chances = xt::ones<double>({2, 3});
     if (everyone.id() + 1 == n) chances(1, 2) = edge;
     const text words = text("requires x in [0, 1], got an element outside on worker ") << n - 1 << "; give scores to ";
-    says(edge >= 0 && edge <= 1, words.c_str(), [&] { bce(chances, chances); });
+    taken_if(edge >= 0 && edge <= 1, words.c_str(), [&] { bce(chances, chances); });
   }
   embedding<double, 2> table(row, {.rows = 3, .columns = n});
   for (const int number : {0, 2, 3, -1}) {
     const text words = text("requires numbers below rows, 3, got another on worker ") << n - 1;
-    says(number >= 0 && number < 3, words.c_str(), [&] {
+    taken_if(number >= 0 && number < 3, words.c_str(), [&] {
       table(xt::xtensor<int, 1>{0, everyone.id() + 1 == n ? number : 1});
     });
   }
@@ -474,10 +476,6 @@ BOOST_AUTO_TEST_CASE(blocks_beyond_their_limits_are_refused_and_those_at_them_ta
   const std::size_t n = everyone.size();
   const auto p = everyone.partition(p3(1, n, 1));
   const auto row = everyone.partition(dynamic_extents<2>(1, n));
-  const auto says = [](bool is_good, const char* words, auto make) {
-    if (is_good) BOOST_CHECK_NO_THROW(make());
-    else test::expect_refused<shape_error>(make, words);
-  };
   const auto of = [](std::size_t batch, std::size_t channels, std::size_t cells) -> cube {
     return xt::ones<double>({batch, channels, cells});
   };
@@ -486,39 +484,41 @@ BOOST_AUTO_TEST_CASE(blocks_beyond_their_limits_are_refused_and_those_at_them_ta
   for (const std::size_t cells : {1U, 2U, 1U}) {
     const text words = text("partita::batch_norm(p, options)(x): requires more than one element in each channel when ")
                        << "training, got x of extents [1, " << n << ", 1]; one element has no variance";
-    says(cells > 1, words.c_str(), [&] { batch(of(1, 1, cells)); });
-    says(cells > 1, words.c_str(), [&] { batch(of(cells, 1, 1)); });
+    taken_if(cells > 1, words.c_str(), [&] { batch(of(1, 1, cells)); });
+    taken_if(cells > 1, words.c_str(), [&] { batch(of(cells, 1, 1)); });
   }
   batch.evaluate();
   BOOST_CHECK_NO_THROW(batch(of(1, 1, 1)));
   for (const std::size_t channels : {1U, 2U}) {
     const text words = text(": requires x of ") << n << " channels in dimension 1, got [2, " << 2 * n << ", 3]";
-    says(channels == 1, words.c_str(), [&] { batch(of(2, channels, 3)); });
-    says(channels == 1, words.c_str(), [&] { group(of(2, channels, 3)); });
+    taken_if(channels == 1, words.c_str(), [&] { batch(of(2, channels, 3)); });
+    taken_if(channels == 1, words.c_str(), [&] { group(of(2, channels, 3)); });
   }
   layer_norm<double, 2> norm(row, {.shape = {2 * n}});
   for (const std::size_t columns : {1U, 2U, 3U}) {
     const text words = text(": requires x whose last extents are [") << 2 * n << "], got [3, " << n * columns << "]";
-    says(columns == 2, words.c_str(), [&] { norm(matrix(xt::ones<double>({std::size_t{3}, columns}))); });
+    taken_if(columns == 2, words.c_str(), [&] { norm(matrix(xt::ones<double>({std::size_t{3}, columns}))); });
   }
   l1_loss<double, 2> l1(row);
   const matrix ones = xt::ones<double>({2, 3}), wide = xt::ones<double>({2, 4});
   const text shapes = text("requires x and target of one shape, got blocks of [2, 3] and [2, 4] on worker ") << n - 1;
-  says(false, shapes.c_str(), [&] { l1(ones, everyone.id() + 1 == n ? wide : ones); });
-  says(false, "partita::l1_loss.adjoint(dy): requires a loss before, and none was called; call loss(x, target) first",
-       [&] { l1.adjoint(1.0); });
+  taken_if(false, shapes.c_str(), [&] { l1(ones, everyone.id() + 1 == n ? wide : ones); });
+  taken_if(false,
+           "partita::l1_loss.adjoint(dy): requires a loss before, and none was called; call loss(x, target) first",
+           [&] { l1.adjoint(1.0); });
   l1.each(ones, ones);
-  says(false, "and each(x, target) was called last; give adjoint() a dy of its shape", [&] { l1.adjoint(1.0); });
-  says(true, "", [&] { l1(ones, ones), l1.adjoint(1.0); });
+  taken_if(false, "and each(x, target) was called last; give adjoint() a dy of its shape", [&] { l1.adjoint(1.0); });
+  taken_if(true, "", [&] { l1(ones, ones), l1.adjoint(1.0); });
   struct {
     matrix operator()(const matrix& x) const { return x; }
     matrix adjoint(const matrix& y) const { return y; }
   } const identity;
-  says(true, "", [&] { adjoint_test(everyone, identity, ones, ones); });
-  says(false,
-       "partita::adjoint_test(everyone, f, x, y): partita::local_dot(a, b): requires blocks of one shape, got [2, 3] "
-       "and [2, 4]",
-       [&] { adjoint_test(everyone, identity, ones, everyone.id() + 1 == n ? wide : ones); });
+  taken_if(true, "", [&] { adjoint_test(everyone, identity, ones, ones); });
+  taken_if(
+      false,
+      "partita::adjoint_test(everyone, f, x, y): partita::local_dot(a, b): requires blocks of one shape, got [2, 3] "
+      "and [2, 4]",
+      [&] { adjoint_test(everyone, identity, ones, everyone.id() + 1 == n ? wide : ones); });
 }
 
 BOOST_AUTO_TEST_CASE(sizes_that_no_worker_could_hold_are_refused) {
