@@ -78,7 +78,10 @@ class workers {
   bool is_range() const { return ids_.empty(); }
 
   /// The id of the k-th worker.
-  PARTITA_DECL std::size_t operator[](std::size_t k) const;
+  std::size_t operator[](std::size_t k) const {
+    if (k >= count_) refuse_place(k);
+    return ids_.empty() ? first_ + k : ids_[k];
+  }
 
   /// The place of a worker in this order, or `size()` if it is not in it. Cost: one comparison for a range, one pass
   /// for a list.

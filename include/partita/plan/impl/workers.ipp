@@ -54,11 +54,6 @@ PARTITA_DEF workers::workers(std::vector<std::size_t> ids)
   }
 }
 
-PARTITA_DEF std::size_t workers::operator[](std::size_t k) const {
-  if (k >= count_) refuse_place(k);
-  return ids_.empty() ? first_ + k : ids_[k];
-}
-
 PARTITA_DEF std::size_t workers::find(std::size_t id) const {
   if (ids_.empty()) return id >= first_ && id < first_ + count_ ? id - first_ : count_;
   for (std::size_t k = 0; k < count_; ++k)
