@@ -10,12 +10,12 @@ int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   world everyone;
   auto rows = everyone.partition(extents(everyone.size(), 1));     // each worker holds some rows of the matrix
-  auto columns = everyone.partition(extents(1, everyone.size()));  // and later some columns
+  auto columns = everyone.partition(extents(1, everyone.size()));  // later each worker holds some columns
 
   const auto x = block_from(rows, extents<8, 6>{}, [](auto i, auto j) { return 10 * i + j; });
   repartition turn(rows, columns);
   const auto y = turn(x);             // every element goes to the worker that holds its column
-  const auto back = turn.adjoint(y);  // and back again
+  const auto back = turn.adjoint(y);  // the adjoint moves every element back to its row
 
   std::ostringstream line;
   line << "worker " << everyone.id() << " held " << x.shape(0) << " rows and now holds " << y.shape(1)

@@ -1,4 +1,4 @@
-// Copies the blocks of a partition to the workers of a larger one, on 6 workers.
+// Copies the blocks of a partition to the workers of a larger partition, on 6 workers.
 #include <cstdlib>
 #include <iostream>
 #include <partita/partita.hpp>
@@ -22,17 +22,17 @@ int main(int argc, char** argv) {
     x = (10.0 * static_cast<double>(column)) *
         xt::ones<double>({2 + column, 4 * column});  // blocks may differ in shape
   }
-  const auto y = b(x);  // on every worker of p_y the block of its column
+  const auto y = b(x);  // every worker of p_y gets the block of its column
   // [/call]
 
   // [plan]
-  if (everyone.id() == 1) std::cout << b.plan();  // what this worker sends and receives
+  if (everyone.id() == 1) std::cout << b.plan();  // the blocks that this worker sends and receives
   // [/plan]
 
   // [policies]
-  auto p_c = everyone.partition<3, 1>();                                      // the same workers, written as a column
-  const auto same = broadcast(p_c, p_y, transpose_src)(x);                    // its extents reversed are 1 x 3
-  const auto twice = sum_reduce(p_y, p_c, transpose_dest, discard_batch)(y);  // on workers 3 4 5 of extents 0 x 0
+  auto p_c = everyone.partition<3, 1>();                                      // the workers of p_x as a column
+  const auto same = broadcast(p_c, p_y, transpose_src)(x);                    // reversed, the extents of p_c are 1 x 3
+  const auto twice = sum_reduce(p_y, p_c, transpose_dest, discard_batch)(y);  // workers 3 4 5 get a block of 0 x 0
   // [/policies]
 
   if (everyone.id() == 0)

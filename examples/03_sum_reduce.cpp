@@ -15,12 +15,12 @@ int main(int argc, char** argv) {
   // [sum]
   sum_reduce s(p_y, p_x);
   const xt::xtensor<double, 1> y{id, 10 * id};
-  const auto x = s(y);  // on workers 0 1 2 the sum of their column; nothing on the others
+  const auto x = s(y);  // workers 0 1 2 get the sum of their column, the other workers nothing
   // [/sum]
   bool right = p_x.active() ? x == xt::xtensor<double, 1>{2 * id + 3, 20 * id + 30} : x.size() == 0;
 
   // [adjoint]
-  broadcast b(p_x, p_y);  // its adjoint sums as s does, and the adjoint of s copies as b does
+  broadcast b(p_x, p_y);  // the adjoint of b sums as s does, and the adjoint of s copies as b does
   const auto products = adjoint_test(everyone, b, x, y);
   // [/adjoint]
   if (everyone.id() == 0)
@@ -28,14 +28,14 @@ int main(int argc, char** argv) {
   right = right && products.exact();
 
   // [all]
-  all_sum_reduce rows(p_y, dimensions<0>);  // over dimension 0 of p_y: the same sums, on all six workers
+  all_sum_reduce rows(p_y, dimensions<0>);  // sums over dimension 0 of p_y; all six workers get a sum
   const auto z = rows(y);
-  all_sum_reduce everything(p_y, all_dimensions_but<>);  // over every dimension
+  all_sum_reduce everything(p_y, all_dimensions_but<>);  // sums over every dimension of p_y
   const auto total = everything(y);
   // [/all]
   // [overlap]
   auto later = rows.start(y);
-  // compute something else meanwhile, but do not change y
+  // compute something else here, but do not change y before finish()
   const auto at_last = later.finish();
   // [/overlap]
   if (everyone.id() == 4) std::cout << rows.plan();

@@ -27,13 +27,13 @@ int main(int argc, char** argv) {
   const xt::xtensor<float, 2> x = values_in(before.block(p_x.index()));
 
   // [plan]
-  const auto plan = r.plan(extents<7, 9>{});  // no message yet
+  const auto plan = r.plan(extents<7, 9>{});  // a plan needs no message
   if (everyone.id() == 1) std::cout << to_text(plan, sizeof(float));
   // [/plan]
 
   // [call]
-  const auto y = r(x);           // this worker's columns of the tensor; nothing on worker 3
-  const auto dx = r.adjoint(y);  // back to the blocks that x had
+  const auto y = r(x);           // this worker's columns of the tensor; worker 3 gets none
+  const auto dx = r.adjoint(y);  // the adjoint redistributes y to the blocks of x
   // [/call]
   // [overlap]
   auto later = r.start(x);
@@ -43,8 +43,8 @@ int main(int argc, char** argv) {
 
   if (everyone.id() == 1)
     std::cout
-        << "Look at: this was printed before anything was sent. Each line is a box of the 7 x 9 tensor; what lies in\n"
-        << "many short runs takes longer to pack than what lies in few long ones.\n";
+        << "Look at: the plan was printed before any data was sent. Each line is a box of the 7 x 9 tensor; a box of\n"
+        << "many short runs takes longer to pack than a box of few long runs.\n";
   bool right = dx == x && again == y;
   const auto after = decomposition<2>::balanced({7, 9}, {1, 3});
   if (p_y.active()) right = right && y == values_in(after.block(p_y.index()));

@@ -14,8 +14,8 @@ int main(int argc, char** argv) {
   // [layer]
   world everyone;
   auto p_x = everyone.partition<1, 4>();               // x is on workers 0 to 3
-  auto p_y = everyone.partition<1, 3>(workers(4, 7));  // y on workers 4 to 6
-  auto p_w = everyone.partition<3, 4>();               // the weights on all twelve
+  auto p_y = everyone.partition<1, 3>(workers(4, 7));  // y is on workers 4 to 6
+  auto p_w = everyone.partition<3, 4>();               // the weights are on all twelve workers
   linear<double> layer(p_x, p_y, p_w, {.in_features = 16, .out_features = 12});
   initialise(layer, weight_at);                            // by global index: the same layer on any partition
   const auto x = block_from(p_x, extents<5, 16>{}, x_at);  // 4 of the 16 features of 5 samples
@@ -37,10 +37,10 @@ int main(int argc, char** argv) {
   const all_reduce largest(everyone.partition<12>(), dimensions<0>, maximum);
   const double worst = largest(xt::xtensor<double, 1>{farthest})(0);
   if (everyone.id() == 0)
-    std::cout
-        << "Workers 4, 5 and 6 hold 4 of the 12 outputs each, off by " << worst << " at most.\n"
-        << "Look at: the weights are cut in 3 x 4 blocks and never move. x is copied down the columns of workers, the\n"
-        << "products are summed along the rows; the numbers are those of one worker.\n";
+    std::cout << "Workers 4, 5 and 6 hold 4 of the 12 outputs each, off by " << worst << " at most.\n"
+              << "Look at: the weights are divided into 3 x 4 blocks and never move. x is copied down the columns of "
+                 "workers, the\n"
+              << "products are summed along the rows; the numbers are those of one worker.\n";
   const bool right = farthest < 1e-12 && dx.shape(1) == (p_x.active() ? 4U : 0U);
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,4 +1,4 @@
-// Scatters a tensor from one worker over all of them, and gathers it again, on 4 workers.
+// Scatters a tensor from one worker over all workers, and gathers it again, on 4 workers.
 #include <cstdlib>
 #include <iostream>
 #include <partita/partita.hpp>
@@ -18,13 +18,13 @@ int main(int argc, char** argv) {
 
   // [call]
   const auto x = block_from<int>(root, extents<10, 3>{}, [](auto i, auto j) { return 3 * i + j; });
-  const auto mine = scatter(x);              // 3, 3, 2, 2 of the 10 rows
+  const auto mine = scatter(x);              // the four workers get 3, 3, 2 and 2 of the 10 rows
   const auto squares = gather(mine * mine);  // an expression is accepted as well as an array
   // [/call]
 
   if (everyone.id() == 0) std::cout << scatter.plan(extents<10, 3>{}) << gather.plan(extents<10, 3>{});
   // [uneven]
-  // the blocks of the input may have any sizes: views of 2, 1, 2 and 1 rows make a tensor of 6
+  // the blocks of the input may have any sizes: views of 2, 1, 2 and 1 rows make a tensor of 6 rows
   const auto some = gather(xt::view(mine, xt::range(everyone.id() % 2, std::size_t{2}), xt::all()));
   // [/uneven]
 

@@ -12,18 +12,18 @@ using namespace partita;
 // [extents]
 static_assert(broadcast_extents<extents<2, 3>, extents<3>, 1>::value == extents<2, 3>{});
 static_assert(broadcast_extents<extents<4>, extents<1, 2>, 0>::value == extents<4, 2>{});
-static_assert(!broadcastable<extents<2, 3>, extents<3>>);  // no dimensions: refused, although NumPy would guess
+static_assert(!broadcastable<extents<2, 3>, extents<3>>);  // broadcast_dimensions are missing: NumPy would guess them
 // [/extents]
 
 int main() {
   const xt::xtensor<double, 2> m{{1, 2, 3}, {4, 5, 6}};
   const xt::xtensor<double, 1> row{7, 8, 9}, column{10, 20};
   // [elementwise]
-  xt::xtensor<double, 2> z = add(m, row, broadcast_dimensions<1>);  // one value for each column
-  z = multiply(z, column, broadcast_dimensions<0>);                 // one value for each row
+  xt::xtensor<double, 2> z = add(m, row, broadcast_dimensions<1>);  // row has one value for each column of m
+  z = multiply(z, column, broadcast_dimensions<0>);                 // column has one value for each row of z
   z = elementwise([](double a, double b) { return a > b ? a : b; }, z, 100.0);
   add_in_place(z, row, broadcast_dimensions<1>);  // never changes the shape of z
-  z = numpy::add(m, row);                         // NumPy's guess, asked for by name
+  z = numpy::add(m, row);                         // NumPy's rules, in a namespace of their own
   // [/elementwise]
   bool right = z == xt::xtensor<double, 2>{{8, 10, 12}, {11, 13, 15}};
 
@@ -38,7 +38,7 @@ int main() {
   // [gradient]
   const auto [m_to_z, row_to_z] = array_broadcasts(extents<2, 3>{}, extents<3>{}, broadcast_dimensions<1>);
   const xt::xtensor<double, 2> dz = xt::ones<double>({2, 3});
-  const auto drow = row_to_z.adjoint(dz);  // sums over dimension 0
+  const auto drow = row_to_z.adjoint(dz);  // sums dz over dimension 0
   // [/gradient]
   right = right && drow == xt::xtensor<double, 1>{2, 2, 2} && m_to_z.adjoint(dz) == dz;
 

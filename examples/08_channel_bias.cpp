@@ -12,8 +12,8 @@ int main(int argc, char** argv) {
   world everyone;
 
   // [operation]
-  auto p_images = everyone.partition<2, 1, 2, 1>();  // cut in the batch and in the rows of the images
-  auto p_bias = everyone.partition<1>();             // all on worker 0
+  auto p_images = everyone.partition<2, 1, 2, 1>();  // divides the batch and the rows of the images
+  auto p_bias = everyone.partition<1>();             // the whole bias is on worker 0
   const auto images = on(p_images, extents<8, 3, 6, 5>{});
   const auto biases = on(p_bias, extents<3>{});
   partitioned_elementwise add_bias(function::add{}, images, biases, broadcast_dimensions<1>);
@@ -25,14 +25,14 @@ int main(int argc, char** argv) {
   if (p_bias.active()) bias = xt::xtensor<double, 1>{10, 20, 30};
 
   // [call]
-  const auto z = add_bias(x, bias);                             // this worker's images, their channels shifted
-  const auto dbias = add_bias.rhs().adjoint(xt::ones_like(z));  // summed here, then over the workers
+  const auto z = add_bias(x, bias);  // this worker's images, with the bias added to their channels
+  const auto dbias = add_bias.rhs().adjoint(xt::ones_like(z));  // sums on each worker, then over the workers
   // [/call]
 
   if (everyone.id() == 0)
     std::cout
         << "Eight images of three channels lie on four workers, the three biases on worker 0.\n"
-        << "Look at: the plan moves the bias to the images, never the images; its gradient is summed the other way.\n";
+        << "Look at: the plan moves the bias to the images, never the images; the gradient of the bias is a sum.\n";
   bool right = true;
   for (std::size_t image = 0; image < z.shape(0); ++image)
     for (std::size_t channel = 0; channel < 3; ++channel)

@@ -1,4 +1,4 @@
-// Draws partitions and communication between workers as SVG; the drawn workers need not exist, on 1 worker.
+// Draws partitions and communication between workers, which need not exist, as SVG pictures, on 1 worker.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -19,7 +19,7 @@
 using namespace partita;
 
 int main(int argc, char** argv) {
-  // writes into the folder given as argument, or into a new temporary folder
+  // the pictures are written into the folder given as argument, or into a new temporary folder
   bool right = true;
   const std::filesystem::path folder = argc > 1 ? argv[1] : std::filesystem::temp_directory_path() / "partita-pictures";
   std::filesystem::create_directories(folder);
@@ -29,14 +29,14 @@ int main(int argc, char** argv) {
   };
 
   // [movements]
-  const grid p_x(extents<1, 3>{});  // a partition without its world; partitions of a world do as well
+  const grid p_x(extents<1, 3>{});  // a grid is a partition without a world; a partition can be drawn, too
   const grid p_y(extents<2, 3>{});
   save("broadcast", to_svg(worker_broadcast_picture(p_x, p_y)));
 
   const grid quarters(extents<2, 2>{});
   const grid columns(extents<1, 3>{});
   const repartition_picture moved(quarters, columns, extents<7, 9>{});
-  save("repartition", to_svg(moved, 1));  // beneath it the plan of worker 1 in words
+  save("repartition", to_svg(moved, 1));  // the plan of worker 1 is printed beneath the picture
   save("repartition-plan", to_svg(moved.plan(1), sizeof(float)));
   // [/movements]
 
@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
   const pipeline_times apart{{1e-3, 1e-3, 1e-3, 1e-3}, {1e-3, 1e-3, 1e-3, 1e-3}, {1e-3, 1e-3, 1e-3, 1e-3}};
   save("pipeline-zero-bubble", to_svg(simulate(stages, tasks_of(pipeline_order::zero_bubble, stages, apart), apart)));
 
-  // Four layers whose weights are gathered where they are used: each product needs its weight and the last result.
+  // Four layers gather their weights before they use them: a product needs its weight and the result before it.
   std::vector<step_use> layers;
   for (std::uint32_t k = 0; k < 4; ++k) {
     layers.push_back({.reads = {k},

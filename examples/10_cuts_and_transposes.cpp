@@ -5,7 +5,7 @@
 
 using namespace partita;
 
-/// The 10 x 7 matrix.
+/// Element (i, j) of the 10 x 7 matrix.
 double a_at(std::size_t i, std::size_t j) { return static_cast<double>(10 * i + j); }
 
 int main(int argc, char** argv) {
@@ -17,16 +17,17 @@ int main(int argc, char** argv) {
   auto rows = everyone.partition<4, 1>();
   auto square = everyone.partition<2, 2>();
   const auto a = block_from(rows, extents<10, 7>{}, a_at);  // this worker's rows of a matrix, from its global index
-  const auto dealt = decomposition<2>::block_cyclic({10, 7}, {2, 2}, {3, 2});  // ScaLAPACK's MB = 3, NB = 2
+  const auto dealt =
+      decomposition<2>::block_cyclic({10, 7}, {2, 2}, {3, 2});  // blocks of ScaLAPACK's MB = 3 and NB = 2
   repartition deal(rows, square, to_cuts(dealt));
   repartition collect(square, rows, from_cuts(dealt));  // a block's shape does not say which rows and columns it holds
-  const auto blocks = deal(a);         // now a library that computes on block-cyclic matrices could have it
-  const auto again = collect(blocks);  // rows in balance
+  const auto blocks = deal(a);                          // the layout that a library such as ScaLAPACK needs
+  const auto again = collect(blocks);                   // balanced rows, as a has
   // [/cyclic]
 
   // [explicit]
   repartition lighter(rows, rows, to_cuts(cut::at({1, 3, 3, 3}), cut::balanced(7, 1)));
-  const auto few = lighter(a);  // worker 0 has other things to do
+  const auto few = lighter(a);  // worker 0 gets one row, because it has other work
   // [/explicit]
 
   // [transpose]
@@ -39,8 +40,8 @@ int main(int argc, char** argv) {
   if (me == 1)
     std::cout
         << "A 10 x 7 matrix went from rows to ScaLAPACK's block-cyclic layout and back, and was transposed.\n"
-        << "Look at: the plan of worker 1. A transpose is a repartition whose boxes are written with turned axes;\n"
-        << "every element travels once.\n";
+        << "Look at: the plan of worker 1. A transpose is a repartition whose boxes are transposed when they are\n"
+        << "written; every element is sent once.\n";
   const auto cuts = decomposition<2>{{cut::at({1, 3, 3, 3}), cut::balanced(7, 1)}};
   const auto transposed = [](std::size_t i, std::size_t j) { return a_at(j, i); };
   const bool right = again == a && back == a && at == block_from(rows, extents<7, 10>{}, transposed) &&

@@ -10,15 +10,16 @@ using namespace partita;
 
 // [mesh]
 constexpr mesh m{axis{"data", 2}, axis{"model", 4}};
-constexpr sharding xs = m.layout("data", "", "");      // dimension 0 is sharded in two, the others are not sharded
-constexpr sharding ws = m.layout("", "model");         // columns are sharded in four
-constexpr sharding both = m.layout("data+model", "");  // by data, and each half by model
-constexpr sharding summands = m.layout("data", "").partial("model");  // four summands of each half
+constexpr sharding xs =
+    m.layout("data", "", "");                   // dimension 0 is divided in two; the other dimensions are not sharded
+constexpr sharding ws = m.layout("", "model");  // the columns are divided in four
+constexpr sharding both = m.layout("data+model", "");  // rows are divided by data, and each half by model
+constexpr sharding summands = m.layout("data", "").partial("model");  // each half of the rows has four summands
 // [/mesh]
 static_assert(both[0].size() == 2 && summands.is_partial());
 
 // [propagate]
-constexpr rule product = "bmk,kn->bmn";  // k is missing on the right: it is summed
+constexpr rule product = "bmk,kn->bmn";  // the product is summed over k, which is missing on the right
 constexpr auto s = propagate(m, product, {spec{xs, {8, 128, 64}}, spec{ws, {64, 256}}});
 static_assert(s.results[0] == m.layout("data", "", "model"));
 static_assert(s.reshards.empty());
@@ -44,16 +45,16 @@ static_assert(steps.size() == 1 && steps[0].done == reshard_step::what::all_to_a
 constexpr rule rank_rows = rule("rc->r").replicate("c").with(linearity::none).named("rank_rows");
 static_assert(propagate(m, rank_rows, {spec{m.layout("data", "model"), {64, 32}}}).operands[0] == m.layout("data", ""));
 
-constexpr registry mine = registry::standard().add("scale_rows", "rc,r->rc");  // and all ready-made ones, by name
+constexpr registry mine = registry::standard().add("scale_rows", "rc,r->rc");  // has the library's rules, too
 // [/own]
 static_assert(mine.knows("scale_rows") && mine.knows("softmax"));
 
 // [dims-mapping]
-constexpr mesh pm = mesh::of_shape(std::array{2, 4});  // a process mesh: its axes are called 0 and 1
+constexpr mesh pm = mesh::of_shape(std::array{2, 4});  // a process mesh, whose axes are named 0 and 1
 constexpr sharding x0 = sharding::of_dims_mapping(pm, {0, -1, 1});
 constexpr sharding x1 = sharding::of_placements(pm, 3, {placement::shard(0), placement::shard(2)});
 static_assert(x0 == x1 && x0 == pm.layout("0", "", "1") && x0.dims_mapping()[2] == 1);
-static_assert(pm.layout("0+1", "").placements()[1] == placement::shard(0));  // co-shard: both cut dimension 0
+static_assert(pm.layout("0+1", "").placements()[1] == placement::shard(0));  // co-shard: two axes on dimension 0
 static_assert(pm.layout("0", "").partial("1").placements()[1] == placement::partial(pending_reduction::sum));
 // [/dims-mapping]
 
@@ -67,26 +68,26 @@ static_assert(as_paddle.results[0] == pm.layout("0", "").partial("1"));  // the 
 int main() {
   // [explain-one]
   const auto p = propagate(m, product, {spec{m.layout("", "", "model"), {8, 128, 64}}, spec{ws, {64, 256}}});
-  std::cout << p << explain(p, product);  // what follows, what moves, and every decision with its reason
+  std::cout << p << explain(p, product);  // layouts, reshards, and the reason of every decision
   // [/explain-one]
 
   // [process-mesh]
-  const auto on_four = placed_mesh::of_ids({{4, 5}, {6, 7}}, "data", "model");  // these workers of a world
+  const auto on_four = placed_mesh::of_ids({{4, 5}, {6, 7}}, "data", "model");  // a mesh of workers 4 to 7 of a world
   const sharding nested = on_four.mesh().layout("data+model", "");
   const auto place = partition_of<2>(nested, {9, 6}, on_four);
   // partition q(everyone, place.arrangement);  repartition r(p, q, to_cuts(place.cuts));
-  const auto block = mesh_block(nested, {9, 6}, on_four.place(6));  // rows 5 and 6, all columns
+  const auto block = mesh_block(nested, {9, 6}, on_four.place(6));  // worker 6 holds rows 5 and 6, all columns
   // [/process-mesh]
   const bool right = place.cuts.cuts[0] == cut::at({3, 2, 2, 2}) && block[0] == interval{5, 7} &&
                      place.arrangement.worker({2, 0}) == 6;
 
   // [links]
-  const mesh_links slow_racks{{5e-6, 1e-9}, {1e-7, 1e-11}};  // seconds to start and for a byte, along each axis
+  const mesh_links slow_racks{{5e-6, 1e-9}, {1e-7, 1e-11}};  // seconds of a message and of a byte, along each axis
   constexpr mesh cluster{axis{"rack", 4}, axis{"card", 8}};
   const auto plan =
       plan_reshard(cluster, cluster.layout("").partial("rack"), cluster.layout(""), {1 << 20}, slow_racks);
   text words;
-  words << plan;  // slice card, all_reduce rack, all_gather card: an eighth is reduced over the racks
+  words << plan;  // slice card, all_reduce rack, all_gather card: each card reduces an eighth over the racks
   std::cout << words;
   // [/links]
 

@@ -1,4 +1,4 @@
-// A two-layer transformer: two annotations determine all its shardings, which are explained and drawn, on 1 worker.
+// Two annotations determine all shardings of a two-layer transformer, which are explained and drawn, on 1 worker.
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -11,13 +11,13 @@ int main(int argc, char** argv) {
   // [program]
   const mesh m{axis{"data", 4}, axis{"model", 8}};
   graph g(m);
-  const value tokens = g.input({32, 512, 1024}, "tokens");  // batch, sequence, features
-  const value in = g.input({2, 1024, 16, 448}, "in"), out = g.input({2, 16, 320, 1024}, "out");  // layer, …, head, …
+  const value tokens = g.input({32, 512, 1024}, "tokens");  // batch x sequence x features
+  const value in = g.input({2, 1024, 16, 448}, "in"), out = g.input({2, 16, 320, 1024}, "out");  // layer x … x head x …
   const value scale = g.input({1024}, "scale"), bias = g.input({1024}, "bias");
   const applied in_of = g.apply(rules::unbind(0), {in}, "in_of"), out_of = g.apply(rules::unbind(0), {out}, "out_of");
 
   value x = tokens;
-  for (std::size_t layer = 0; layer < 2; ++layer) {  // attention and feed-forward side by side
+  for (std::size_t layer = 0; layer < 2; ++layer) {  // attention and feed-forward read the same input
     const value normed = g.apply(rules::layer_norm(), {x, scale, bias});
     const value projected = g.apply("bse,ehc->bshc", {normed, in_of[layer]}, "project");
     const applied part = g.apply(rules::split(-1, {64, 64, 64, 256}), {projected});
@@ -30,17 +30,17 @@ int main(int argc, char** argv) {
   // [/program]
 
   // [annotations]
-  g.constrain(tokens, m.layout("data", "", ""));      // data parallel
-  g.constrain(in, m.layout("", "", "model", ""), 1);  // tensor parallel, where data parallel leaves a choice
+  g.constrain(tokens, m.layout("data", "", ""));      // data parallelism
+  g.constrain(in, m.layout("", "", "model", ""), 1);  // tensor parallelism, with lower priority
   const completion done = complete(g);
   // [/annotations]
 
   // [explain]
   std::cout << explain(done, out) << to_text(done);
-  if (argc > 1) std::ofstream(argv[1]) << to_svg(done);  // or to_dot(done)
+  if (argc > 1) std::ofstream(argv[1]) << to_svg(done);  // to_dot(done) writes Graphviz
   // [/explain]
 
-  // all weights and activations are sharded along the heads, and each layer needs one all-reduce over them
+  // all weights and activations are sharded along the heads, and each layer needs one all-reduce over the heads
   bool right =
       done[out] == m.layout("", "model", "", "") && done[x] == m.layout("data", "", "") && done.reshards.size() == 2;
   for (const graph_reshard& move : done.reshards)

@@ -6,7 +6,7 @@
 
 using namespace partita;
 
-/// This worker's balanced block of the 6 x 8 matrix w(i, j) = 10 i + j on p.
+/// This worker's balanced block, on the partition p, of the 6 x 8 matrix w(i, j) = 10 i + j.
 template <class Partition>
 xt::xtensor<float, 2> block_of_w(const Partition& p) {
   auto w = zero_volume<float, 2>();
@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
 
   // [save]
   const extents<6, 8> global_extents;
-  save_npy("w.npy", p_w, global_extents, w);  // all workers call; NumPy, xtensor and others read the file
+  save_npy("w.npy", p_w, global_extents, w);  // all workers call; NumPy can read the file
   // [/save]
 
   // [load]
@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
   // [cuts]
   const auto rows = everyone.partition<4, 1>();
   const auto few = load_npy<float, 2>("w.npy", rows, to_cuts(cut::at({1, 1, 2, 2}), cut::balanced(8, 1)));
-  save_npy("w.npy", rows, global_extents, 2 * few, fortran_order);  // replaces the old file once complete
+  save_npy("w.npy", rows, global_extents, 2 * few, fortran_order);  // replaces the old file when complete
   // [/cuts]
   right = right && load_npy<float, 2>("w.npy", p_w) == xt::xtensor<float, 2>(2 * w);
 
@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
   std::string message;
   try {
     load_npy<double, 2>("w.npy", p_w);
-  } catch (const io_error& e) {  // the same on all workers
+  } catch (const io_error& e) {  // all workers catch the same error
     message = e.what();
   }
   // [/refused]

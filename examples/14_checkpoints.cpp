@@ -7,7 +7,7 @@
 using namespace partita;
 
 /// Computes up to step `last` on p: each step adds 1 to every element of w, whose initial value is zero. Resumes from
-/// the latest checkpoint if there is one. Returns this worker's block, and reports the step at which it began.
+/// the latest checkpoint if one exists. Returns this worker's block, and reports the step at which it began.
 template <class Extents>
 xt::xtensor<double, 2> compute(const partition<Extents>& p, std::uint64_t last, std::uint64_t& begun_at) {
   const extents<6, 8> global_extents;
@@ -19,7 +19,7 @@ xt::xtensor<double, 2> compute(const partition<Extents>& p, std::uint64_t last, 
   // [resume]
   if (!checkpoint_steps("run", p.world()).empty()) {
     const checkpoint latest = load_checkpoint("run", p.world());
-    w = latest.load<double, 2>("weight", p);  // to the partition that we have now; verified
+    w = latest.load<double, 2>("weight", p);  // loads onto the partition p, and verifies
     begun_at = latest.step();
   }
   // [/resume]
@@ -37,10 +37,10 @@ xt::xtensor<double, 2> compute(const partition<Extents>& p, std::uint64_t last, 
 int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   world everyone;
-  if (everyone.id() == 0) std::filesystem::remove_all("run");  // of an earlier trial
+  if (everyone.id() == 0) std::filesystem::remove_all("run");  // removes the checkpoints of an earlier run
   everyone.communicator().barrier();
   std::uint64_t first = 0, second = 0;
-  compute(everyone.partition<2, 2>(), 35, first);  // and here the job is killed, say: step 30 was the last one saved
+  compute(everyone.partition<2, 2>(), 35, first);  // suppose that the job is killed here: the last saved step is 30
   const auto w = compute(everyone.partition<3, 1>(), 42, second);
   const auto steps = checkpoint_steps("run", everyone);
 

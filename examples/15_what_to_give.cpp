@@ -10,13 +10,13 @@ int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   world everyone;
   auto row = everyone.partition<1, 2>();   // workers 0 and 1
-  auto grid = everyone.partition<2, 2>();  // all four
+  auto grid = everyone.partition<2, 2>();  // all four workers
   broadcast b(row, grid);
 
   // [blocks]
   const auto x = block_from(row, extents<3, 5>{}, [](auto i, auto j) { return 5.0 * double(i) + double(j); });
-  const auto y = b(x);                       // worker 0 gave 3 of 5 columns, worker 1 the others, 2 and 3 nothing
-  const auto z = b(block_on(row, 2.0 * y));  // an array that exists already, passed by the workers of row only
+  const auto y = b(x);  // worker 0 passes 3 of 5 columns, worker 1 the other 2, workers 2 and 3 none
+  const auto z = b(block_on(row, 2.0 * y));  // only the workers of row pass the array 2.0 * y
   // [/blocks]
 
   // [ranks]
@@ -24,19 +24,20 @@ int main(int argc, char** argv) {
   const auto from_any = b(as_rank<2>(a));  // refers to the memory of a: nothing is copied
   std::vector<double> v(4, 1.0);
   all_sum_reduce sum(everyone.partition<4>(), dimensions<0>);
-  const auto of_vectors = sum(as_rank<1>(v));  // {4, 4, 4, 4}
+  const auto of_vectors = sum(as_rank<1>(v));  // the sum is {4, 4, 4, 4}
   const auto of_numbers = sum(as_rank<1>({2.0, 3.0}));
   // [/ranks]
 
   // [memory]
-  double* const memory = v.data();                                // of any library
-  const auto square = sum(as_rank<1>(memory, {2}, {2}));          // 2 numbers, 2 apart
-  const auto table = b.adjoint(b(as_rank<2>(v, {2, 2})));         // a vector as 2 x 2
-  const auto by_columns = b(as_rank<2>(memory, {2, 2}, {1, 2}));  // as LAPACK and Fortran keep it: leading dimension 2
+  double* const memory = v.data();                         // memory of any library
+  const auto square = sum(as_rank<1>(memory, {2}, {2}));   // 2 numbers with a stride of 2
+  const auto table = b.adjoint(b(as_rank<2>(v, {2, 2})));  // the vector v as a 2 x 2 matrix
+  const auto by_columns =
+      b(as_rank<2>(memory, {2, 2}, {1, 2}));  // column-major, as in LAPACK, with leading dimension 2
   // [/memory]
 
   // [results]
-  const xt::xtensor<double, 2> own = b(x);  // one copy, out of the pool
+  const xt::xtensor<double, 2> own = b(x);  // copies the result out of the pool
   const auto of_the_row = row.active() ? y : zero_volume<double, 2>();
   // [/results]
 

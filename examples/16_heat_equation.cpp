@@ -1,4 +1,4 @@
-// Heat in a plate, periodic in one dimension: computes while ghost cells are exchanged, on 4 workers.
+// Heat in a plate that is periodic in one dimension: computes while ghost cells are exchanged, on 4 workers.
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   auto p = everyone.partition<2, 2>();
   halo_exchange h(p, {.before = {1, 1}, .after = {1, 1}}, {boundary::periodic, boundary::zero});
   const field x = block_from(p, extents<rows, columns>{}, at_first);
-  auto u = h(x), next = u;  // this worker's cells, with one ghost on every side
+  auto u = h(x), next = u;  // u holds this worker's cells, with one ghost on every side
   const auto cells = h.cells();
   // [/halo]
 
@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   // [/step]
 
   const double decay = std::pow(2 * pi / rows, 2) + std::pow(pi / (columns + 1), 2);
-  const double left = std::exp(-decay * rate * steps);  // the fraction of the first amplitude that must remain
+  const double left = std::exp(-decay * rate * steps);  // the factor by which the amplitude must have decayed
   bool right = cells.own.volume() == x.size();
   const auto check = [&](const auto& i) {
     right = right && std::abs(u[cells.at(i[0], i[1])] - left * at_first(i[0], i[1])) < 0.005 * left;

@@ -1,11 +1,11 @@
-// A convolution with partitioned images, then with partitioned channels, forward and adjoint, on 4 workers.
+// Convolutions of partitioned images, and then of partitioned channels, forward and adjoint, on 4 workers.
 #include <cmath>
 #include <cstdlib>
 #include <partita/partita.hpp>
 
 using namespace partita;
 
-/// The sum of the elements of all blocks; every worker gets it.
+/// The sum of the elements of all blocks, which every worker gets.
 double total(const partition<extents<4>>& all, const xt::xtensor<double, 4>& block) {
   const xt::xtensor<double, 1> mine = xt::ones<double>({1}) * xt::sum(block)();
   return all_sum_reduce(all, dimensions<0>)(mine)(0);
@@ -20,11 +20,11 @@ int main(int argc, char** argv) {
   };
 
   // [space]
-  auto p = everyone.partition<1, 1, 2, 2>();  // batch, channels, rows, columns
+  auto p = everyone.partition<1, 1, 2, 2>();  // batch x channels x rows x columns
   convolution<double, 2> c(p, {.in_channels = 2, .out_channels = 4, .kernel = {3, 3}, .padding = {1, 1}});
   const xt::xtensor<double, 4> x = block_from(p, extents<3, 2, 10, 9>{}, pixel);
   const auto y = c(x);           // this worker's part of 3 x 4 x 10 x 9
-  const auto dx = c.adjoint(y);  // and c.weight_gradient(), the same on all workers
+  const auto dx = c.adjoint(y);  // all workers get the same c.weight_gradient()
   // [/space]
 
   // [channels]
@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   convolution<double, 2> d(p_x, p_y, p_w, {.in_channels = 2, .out_channels = 4, .kernel = {3, 3}, .padding = {1, 1}});
   // [/channels]
   const xt::xtensor<double, 4> x_d = block_from(p_x, extents<3, 2, 10, 9>{}, pixel);
-  const auto y_d = d(x_d);  // initial weights depend on seed and global index only: both layers have the same
+  const auto y_d = d(x_d);  // c and d have the same initial weights, which depend on seed and global index only
   const auto dx_d = d.adjoint(y_d);
 
   const auto near = [](double a, double b) { return std::abs(a - b) < 1e-9; };

@@ -13,7 +13,7 @@
 using namespace partita;
 
 namespace {
-/// Images `first` to `last` as batch x channel x rows x columns on worker 0; a block of zero volume on the others.
+/// Images `first` to `last` as batch x channel x rows x columns on worker 0; zero volume on all other workers.
 xt::xtensor<double, 4> images_of(const world& everyone, const std::string& data, std::size_t first, std::size_t last) {
   if (everyone.id() != 0) return zero_volume<double, 4>(last - first);
   const auto pixels = xt::load_npy<std::uint8_t>(data + "/digits_images_u8.npy");
@@ -36,12 +36,12 @@ int main(int argc, char** argv) {
   linear<double, column_parallel> hidden(row, row, everyone.partition<4, 1>(),
                                          {.in_features = 64, .out_features = 48, .seed = 1});
   linear<double, row_parallel> scores(row, row, row, {.in_features = 48, .out_features = 10, .seed = 2});
-  kaiming_uniform(first, 3), kaiming_uniform(second, 4);  // by global index: the same network on any workers
+  kaiming_uniform(first, 3), kaiming_uniform(second, 4);  // equal weights on any partition
   sequential network(batch_norm<double, 4>(p, {.channels = 1}), std::move(first), relu<double>(),
                      max_pooling(p, {.kernel = {2, 2}}), std::move(second), relu<double>(),
                      max_pooling(p, {.kernel = {2, 2}}), flatten(p, row), std::move(hidden), relu<double>(),
                      dropout(row, {.probability = 0.1}), std::move(scores));
-  cross_entropy_loss<double, 2> loss(row);  // the classes are cut, too
+  cross_entropy_loss<double, 2> loss(row);  // the classes are partitioned, too
   // [/network]
 
   repartition scatter(everyone.partition<1, 1, 1, 1>(), p);
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
     optimiser.step();
     if (everyone.id() == 0 && epoch % 10 == 9) std::printf("epoch %2d: loss %.4f\n", epoch + 1, value);
   }
-  network.evaluate();  // running statistics, no dropout
+  network.evaluate();  // from here on running statistics and no dropout
   // [/training]
   const double right = double(softmax_cross_entropy<double>(row).correct(network(x_test), of_test));
   if (everyone.id() == 0) std::printf("accuracy on %zu other images: %.3f\n", all - train, right / double(all - train));

@@ -12,7 +12,7 @@
 using namespace partita;
 
 /// Trains a 64-10 layer up to step `last`; its outputs are partitioned over the first n workers. Starts from the latest
-/// checkpoint if there is one. Returns the last loss and the number of test images that are classified correctly.
+/// checkpoint if one exists. Returns the last loss and the number of test images that are classified correctly.
 std::pair<double, std::size_t> train(const world& everyone, std::size_t n, std::uint64_t last, const char* folder) {
   const auto one = everyone.partition<1, 1>();
   const auto p_y = everyone.partition(extents<1, dynamic>(n));
@@ -60,11 +60,11 @@ std::pair<double, std::size_t> train(const world& everyone, std::size_t n, std::
 int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   const world everyone;
-  if (everyone.id() == 0) std::filesystem::remove_all("runs");  // checkpoints of an earlier run
+  if (everyone.id() == 0) std::filesystem::remove_all("runs");  // removes the checkpoints of an earlier run
   if (everyone.id() == 0) std::filesystem::create_directory("runs");
   everyone.communicator().barrier();
   const auto whole = train(everyone, 4, 60, "runs/whole");
-  train(everyone, 4, 37, "runs/parted");  // suppose that the job is killed here: step 30 was the last saved
+  train(everyone, 4, 37, "runs/parted");  // suppose that the job is killed here: the last saved step is 30
   const auto parted = train(everyone, 3, 60, "runs/parted");
   const bool right = parted.second == whole.second && std::abs(parted.first - whole.first) < 1e-12;
   everyone.communicator().barrier();

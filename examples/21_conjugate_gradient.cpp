@@ -6,9 +6,9 @@
 
 using namespace partita;
 
-constexpr std::size_t n = 40;  // unknowns
+constexpr std::size_t n = 40;  // the number of unknowns
 
-/// A stiff chain, each link also tied to the ground: symmetric and positive definite.
+/// The stiffness matrix of a chain of springs whose links are also tied to the ground: symmetric, positive definite.
 double a_at(std::size_t i, std::size_t j) { return i == j ? 2.1 : i + 1 == j || j + 1 == i ? -1.0 : 0.0; }
 double load_at(std::size_t, std::size_t j) { return j == n / 3 ? 1.0 : 0.0; }
 
@@ -20,11 +20,11 @@ int main(int argc, char** argv) {
   auto p_u = everyone.partition<1, 2>();  // vectors are on workers 0 and 1
   linear<double> a(p_u, p_u, p_a, {.in_features = n, .out_features = n, .bias = false});
   initialise(a, a_at);
-  const auto dot = [&](const auto& x, const auto& y) {  // known to all workers, so that all stop together
+  const auto dot = [&](const auto& x, const auto& y) {  // every worker gets the product, so that all stop together
     return sum_over(everyone, xt::sum<double>(x * y)());
   };
 
-  xt::xtensor<double, 2> r = block_from(p_u, extents<1, n>{}, load_at);  // what is left of the load
+  xt::xtensor<double, 2> r = block_from(p_u, extents<1, n>{}, load_at);  // the residual, at first the load
   xt::xtensor<double, 2> u = 0.0 * r, direction = r;
   double left = dot(r, r);
   const double wanted = 1e-24 * left;
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   }
   // [/solver]
 
-  // check: A u - b, computed again, has to be nearly zero for every unknown
+  // check: the residual A u - b, computed again, must be nearly zero for every unknown
   const xt::xtensor<double, 2> unbalanced = a(u) - block_from(p_u, extents<1, n>{}, load_at);
   const double off = std::sqrt(dot(unbalanced, unbalanced));
   if (everyone.id() == 0)

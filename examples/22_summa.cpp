@@ -16,7 +16,7 @@ int c_at(std::size_t i, std::size_t j) {
   return sum;
 }
 
-/// c += a b for three local blocks.
+/// Computes c += a b for three local blocks.
 template <class A, class B, class C>
 void add_product(const A& a, const B& b, C& c) {
   for (std::size_t i = 0; i < c.shape(0); ++i)
@@ -30,20 +30,21 @@ int main(int argc, char** argv) {
   // [summa]
   constexpr std::size_t down = 2, across = 3;
   auto p = everyone.partition<down, across>();
-  // both operands are split into this many panels along the inner dimension, for any grid
+  // the number of panels into which both operands are split along the inner dimension, for any grid
   constexpr std::size_t panels = 4;
   xt::xtensor<int, 2> c = 0 * block_from<int>(p, extents<rows, columns>{}, c_at);
   std::size_t moved = 0;
   for (std::size_t k = 0; k < panels; ++k) {
-    auto a_column = p.subset<down, 1>(workers{k % across, across + k % across});  // workers with this panel of A
-    auto b_row = p.subset<1, across>(workers(k % down * across, k % down * across + across));  // … and of B
+    auto a_column = p.subset<down, 1>(workers{k % across, across + k % across});  // workers with panel k of A
+    auto b_row =
+        p.subset<1, across>(workers(k % down * across, k % down * across + across));  // workers with panel k of B
     const interval panel = balanced_part(inner, panels, k);
     const auto a_panel = block_from<int>(a_column, extents(rows, panel.size()),
                                          [&](auto i, auto kk) { return a_at(i, panel.start + kk); });
     const auto b_panel = block_from<int>(b_row, extents(panel.size(), columns),
                                          [&](auto kk, auto j) { return b_at(panel.start + kk, j); });
-    const auto a_here = broadcast(a_column, p)(a_panel);  // along each row of workers
-    const auto b_here = broadcast(b_row, p)(b_panel);     // along each column of workers
+    const auto a_here = broadcast(a_column, p)(a_panel);  // along the rows of workers
+    const auto b_here = broadcast(b_row, p)(b_panel);     // along the columns of workers
     add_product(a_here, b_here, c);
     moved += a_here.size() + b_here.size();
   }

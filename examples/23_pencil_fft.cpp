@@ -1,4 +1,4 @@
-// A three-dimensional Fourier transform between pencils, of complex and of real numbers, on 4 workers.
+// Three-dimensional Fourier transforms of complex and of real numbers between pencils, on 4 workers.
 #include <fftw3.h>
 
 #include <complex>
@@ -18,7 +18,7 @@ number x_at(std::size_t i, std::size_t j, std::size_t k) {
   return {static_cast<double>((3 * i + 5 * j + 7 * k) % 11), static_cast<double>((i * j + k) % 4)};
 }
 
-/// One call of FFTW on the whole array.
+/// The transform of the whole array by one call of FFTW.
 xt::xtensor<number, 3> whole_transform() {
   xt::xtensor<number, 3> all({6, 8, 5});
   for (std::size_t n = 0; n < all.size(); ++n) {
@@ -43,25 +43,26 @@ int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   world everyone;
   // [pencils]
-  auto p_x = everyone.partition<2, 2, 1>();  // dimension 2 is whole on every worker
+  auto p_x = everyone.partition<2, 2, 1>();  // dimension 2 is not divided
   auto p_y = everyone.partition<1, 2, 2>();
   const xt::xtensor<number, 3> x = block_from<number>(p_x, points, x_at);
 
   auto f = fourier_transform<0, 1, 2>(p_x, p_y);
   const auto y = f(x);               // this worker's block of the transform, on p_y
-  const auto back = f.inverse()(y);  // x again
-  const auto dx = f.adjoint(y);      // the transpose: here, the inverse times the number of points
+  const auto back = f.inverse()(y);  // equals x
+  const auto dx = f.adjoint(y);      // the transpose, which is the inverse times the number of points
   // [/pencils]
 
   // [real]
-  auto g = fourier_transform<0, 1, 2>(p_x, real_to_complex, {.real_extent = 5});  // the layout of its result is free
+  auto g = fourier_transform<0, 1, 2>(p_x, real_to_complex,
+                                      {.real_extent = 5});  // the kernel chooses the layout of the result
   const xt::xtensor<double, 3> r = block_from(p_x, points, [](auto... i) { return x_at(i...).real(); });
   const auto half = g(r);                          // half of the spectrum: 6 x 8 x 3 complex numbers
-  const auto r_back = g.inverse(points)(half);     // r again
-  const auto p_half = g.result_partition(points);  // where half is: one move less than to a given partition
+  const auto r_back = g.inverse(points)(half);     // equals r
+  const auto p_half = g.result_partition(points);  // the partition of half, which saves one move
   // [/real]
 
-  // 23_pencil_fft FILE: a picture of the layouts
+  // with an argument FILE the program draws the layouts into this file
   if (argc > 1 && everyone.id() == 0) std::ofstream(argv[1]) << pencils::to_svg(f.plan(points));
 
   const auto all = whole_transform();

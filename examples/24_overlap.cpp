@@ -25,27 +25,27 @@ int main(int argc, char** argv) {
   auto columns = everyone.partition<1, 4>();
   repartition turn(rows, columns);
   const auto x = block_from(rows, extents<edge, edge>{}, [](auto i, auto j) { return double(i) - double(j); });
-  const auto warm = turn(x);  // the first call exchanges shapes and faults memory in
+  const auto warm = turn(x);  // the first call exchanges shapes and causes page faults
 
   const auto begin = clock_type::now();
   const auto since = [&] { return std::chrono::duration<double, std::micro>(clock_type::now() - begin).count(); };
   xt::xtensor<double, 1> times = xt::zeros<double>({std::size_t{5}});
   // [overlap]
-  auto later = turn.start(x);  // collective: its messages are pending when it returns
+  auto later = turn.start(x);  // collective: messages are pending when start returns
   times(0) = since();
   const double sum = work(effort);
   times(1) = since();
-  const auto y = later.finish();  // local: a worker calls it when it needs y
+  const auto y = later.finish();  // local: a worker calls finish when it needs y
   times(2) = since();
   // [/overlap]
-  const auto again = turn(x);  // the same without overlap, for comparison
+  const auto again = turn(x);  // the repartition without overlap, for comparison
   times(3) = since();
   const double sum_again = work(effort);
   times(4) = since();
 
   // [gathered]
   const auto p = everyone.partition<4>();
-  const auto all = repartition(p, everyone.partition<1>())(times);  // 5 numbers of each worker, on worker 0
+  const auto all = repartition(p, everyone.partition<1>())(times);  // gathers 5 numbers of each worker on worker 0
   // [/gathered]
   if (everyone.id() == 0) {
     const double longest = *std::max_element(all.begin(), all.end());

@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   // [program]
   const mesh m{axis{"data", 4}, axis{"model", 8}};
   graph g(m);
-  const value x = g.input({512, 1024}, m.layout("data", ""), "x");  // our annotation: the batch is sharded over data
+  const value x = g.input({512, 1024}, m.layout("data", ""), "x");  // the program's annotation
   const value up_weight = g.parameter({1024, 4096}, "up_weight"),
               down_weight = g.parameter({4096, 1024}, "down_weight");
   const value up = g.apply(rules::matmul, {x, up_weight}, "up");
@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   // [/program]
 
   // [search]
-  const mesh_links links{{1e-5, 1e-9}, {1e-6, 1e-10}};  // seconds to start and for a byte: between racks, within
+  const mesh_links links{{1e-5, 1e-9}, {1e-6, 1e-10}};  // seconds of a message and of a byte: data, model
   const search_answer found = search(g, links);
   std::cout << explain(found);
   // [/search]
@@ -35,10 +35,10 @@ int main(int argc, char** argv) {
 
   // [limit]
   search_options adam;
-  adam.model.states = 2;                     // two tensors beside each parameter
-  g.constrain(up_weight, m.layout("", ""));  // data parallel only: weights whole everywhere
+  adam.model.states = 2;                     // Adam keeps two tensors for each parameter
+  g.constrain(up_weight, m.layout("", ""));  // data parallelism only: replicated weights
   g.constrain(down_weight, m.layout("", ""));
-  const search_answer tight = search(g, links, 100 << 20, adam);  // 100 MiB: the optimiser's state is cut
+  const search_answer tight = search(g, links, 100 << 20, adam);  // 100 MiB: shards the optimiser's state
   std::cout << explain(tight);
   // [/limit]
 

@@ -1,9 +1,9 @@
-// Trains on real images with AdamW, data and tensor parallel as its layouts say, on 4 workers.
+// Trains with AdamW on images of clothes, with data and tensor parallelism by layouts, on 4 workers.
 //
 // Usage: fashion_mnist [FOLDER [DATA MODEL [EPOCHS]]]
 //
-// Reads the images in FOLDER; without it, Fashion-MNIST (Debian: dataset-fashion-mnist; four files in idx format,
-// packed by gzip or not) if it is installed, else the images of digits.
+// Reads the images in FOLDER. Without FOLDER reads Fashion-MNIST (Debian: dataset-fashion-mnist; four files in idx
+// format, packed by gzip or not) if it is installed, or else the images of digits.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -77,7 +77,7 @@ std::pair<double, double> run(const world& everyone, const mesh& m, const data_s
   auto spoken = start;
   std::vector<std::size_t> order(train);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::mt19937 random(1);  // the same on all workers
+  std::mt19937 random(1);  // draws the same numbers on all workers
   double last = 0;
   for (std::size_t epoch = 0; epoch < data.epochs; ++epoch) {
     for (std::size_t k = train; k-- > 1;) std::swap(order[k], order[random() % (k + 1)]);

@@ -27,14 +27,14 @@ constexpr std::size_t letters = 28, batch = 8, length = 32, features = 32, heads
 using tensor = sharded_tensor<double>;
 
 // [plan]
-/// Which axes of the mesh cut the sequences of a batch, the letters of a sequence, and the heads and inner features.
+/// The mesh axes that shard the sequences of a batch, the letters of a sequence, and the heads and inner features.
 struct plan {
   const char *data, *sequence, *model;
 };
 // [/plan]
 
 // [program]
-/// Scores of all letters as the next one after each letter. The plan decides only how values are sharded.
+/// The scores of all letters to come after each letter of the text. The plan decides only how values are sharded.
 const auto network = [](const mesh& m, const plan& p, const auto& letters_read, const auto& w) {
   const sharding rows = m.layout(p.data, p.sequence, ""), all_keys = m.layout(p.data, p.model, "", "");
   auto x = constrain(add(constrain(lookup(w[0], letters_read), rows), w[1], broadcast_dimensions<1, 2>), rows);
@@ -51,14 +51,14 @@ const auto network = [](const mesh& m, const plan& p, const auto& letters_read, 
   }
   return einsum<"bse,ve->bsv">(x, w[2]);
 };
-/// The mean of -log softmax(scores) at the letters that came next.
+/// The mean of -log softmax(scores) at the letters that really come next.
 const auto surprise = [](const auto& scores, const auto& next) {
   return multiply(sum(multiply(log_softmax(scores), next)), -1.0 / double(batch * length));
 };
 // [/program]
 
 // [layouts]
-/// Initial weights. Heads, inner features and the list of letters are sharded as the plan says; features are not.
+/// Initial weights. Heads, inner features and the list of letters are sharded as the plan says; features are whole.
 std::array<tensor, weights> initial(const world& everyone, const mesh& m, const plan& p) {
   std::array<tensor, weights> w;
   std::size_t made = 0;

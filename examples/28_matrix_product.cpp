@@ -1,4 +1,4 @@
-// A distributed product: one changed annotation changes the communication, which is printed first, on 4 workers.
+// Prints the communication of a distributed product before it runs, for several layouts of one operand, on 4 workers.
 #include <cstdlib>
 #include <iostream>
 #include <partita/explain/completion_text.hpp>

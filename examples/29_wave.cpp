@@ -1,4 +1,4 @@
-// Waves in a box: computes while ghost cells are exchanged and measures how much time that hides, on 4 workers.
+// Waves in a box: measures how much of the exchange of ghost cells is hidden behind computing, on 4 workers.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,7 +13,7 @@ using namespace partita;
 
 constexpr double courant = 0.4, pi = std::numbers::pi;
 
-/// The seconds that a call takes, measured after a barrier.
+/// The seconds that a call of f takes, measured after a barrier.
 template <class Call>
 double seconds(Call call) {
   boost::mpi::communicator().barrier();
@@ -26,9 +26,10 @@ int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   world everyone;
   const std::size_t side = argc > 1 ? std::stoul(argv[1]) : 48, steps = 60;
-  const double step = 2 * pi / static_cast<double>(side);  // a wave of one period along each dimension
-  const double frequency = 2 * std::asin(courant * std::sqrt(3.0) * std::sin(step / 2));  // in the leapfrog scheme
-  const auto standing = [&](double time) {  // the exact solution of the scheme
+  const double step = 2 * pi / static_cast<double>(side);  // the phase of one cell, for a wave of one period
+  const double frequency =
+      2 * std::asin(courant * std::sqrt(3.0) * std::sin(step / 2));  // of the wave in the leapfrog scheme
+  const auto standing = [&](double time) {                           // the exact solution of the leapfrog scheme
     return [=](std::size_t i, std::size_t j, std::size_t k) {
       const double along = step * static_cast<double>(i);
       return std::cos(along) * std::cos(step * static_cast<double>(j)) * std::sin(step * static_cast<double>(k)) *
@@ -44,7 +45,7 @@ int main(int argc, char** argv) {
   const auto cells = h.cells();
   const auto row = static_cast<std::ptrdiff_t>(now.shape()[2]),
              plane = row * static_cast<std::ptrdiff_t>(now.shape()[1]);
-  const auto compute = [&](const box<3>& where) {  // the next state replaces the one before
+  const auto compute = [&](const box<3>& where) {  // the next state replaces the state before the last
     for (std::size_t i = where.start[0]; i < where.stop[0]; ++i)
       for (std::size_t j = where.start[1]; j < where.stop[1]; ++j) {
         const auto first = cells.at(i, j, where.start[2]);
@@ -68,7 +69,7 @@ int main(int argc, char** argv) {
   // [/step]
   const auto one_after_another = [&] { h.refresh(now), compute(cells.own); };
   double alone = 0, hidden = 0,
-         shown = 0;  // seconds of the cells without an exchange, with an overlapped exchange, and with a blocking one
+         shown = 0;  // seconds without an exchange, with an overlapped exchange, and with a blocking exchange
   for (std::size_t k = 0; k < steps; ++k) {
     const auto kept = before;
     alone += seconds([&] { compute(cells.own); });

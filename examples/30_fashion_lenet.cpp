@@ -1,9 +1,9 @@
-// LeNet partitioned by batch, rows and channels; the results equal those of one worker, on 4 workers.
+// LeNet partitioned by batch, rows and channels, with the same results as on one worker, on 4 workers.
 //
 // Usage: fashion_lenet [FOLDER [EPOCHS]]
 //
-// Reads the images in FOLDER; without it, Fashion-MNIST (Debian: dataset-fashion-mnist; four files in idx format,
-// packed by gzip or not) if it is installed, else the images of digits.
+// Reads the images in FOLDER. Without FOLDER reads Fashion-MNIST (Debian: dataset-fashion-mnist; four files in idx
+// format, packed by gzip or not) if it is installed, or else the images of digits.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -23,7 +23,7 @@ namespace {
 struct places {
   partition<dynamic_extents<4>> images, rows, channels, kernels;
   partition<dynamic_extents<2>> vectors, columns;
-  explicit places(const world& all) : places(all, all.size() < 4 ? 1 : 2) {}  // fewer than 4: worker 0 alone
+  explicit places(const world& all) : places(all, all.size() < 4 ? 1 : 2) {}  // a world of fewer than 4: worker 0 alone
  private:
   places(const world& all, std::size_t n)
       : images(all.partition(dynamic_extents<4>(n, 1, n, 1))),
@@ -39,7 +39,7 @@ struct outcome {
   std::vector<double> losses{};
   double share = 0;
 };
-/// Trains for all epochs, but for at most `most` steps (0: no limit).
+/// Trains for all epochs, but makes at most `most` steps (0: no limit).
 outcome train(const world& everyone, const image_set& data, std::size_t epochs, std::size_t most) {
   const places on(everyone);
   const std::size_t side = data.side, last = side / 4, n = data.train.size(), batch = 100;
@@ -68,7 +68,7 @@ outcome train(const world& everyone, const image_set& data, std::size_t epochs, 
     });
   };
   const schedules::cosine rate{.rate = data.small ? 0.008 : 0.002, .steps = epochs * (n / batch)};
-  std::mt19937 random(1);  // the same on all workers
+  std::mt19937 random(1);  // draws the same numbers on all workers
   outcome result;
   const auto began = std::chrono::steady_clock::now();
   for (std::size_t epoch = 0, step = 0; epoch < epochs; ++epoch) {

@@ -10,20 +10,20 @@
 using namespace partita;
 using field = xt::xtensor<double, 3>;
 
-/// A known solution, and minus its Laplacian. Their Fourier series are infinite.
+/// A known solution of Poisson's equation, and minus its Laplacian. Both have infinite Fourier series.
 double u_at(double x, double y, double z) { return std::exp(std::sin(x) + std::cos(y)) * std::cos(z); }
 double f_at(double x, double y, double z) {
   const double bent = std::cos(x) * std::cos(x) - std::sin(x) + std::sin(y) * std::sin(y) - std::cos(y) - 1;
   return -bent * u_at(x, y, z);
 }
 
-/// The largest error of the solution on n x n x n points.
+/// The largest error of the computed solution on n x n x n points.
 double error_on(const world& everyone, std::size_t n) {
   const double h = 2 * std::numbers::pi / static_cast<double>(n);
   const extents box(n, n, n);
   // [solve]
   auto p = everyone.partition<2, 2, 1>();
-  // real numbers to half of their spectrum, whose layout is left to the kernel, and back
+  // transforms real numbers to half of their spectrum, whose layout the kernel chooses, and back
   auto transform = fourier_transform<0, 1, 2>(p, real_to_complex, {.real_extent = n});
   auto inverse = transform.inverse(box);
 
@@ -37,7 +37,7 @@ double error_on(const world& everyone, std::size_t n) {
   };
   waves *= block_from(transform.result_partition(box), extents(n, n, n / 2 + 1), [&](auto a, auto b, auto c) {
     const double by = square(a) + square(b) + square(c);
-    return by > 0 ? 1 / by : 0.0;  // wave 0 is the mean, which the equation leaves free
+    return by > 0 ? 1 / by : 0.0;  // wave 0 is the mean, which the equation does not determine
   });
   const field u = inverse(waves);
   // [/solve]

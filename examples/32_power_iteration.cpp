@@ -14,7 +14,7 @@ double a_at(std::size_t i, std::size_t j) {
 }
 double start_at(std::size_t, std::size_t j) { return 1.0 + 0.01 * static_cast<double>(j); }
 
-/// The reference result: the same iteration on one worker, with many more steps.
+/// The singular value by the same iteration on one worker, with many more steps, as the reference result.
 double largest_on_one() {
   std::vector<double> x(columns, 1.0), y(rows);
   double length = 0;
@@ -39,12 +39,12 @@ int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   world everyone;
   // [power]
-  auto p_a = everyone.partition<2, 3>();  // six blocks of the matrix
-  auto p_x = everyone.partition<1, 3>();  // its argument is on workers 0 to 2
+  auto p_a = everyone.partition<2, 3>();  // each worker has one of six blocks of the matrix
+  auto p_x = everyone.partition<1, 3>();  // vectors are on workers 0 to 2
   auto p_y = everyone.partition<1, 2>(workers(4, 6));
   linear<double> a(p_x, p_y, p_a, {.in_features = columns, .out_features = rows, .bias = false});
   initialise(a, a_at);
-  const auto length_of = [&](const auto& x) {  // known to all workers, so that all stop together
+  const auto length_of = [&](const auto& x) {  // every worker gets the length, so that all stop together
     return std::sqrt(sum_over(everyone, xt::sum<double>(x * x)()));
   };
 
@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
   double stretch = 0, change = 1;
   std::size_t steps = 0;
   while (change > 1e-13 && steps < 1000) {
-    x = a.adjoint(a(x));  // A* A: its largest eigenvalue is the square of the stretch
+    x = a.adjoint(a(x));  // the largest eigenvalue of A* A is the square of the singular value
     const double length = length_of(x);
     x /= length;
     change = std::abs(std::sqrt(length) - stretch) / std::sqrt(length);

@@ -16,7 +16,7 @@ int c_at(std::size_t i, std::size_t j) {
   return sum;
 }
 
-/// c += a b for three local blocks.
+/// Computes c += a b for three local blocks.
 template <class A, class B, class C>
 void add_product(const A& a, const B& b, C& c) {
   for (std::size_t i = 0; i < c.shape(0); ++i)
@@ -27,7 +27,7 @@ void add_product(const A& a, const B& b, C& c) {
 /// How many elements a worker receives, as a fraction of n^2, when two n x n matrices are multiplied on c layers. Each
 /// layer is a square grid of p / c workers.
 double received(double p, double c) {
-  const double side = std::sqrt(p / c), copies = c > 1 ? 3 * c / p : 0;  // A, B and C move between the layers
+  const double side = std::sqrt(p / c), copies = c > 1 ? 3 * c / p : 0;  // A, B and C move between layers
   return copies + 2 / (side * c);
 }
 
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   constexpr std::size_t layers = 2, side = 2, steps = 2;  // each layer does half of the four panels of the product
   auto all = everyone.partition<layers, side, side>();
   auto below = everyone.partition<side, side>();  // layer 0, where A and B begin and C ends
-  broadcast up(below, all);                       // a copy for every layer
+  broadcast up(below, all);                       // copies a matrix to every layer
   const auto a = up(block_from<int>(below, extents<rows, inner>{}, a_at));
   const auto b = up(block_from<int>(below, extents<inner, columns>{}, b_at));
 
@@ -52,10 +52,10 @@ int main(int argc, char** argv) {
     const auto a_here = broadcast(a_holders, all)(
         block_on(a_holders, xt::view(a, xt::all(), xt::range(of_a.start, of_a.stop))));  // along rows of a layer
     const auto b_here = broadcast(b_holders, all)(
-        block_on(b_holders, xt::view(b, xt::range(of_b.start, of_b.stop), xt::all())));  // along its columns
+        block_on(b_holders, xt::view(b, xt::range(of_b.start, of_b.stop), xt::all())));  // along columns of a layer
     add_product(a_here, b_here, c);
   }
-  const auto whole = sum_reduce(all, below)(c);  // what the layers have found, added up on layer 0
+  const auto whole = sum_reduce(all, below)(c);  // adds up the products of all layers on layer 0
   // [/layers]
 
   const bool right = whole == block_from<int>(below, extents<rows, columns>{}, c_at);

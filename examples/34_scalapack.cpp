@@ -25,7 +25,7 @@ using namespace partita;
 constexpr int one = 1;
 
 // [matrix]
-/// A matrix as ScaLAPACK keeps it: block-cyclic over 2 x 2 workers, this worker's part by columns.
+/// A matrix in ScaLAPACK's layout: block-cyclic over 2 x 2 workers, with a column-major block on each worker.
 struct dealt_matrix {
   dealt_matrix(const partition<extents<2, 2>>& square, int context, std::size_t rows, std::size_t columns)
       : cuts(decomposition<2>::block_cyclic({rows, columns}, {2, 2}, {block, block})),
@@ -37,7 +37,7 @@ struct dealt_matrix {
 
   static constexpr std::size_t block = 32;
   decomposition<2> cuts;
-  std::array<std::size_t, 2> here;  // how many rows and columns this worker holds
+  std::array<std::size_t, 2> here;  // the numbers of rows and columns that this worker holds
   std::vector<double> memory;
   int descriptor[9];
 };
@@ -57,18 +57,18 @@ double solve(const world& everyone, int context, std::size_t n) {
   const auto b = block_from(rows, extents(n, std::size_t{1}), b_at);
 
   dealt_matrix a_dealt(square, context, n, n), b_dealt(square, context, n, 1);
-  repartition(rows, square, to_cuts(a_dealt.cuts)).into(a, a_dealt.view());  // straight into ScaLAPACK's memory
+  repartition(rows, square, to_cuts(a_dealt.cuts)).into(a, a_dealt.view());  // writes into ScaLAPACK's memory
   repartition(rows, square, to_cuts(b_dealt.cuts)).into(b, b_dealt.view());
   std::vector<int> pivots(a_dealt.here[0] + dealt_matrix::block);
   const int order = int(n);
   int info = 0;
   pdgesv_(&order, &one, a_dealt.memory.data(), &one, &one, a_dealt.descriptor, pivots.data(), b_dealt.memory.data(),
           &one, &one, b_dealt.descriptor, &info);
-  const auto x = repartition(square, rows, from_cuts(b_dealt.cuts))(b_dealt.view());  // rows in balance again
+  const auto x = repartition(square, rows, from_cuts(b_dealt.cuts))(b_dealt.view());  // x has balanced rows
   // [/solve]
   if (info != 0) return HUGE_VAL;
 
-  // computes A x again: every worker gets all of x for its rows of A
+  // computes A x for the check: every worker gets all of x for its rows of A
   const auto everywhere = broadcast(everyone.partition<1>(), everyone.partition<4>());
   const auto whole = everywhere(repartition(rows, everyone.partition<1, 1>())(x));
   double off = 0;
@@ -80,7 +80,7 @@ double solve(const world& everyone, int context, std::size_t n) {
   return all_reduce(everyone.partition<4>(), dimensions<0>, maximum)(as_rank<1>({off}))(0);
 }
 
-/// c += a b for row-major blocks. BLAS reads them as column-major, that is as c^T += b^T a^T.
+/// Computes c += a b for row-major blocks. BLAS reads the blocks as column-major, that is as c^T += b^T a^T.
 template <class A, class B>
 void add_product(const A& a, const B& b, xt::xtensor<double, 2>& c) {
   const int rows = int(c.shape(0)), columns = int(c.shape(1)), inner = int(a.shape(1));
@@ -150,7 +150,7 @@ int main(int argc, char** argv) {
   world everyone;
   int context = 0;
   Cblacs_get(0, 0, &context);
-  Cblacs_gridinit(&context, "Row", 2, 2);  // worker 2 i + j at (i, j), as in partition<2, 2>
+  Cblacs_gridinit(&context, "Row", 2, 2);  // worker 2 i + j is at (i, j), as in partition<2, 2>
 
   constexpr std::size_t unknowns = 300, edge = 512;
   const double missed = solve(everyone, context, unknowns);

@@ -10,7 +10,7 @@ using namespace partita;
 constexpr std::size_t rows = 16, columns = 24;
 double x_at(std::size_t i, std::size_t j) { return static_cast<double>(100 * i + j); }
 
-/// Whether every element of this worker's block is the one that the layout puts there.
+/// Whether this worker's block of x has the elements that the layout of x assigns to it.
 bool in_place(const sharded_tensor<double>& x) {
   bool right = true;
   x.for_each_local([&](const auto& i, const double& v) { right = right && v == x_at(i[0], i[1]); });
@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
     std::cout << "A " << rows << " x " << columns << " tensor on 4 racks of 2 cards begins as " << from << "\n";
   auto x = summands;
   for (const reshard_step& step : plan) {
-    x = reshard(x, step.after);  // one step of the plan, on data
+    x = reshard(x, step.after);  // executes one step of the plan
     if (speaks)
       std::cout << "  " << std::left << std::setw(11) << name_of(step.done) << "the busiest worker receives "
                 << step.bytes << " bytes, and then holds " << x.box()[0].size() << " x " << x.box()[1].size() << " as "

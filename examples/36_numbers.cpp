@@ -1,4 +1,4 @@
-// Particles in a partitioned box: sums, maxima and scans over all workers control the steps, on 6 workers.
+// Particles in a partitioned box, whose steps use sums, maxima and scans over all workers, on 6 workers.
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   auto p = everyone.partition(balanced_extents<2>(everyone.size()));  // 3 x 2 of 6 workers
   const auto cuts = decomposition<2>::balanced({rows, columns}, p.grid().shape());
   const interval own_rows = cuts.cuts[0].part(p.index()[0]);                        // the rows that this worker holds
-  const std::size_t of_the_middle = p.worker(cuts.owner({rows / 2, columns / 2}));  // the worker of one cell
+  const std::size_t of_the_middle = p.worker(cuts.owner({rows / 2, columns / 2}));  // the worker of the middle cell
   // [/arrangement]
 
   // each worker begins with the particles in its own block, so their numbers differ
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
         mine.push_back({static_cast<double>(i), static_cast<double>(j), 1.0 + static_cast<double>(i % 5)});
 
   // [numbers]
-  const std::size_t total = sum_over(everyone, mine.size());        // over all workers; each of them gets it
+  const std::size_t total = sum_over(everyone, mine.size());        // every worker gets the sum
   const std::size_t first = exclusive_scan(everyone, mine.size());  // the number of this worker's first particle
   std::size_t steps = 0;
   for (bool settled = false; !settled; ++steps) {
@@ -40,8 +40,8 @@ int main(int argc, char** argv) {
       fastest = std::max(fastest, one.speed);
       energy += 0.5 * one.speed * one.speed;
     }
-    const double dt = 0.5 / maximum_over(everyone, fastest);  // the same step on all workers
-    for (particle& one : mine) one.speed *= 1 - 0.1 * dt;     // drag
+    const double dt = 0.5 / maximum_over(everyone, fastest);  // all workers take the same time step
+    for (particle& one : mine) one.speed *= 1 - 0.1 * dt;     // drag slows the particle down
     settled = all_of(everyone, energy < 0.5 * static_cast<double>(mine.size()));
   }
   // [/numbers]

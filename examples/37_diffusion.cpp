@@ -9,7 +9,7 @@
 using namespace partita;
 
 // [class]
-/// Heat in a box of n x m x m cells. One side is kept at 0, the opposite one at n + 1; the others are periodic.
+/// Heat in a box of n x m x m cells: one side is kept at 0, the opposite side at n + 1; dimensions 1, 2 are periodic.
 class diffusion {
  public:
   diffusion(const world& everyone, std::size_t n, std::size_t m)
@@ -20,11 +20,11 @@ class diffusion {
             {boundary::constant, boundary::periodic, boundary::periodic},
             {0.0, 0.0, 0.0},
             {static_cast<double>(n + 1), 0.0, 0.0}}),
-        u_(h_.frame<double>(extents(n, m, m))),  // this worker's cells and their ghosts: all 0
+        u_(h_.frame<double>(extents(n, m, m))),  // this worker's cells and their ghosts, all 0
         next_(u_),
         cells_(h_.cells()) {}
 
-  /// One step; returns the largest change of any cell.
+  /// Computes one step, and returns the largest change of any cell.
   double step() {
     h_.refresh(u_);
     double change = 0;
@@ -59,7 +59,7 @@ class diffusion {
 
   world everyone_;
   halo_exchange<dynamic_extents<3>> h_;  // the type of any partition of rank 3 whose extents are known at run time
-  pooled_tensor<double, 3> u_, next_;    // what h_.frame<double>() returns
+  pooled_tensor<double, 3> u_, next_;    // the type of the result of h_.frame<double>()
   halo_cells<3> cells_;
 };
 // [/members]

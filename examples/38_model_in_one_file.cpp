@@ -11,15 +11,15 @@ using namespace partita;
 constexpr mesh four{axis{"data", 2}, axis{"model", 2}};
 
 // [model]
-/// Each tensor is distributed over a mesh as its layout says.
+/// The parameters of a model: each tensor is distributed over a mesh as its layout says.
 struct model {
   sharded_tensor<double> w, b;
   auto tensors() { return std::tie(w, b); }
 };
 
-/// The same code computes on arrays, on sharded tensors and in traced programs.
+/// The scores of the model. The same code computes on arrays, on sharded tensors and in traced programs.
 const auto forward = [](const auto& x, const auto& w, const auto& b) {
-  const auto rows = reshape<four.layout("data", "")>(x, {8, 12});  // images as rows
+  const auto rows = reshape<four.layout("data", "")>(x, {8, 12});  // each image is a row
   return clip(add(matmul(rows, w), b), 0, 6);
 };
 // [/model]
@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
   for (std::uint64_t step = 1; step <= 20; ++step) {
     const auto one = value_and_gradient(loss_of(first), here.w, here.b);
     const auto two = value_and_gradient(loss_of(second), here.w, here.b);
-    const auto [dw, db] = one.gradients + two.gradients;  // tensor by tensor
+    const auto [dw, db] = one.gradients + two.gradients;  // adds the gradients of each tensor
     here.w = stop_gradient(subtract(here.w, multiply(reshard(dw, here.w.layout()), 0.5)));
     here.b = stop_gradient(subtract(here.b, multiply(reshard(db, here.b.layout()), 0.5)));
     after = one.value + two.value;
@@ -63,11 +63,11 @@ int main(int argc, char** argv) {
   // [/train]
 
   // [load]
-  const mesh line{axis{"model", 4}};  // another mesh of the same workers, or of more or fewer
+  const mesh line{axis{"model", 4}};  // a different mesh, also of more or fewer workers
   model there{shard<double>(everyone, line.layout("model", ""), {12, 4}, none),
               shard<double>(everyone, line.layout("", ""), {1, 4}, none)};
   const auto step = load_tensors(folder, there.tensors());
-  const auto singles = cast<float>(there.w);  // for a program that computes with floats
+  const auto singles = cast<float>(there.w);  // the weights as floats
   // [/load]
 
   const auto saved = reshard(here.w, four.layout("", "")).whole<2>();

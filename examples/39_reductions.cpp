@@ -8,7 +8,7 @@ using namespace partita;
 using vector = xt::xtensor<double, 1>;
 
 // [own]
-/// The element that is farther from 0; of two that are equally far, the positive one.
+/// The reduction to the element that is farthest from 0; of two equally far elements, to the positive element.
 struct farthest {
   static constexpr double identity() { return 0; }
   constexpr double operator()(double a, double b) const {
@@ -23,30 +23,30 @@ int main(int argc, char** argv) {
   const auto id = static_cast<double>(everyone.id());
   // [reduce]
   auto p = everyone.partition<2, 3>();        // workers 0 1 2 above 3 4 5
-  auto columns = everyone.partition<1, 3>();  // workers 0 1 2: one for each column
+  auto columns = everyone.partition<1, 3>();  // workers 0 1 2, one for each column of p
   const vector x{id, 0 - 2 * id};
   reduce highest(p, columns, maximum);
-  const auto y = highest(x);  // on worker k of 0 1 2 the larger elements of workers k and k + 3; nothing on the others
+  const auto y = highest(x);  // worker k of 0 1 2 gets the larger elements of workers k and k + 3
   // [/reduce]
   // [all]
-  all_reduce lowest(p, dimensions<1>, minimum);  // among the workers of a row; each of them gets the result
+  all_reduce lowest(p, dimensions<1>, minimum);  // every worker gets the minimum of its row of workers
   const auto z = lowest(x);
-  all_reduce far(p, all_dimensions_but<>, farthest{});  // among all workers, with a reduction of the program
+  all_reduce far(p, all_dimensions_but<>, farthest{});  // over all workers, with a reduction of the program
   const auto w = far(x);
   all_reduce average(p, dimensions<0, 1>, mean);
-  const auto m = average(x), dx = average.adjoint(m);  // a mean is linear, so it has an adjoint: itself
+  const auto m = average(x), dx = average.adjoint(m);  // a mean is linear, and is its own adjoint
   // [/all]
 
   // [compose]
-  sum_reduce collect(p, columns);        // the sum of each column, on its first worker
-  broadcast spread(columns, p);          // from there back to the whole column
-  auto both = compose(collect, spread);  // spread(collect(x)) as one operator
-  const auto sums = both(x);             // soon one agreement for both of them
-  const auto back = both.adjoint(sums);  // collect.adjoint(spread.adjoint(sums))
-  auto later = both.start(x);            // starts the first operator; finish() runs the other one
+  sum_reduce collect(p, columns);        // sums each column on its first worker
+  broadcast spread(columns, p);          // copies a block from the first worker to its column
+  auto both = compose(collect, spread);  // one operator that computes spread(collect(x))
+  const auto sums = both(x);             // from the third call on one agreement for both kernels
+  const auto back = both.adjoint(sums);  // computes collect.adjoint(spread.adjoint(sums))
+  auto later = both.start(x);            // starts collect; finish() runs spread
   const auto again = later.finish();
-  auto twice = add(both, both);  // x -> both(x) + both(x), an operator with an adjoint as well
-  const auto products = adjoint_test(everyone, compose(twice, both), x, sums);  // <K x, y> and <x, K* y>
+  auto twice = add(both, both);  // the operator x -> both(x) + both(x), which also has an adjoint
+  const auto products = adjoint_test(everyone, compose(twice, both), x, sums);  // computes <K x, y> and <x, K* y>
   // [/compose]
 
   const double k = static_cast<double>(everyone.id() % 3), row = everyone.id() < 3 ? 0 : 3;

@@ -6,7 +6,7 @@
 
 using namespace partita;
 
-constexpr std::size_t rows = 9, columns = 7;  // nodes; an element is a square between four of them
+constexpr std::size_t rows = 9, columns = 7;  // of the grid of nodes; an element is a square between four nodes
 
 int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
@@ -14,18 +14,18 @@ int main(int argc, char** argv) {
 
   // [operator]
   auto p = everyone.partition<2, 2>();
-  // every node has one owner; a worker has the elements whose first node it owns, so it reads nodes of its neighbours
+  // every node has one owner; a worker has the elements whose first node it owns, so it reads its neighbours' nodes
   halo_exchange h(p, {.before = {0, 0}, .after = {1, 1}}, boundary::none);
   constexpr double stiffness[4][4] = {{4, -1, -1, -2}, {-1, 4, -2, -1}, {-1, -2, 4, -1}, {-2, -1, -1, 4}};
-  const auto apply = [&](const auto& x) {  // the stiffness matrix of the Laplace operator times x, never assembled
-    const auto u = h(x);                   // own nodes and the neighbours' nodes after them
+  const auto apply = [&](const auto& x) {  // multiplies x by the stiffness matrix of the Laplace operator
+    const auto u = h(x);                   // own nodes, and the next nodes of the neighbours
     xt::xtensor<double, 2> sums = xt::zeros_like(u);
     for (std::size_t i = 0; i + 1 < u.shape(0); ++i)  // the elements of this worker
       for (std::size_t j = 0; j + 1 < u.shape(1); ++j)
         for (std::size_t a = 0; a < 4; ++a)
           for (std::size_t b = 0; b < 4; ++b)
             sums(i + a / 2, j + a % 2) += stiffness[a][b] / 6 * u(i + b / 2, j + b % 2);
-    return h.adjoint(sums);  // what was added to a ghost is added to the node of its owner
+    return h.adjoint(sums);  // adds the sum of each ghost to the node of its owner
   };
   // [/operator]
 
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   const double right = sum_over(everyone, xt::sum<double>(k_other * x)());  // the operator is symmetric
   // [/check]
 
-  // a linear function has no sources inside: only nodes on the border have a residual
+  // the Laplace operator of a linear function is 0 inside: only nodes on the border have a residual
   const auto cells = decomposition<2>::balanced({rows, columns}, {2, 2}).block(p.index());
   double inside = 0;
   for (std::size_t i = 0; i < k_x.shape(0); ++i)

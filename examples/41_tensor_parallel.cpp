@@ -1,4 +1,4 @@
-// One weight sharded by columns, the next by rows, as in a tensor-parallel transformer, on 4 workers.
+// Tensor parallelism: a weight sharded by columns is followed by a weight sharded by rows, on 4 workers.
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -20,15 +20,15 @@ int main(int argc, char** argv) {
   // [block]
   const auto hidden = relu(matmul(x, up));              // ("data", "model"): no communication
   const auto y = matmul(hidden, down);                  // ("data", ""), partial over "model": each worker has a summand
-  const auto whole = reshard(y, m.layout("data", ""));  // the all-reduce; the next operation would do it as well
+  const auto whole = reshard(y, m.layout("data", ""));  // an all-reduce, which the next operation would also make
   // [/block]
   // [gradient]
   const auto loss = [&](const auto& a, const auto& b) { return mean(square(matmul(relu(matmul(x, a)), b))); };
   const auto [value, gradients] = value_and_gradient(loss, up, down);
-  const auto& [d_up, d_down] = gradients;  // in the layouts of up and down: summed over "data"
+  const auto& [d_up, d_down] = gradients;  // have the layouts of up and down, summed over "data"
   // [/gradient]
 
-  // the same on one worker's own arrays
+  // the same product on plain arrays, computed by every worker alone
   const auto at = [&](std::size_t n, std::size_t k) {
     xt::xtensor<double, 2> a({n, k});
     for (std::size_t i = 0; i < n; ++i)

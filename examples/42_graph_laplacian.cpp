@@ -1,4 +1,4 @@
-// Conjugate gradients on an irregular graph whose nodes are cut over the workers, on 4 workers.
+// Conjugate gradients on an irregular graph whose nodes are distributed over the workers, on 4 workers.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -16,7 +16,8 @@ using values = xt::xtensor<double, 1>;
 
 constexpr std::size_t n = 500, edges = 1500;
 
-/// Calls f(a, b) for each edge: a ring, and chords at random; two nodes may have several edges, a node one to itself.
+/// Calls f(a, b) for each edge of the graph, a ring with random chords. Two nodes may have several edges, and a node
+/// may /// have an edge to itself.
 template <class F>
 void for_each_edge(F f) {
   std::minstd_rand random(1);
@@ -26,17 +27,18 @@ void for_each_edge(F f) {
   }
 }
 
-/// Solves (L + 0.1) u = b, L being the Laplacian of the graph; b is 1 at node 0 and 0 elsewhere. Returns the nodes of
-/// this worker, and the number of steps. Draws what worker 1 exchanges, if there is a file for it.
+/// Solves (L + 0.1) u = b, where L is the Laplacian of the graph, and b is 1 at node 0 and 0 elsewhere. Returns u at
+/// the nodes of this worker, and the number of steps. Draws the exchange of worker 1 into a file if the file has a
+/// name.
 std::pair<values, std::size_t> solve(const world& everyone, const char* picture = nullptr) {
   // [laplacian]
   const interval mine = balanced_part(n, everyone.size(), everyone.id());
-  std::vector<std::size_t> from, to;  // for each edge of a node of this worker, that node and the other one
+  std::vector<std::size_t> from, to;  // the two nodes of each edge, beginning with a node of this worker
   const auto add_edge = [&](std::size_t a, std::size_t b) {
     if (a >= mine.start && a < mine.stop) from.push_back(a - mine.start), to.push_back(b);
   };
   for_each_edge([&](std::size_t a, std::size_t b) { add_edge(a, b), add_edge(b, a); });
-  const index_exchange neighbours(everyone, mine, to);  // an entry for each edge, wherever the node is
+  const index_exchange neighbours(everyone, mine, to);  // gets the other node of each edge
 
   const auto laplacian = [&](const values& x) -> values {
     values y = 0.1 * x;
@@ -72,7 +74,8 @@ int main(int argc, char** argv) {
   const std::size_t first = balanced_part(n, everyone.size(), everyone.id()).start;
   const values own = xt::view(alone, xt::range(first, first + u.size()));
   const double off = std::sqrt(sum_over(everyone, xt::sum<double>((u - own) * (u - own))()));
-  const double sum = sum_over(everyone, xt::sum<double>(u)());  // the columns of L add up to 0, so it is 1 / 0.1
+  const double sum =
+      sum_over(everyone, xt::sum<double>(u)());  // the sum is 1 / 0.1, because the columns of L add up to 0
   if (everyone.id() == 0)
     std::cout << "A graph of " << n << " nodes and " << edges << " edges on " << everyone.size() << " workers took "
               << steps << " steps; the solution differs by " << off << " from that of one process.\n"

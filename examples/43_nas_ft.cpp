@@ -1,4 +1,4 @@
-// The NAS benchmark FT, class S, or W or A by an argument: a transform forward, one back for each step, on 4 workers.
+// The NAS benchmark FT of class S, W or A (an argument): one transform forward, and one back a step, on 4 workers.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -30,7 +30,7 @@ const benchmark_class classes[] = {
      {504.6735008193, 505.9412319734, 506.9376896287, 507.7892868474, 508.5233095391, 509.1487099959},
      {511.4047905510, 509.8809666433, 509.8144042213, 510.1336130759, 510.4914655194, 510.7917842803}}};
 
-/// Number k of the benchmark's generator: 5^(13 k) s modulo 2^46.
+/// The k-th number of the benchmark's random generator: 5^(13 k) s modulo 2^46.
 double random_number(std::uint64_t k) {
   std::uint64_t mask = (std::uint64_t{1} << 46U) - 1, power = 1220703125, x = 314159265;
   for (; k > 0; k /= 2, power = power * power & mask)
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   const auto& c = classes[wanted == "A" ? 2 : wanted == "W" ? 1 : 0];
   // [steps]
   auto p = everyone.partition<4, 1, 1>();
-  auto transform = fourier_transform<0, 1, 2>(p);  // the layout of the spectrum is left to the kernel
+  auto transform = fourier_transform<0, 1, 2>(p);  // the kernel chooses the layout of the spectrum
   const std::size_t nz = c.points[0], ny = c.points[1], nx = c.points[2];
   const extents points(nz, ny, nx);
   auto inverse = transform.inverse(points);
@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
   double off = 0;
   for (std::size_t t = 1; t <= 6; ++t) {
     const auto v = inverse(waves * xt::exp(decay * static_cast<double>(t)));
-    // the sum of 1024 elements: each worker adds those of its slab
+    // the sum of 1024 elements: each worker adds the elements of its slab
     const auto mine = balanced_part(nz, 4, everyone.id());
     number sum = 0;
     for (std::size_t j = 1; j <= 1024; ++j)

@@ -21,7 +21,7 @@ struct sums {
   double energy, enstrophy;
 };
 
-/// The energy and the enstrophy after each step, on n x n x n points.
+/// The energy and the enstrophy of the flow after each step, on n x n x n points.
 std::vector<sums> run(const dynamic_partition<3>& p, std::size_t n, std::size_t steps) {
   const periodic_box<3> box{{n, n, n}};
   const extents points(n, n, n), half(n, n, n / 2 + 1);
@@ -33,7 +33,7 @@ std::vector<sums> run(const dynamic_partition<3>& p, std::size_t n, std::size_t 
   const auto inverse = transform.inverse(points);
   const auto u = velocity([](double x, double y, double z) { return std::sin(x) * std::cos(y) * std::cos(z); });
   const auto v = velocity([](double x, double y, double z) { return -std::cos(x) * std::sin(y) * std::cos(z); });
-  const auto [u_waves, v_waves, w_waves] = transform(u, v, 0.0 * u);  // one exchange
+  const auto [u_waves, v_waves, w_waves] = transform(u, v, 0.0 * u);  // moves three fields in one exchange
   // [/setup]
   const auto p_half = transform.result_partition(points);
   const auto of_waves = [&](auto f) {
@@ -43,7 +43,7 @@ std::vector<sums> run(const dynamic_partition<3>& p, std::size_t n, std::size_t 
   for (std::size_t d = 0; d < 3; ++d) k[d] = of_waves([&](const auto& i) { return box.wave(d, i[d]); });
   const xt::xtensor<double, 3> square = of_waves([&](const auto& i) { return box.square(i); });
   const xt::xtensor<double, 3> kept = of_waves([&](const auto& i) { return box.is_low(i) ? 1.0 : 0.0; });
-  // half of a spectrum: waves whose conjugates it leaves out count twice, and 1/2 of the mean square is the energy
+  // half of a spectrum lacks the conjugates of some waves, which count twice; the energy is half of the mean square
   const xt::xtensor<double, 3> counted =
       of_waves([&](const auto& i) { return (i[2] == 0 || 2 * i[2] == n ? 0.5 : 1.0) / std::pow(double(n), 6); });
   const auto curl_of = [&](const waves& a) -> waves {
@@ -51,7 +51,7 @@ std::vector<sums> run(const dynamic_partition<3>& p, std::size_t n, std::size_t 
     return {i * (k[1] * a[2] - k[2] * a[1]), i * (k[2] * a[0] - k[0] * a[2]), i * (k[0] * a[1] - k[1] * a[0])};
   };
   // [change]
-  // du/dt = u x curl u - grad(pressure) + nu Laplacian u: products point by point, everything else wave by wave
+  // du/dt = u x curl u - grad(pressure) + nu Laplacian u: products are computed by point, all other terms by wave
   const auto change = [&](const waves& a) -> waves {
     const waves curl = curl_of(a);
     const auto [ax, ay, az] = inverse(a[0], a[1], a[2]);
@@ -66,7 +66,7 @@ std::vector<sums> run(const dynamic_partition<3>& p, std::size_t n, std::size_t 
     return {a[0] + by * b[0], a[1] + by * b[1], a[2] + by * b[2]};
   };
   const auto half_of_squares = [&](const waves& a) {
-    std::int64_t sum = 0;  // in units of 2^-58: sums of integers do not depend on their order
+    std::int64_t sum = 0;  // counts units of 2^-58, because sums of integers do not depend on their order
     for (const auto& one : a)
       for (std::size_t j = 0; j < one.size(); ++j)
         sum += std::llround(std::ldexp(counted.data()[j] * std::norm(one.data()[j]), 58));
@@ -75,7 +75,7 @@ std::vector<sums> run(const dynamic_partition<3>& p, std::size_t n, std::size_t 
 
   waves now{u_waves, v_waves, w_waves};
   std::vector<sums> all{{half_of_squares(now), half_of_squares(curl_of(now))}};
-  for (std::size_t step = 0; step < steps; ++step) {  // Runge and Kutta, order 4
+  for (std::size_t step = 0; step < steps; ++step) {  // the Runge-Kutta method of order 4
     const waves a = change(now), b = change(moved(now, dt / 2, a)), c = change(moved(now, dt / 2, b));
     const waves d = change(moved(now, dt, c));
     now = moved(moved(moved(moved(now, dt / 6, a), dt / 3, b), dt / 3, c), dt / 6, d);
@@ -87,7 +87,7 @@ std::vector<sums> run(const dynamic_partition<3>& p, std::size_t n, std::size_t 
 int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   world everyone;
-  // 44_taylor_green 128 100: points along each dimension, and steps
+  // the arguments are the number of points along each dimension and the number of steps
   const std::size_t n = argc > 1 ? std::stoul(argv[1]) : 32, steps = argc > 2 ? std::stoul(argv[2]) : 6;
   const auto all = run(everyone.partition<2, 2, 1>().as_dynamic(), n, steps);
 
@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
     else if (n <= 32) std::cout << "The run on one worker differs by " << off_one << ".\n";
     std::cout << "Look at: a change of three velocities takes three exchanges, two back and one there.\n";
   }
-  // FFTW may transform a line of 27 numbers, for example, in two ways, for blocks of different shapes
+  // FFTW may choose two algorithms for lines of one length (27 numbers, for example) in blocks of different shapes
   const bool right = off_balance < 1e-4 && off_one <= (argc > 1 ? 1e-13 : 0) && std::abs(all[0].energy - 0.125) < 1e-14;
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,4 +1,4 @@
-// Particles that move between the workers that own the parts of a ring, and the median of their speeds, on 4 workers.
+// Particles move between the workers that own the parts of a ring; their speeds are sorted, on 4 workers.
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -8,11 +8,11 @@
 #include <vector>
 
 using namespace partita;
-using particles = xt::xtensor<double, 2>;  // a row each: position in [0, 1), speed, number
+using particles = xt::xtensor<double, 2>;  // each row is a particle: its position in [0, 1), its speed and its number
 
 constexpr std::size_t each = 1000, steps = 50;
 
-/// The worker that owns the part of the ring with a position.
+/// The worker that owns the part of the ring that contains a position.
 std::size_t owner(const world& everyone, double position) {
   return static_cast<std::size_t>(position * static_cast<double>(everyone.size())) % everyone.size();
 }
@@ -35,10 +35,10 @@ int main(int argc, char** argv) {
     std::vector<std::size_t> receivers;
     for (std::size_t j = 0; j < own.shape(0); ++j) {
       own(j, 0) += own(j, 1);
-      own(j, 0) -= std::floor(own(j, 0));  // the ring
+      own(j, 0) -= std::floor(own(j, 0));  // positions on a ring
       receivers.push_back(owner(everyone, own(j, 0)));
     }
-    own = send_to(everyone, receivers)(own);  // as many rows as arrive
+    own = send_to(everyone, receivers)(own);  // the result has the rows that arrive
     // [/step]
     for (const std::size_t to : receivers) moved += to == everyone.id() ? 0 : 1;
   }
@@ -46,10 +46,10 @@ int main(int argc, char** argv) {
   // [sorted]
   const xt::xtensor<double, 1> speeds = xt::abs(xt::view(own, xt::all(), 1));
   const double median = quantile(everyone, speeds, {0.5})(0);
-  const auto fastest = sort(everyone, speeds, {.descending = true});  // worker 0 has the fastest ones
+  const auto fastest = sort(everyone, speeds, {.descending = true});  // worker 0 gets the greatest speeds
   // [/sorted]
 
-  // check: every particle is where its speed has brought it, once, and on the worker that owns its place
+  // check: every particle exists once, at the position that follows from its speed, on the owner of the position
   const xt::xtensor<double, 1> numbers = xt::view(own, xt::all(), 2);
   const auto in_order = sort(everyone, numbers, {.length = each});
   bool right = true;

@@ -1,4 +1,4 @@
-// The NAS benchmark CG, class S: an eigenvalue of a random sparse matrix by conjugate gradients, on 4 workers.
+// The NAS benchmark CG of class S: an eigenvalue of a random sparse matrix by conjugate gradients, on 4 workers.
 #include <cmath>
 #include <cstdlib>
 #include <iomanip>

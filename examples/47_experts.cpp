@@ -1,4 +1,4 @@
-// A mixture of experts that are cut over the workers: each token goes to its expert and returns, on 4 workers.
+// A mixture of experts that are distributed over the workers: each token is sent to its expert and back, on 4 workers.
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -13,13 +13,13 @@ using rows = xt::xtensor<double, 2>;
 constexpr std::size_t tokens = 240, width = 8, experts = 6, steps = 20;
 constexpr double rate = 0.5;
 
-/// Row i of a matrix of fixed numbers between -1 and 1.
+/// Row i of a matrix whose numbers, between -1 and 1, are functions of their index.
 xt::xtensor<double, 1> numbers(std::size_t i, std::size_t count, double salt) {
   return xt::sin((static_cast<double>(i) + salt) * xt::arange<double>(1, static_cast<double>(count) + 1));
 }
 
-/// Trains on tokens and experts that are cut over the workers. Returns the weights of the gate, which all workers have,
-/// and the loss before and after.
+/// Trains on tokens and experts that are distributed over the workers. Returns the weights of the gate, which all
+/// workers have, and the loss before and after the training.
 std::pair<rows, std::pair<double, double>> train(const world& everyone) {
   const interval mine = balanced_part(tokens, everyone.size(), everyone.id());
   const std::size_t n = mine.size();
@@ -29,7 +29,8 @@ std::pair<rows, std::pair<double, double>> train(const world& everyone) {
     xt::row(wanted, static_cast<std::ptrdiff_t>(t)) = xt::abs(xt::row(x, static_cast<std::ptrdiff_t>(t)));
   }
   for (std::size_t i = 0; i < width; ++i) xt::row(gate, static_cast<std::ptrdiff_t>(i)) = numbers(i, experts, 0.1);
-  std::vector<rows> weights(experts, rows(xt::zeros<double>({width, width})));  // those of this worker are used
+  std::vector<rows> weights(
+      experts, rows(xt::zeros<double>({width, width})));  // the worker uses the weights of its experts only
   for (std::size_t e = 0; e < experts; ++e)
     for (std::size_t i = 0; i < width; ++i)
       xt::row(weights[e], static_cast<std::ptrdiff_t>(i)) = 0.3 * numbers(e * width + i, width, 0.7);
@@ -49,7 +50,7 @@ std::pair<rows, std::pair<double, double>> train(const world& everyone) {
     rows computed = xt::zeros_like(arrived);
     for (std::size_t e = to_experts.experts().start; e < to_experts.experts().stop; ++e)
       of_expert(computed, e) = einsum<"tj,ij->ti">(of_expert(arrived, e), weights[e]);
-    const rows y = to_experts.combine(computed, weight);  // of each token, on its worker
+    const rows y = to_experts.combine(computed, weight);  // every token gets its result on its own worker
     // [/layer]
 
     const rows off = y - wanted, dy = 2.0 / tokens * off;
@@ -59,7 +60,7 @@ std::pair<rows, std::pair<double, double>> train(const world& everyone) {
     for (std::size_t e = to_experts.experts().start; e < to_experts.experts().stop; ++e)
       weights[e] -= rate * einsum<"ti,tj->ij">(of_expert(d_computed, e), of_expert(arrived, e));
     // [/gradient]
-    rows scores = xt::zeros<double>({n, experts});  // the gradient of softmax, of which one element is used
+    rows scores = xt::zeros<double>({n, experts});  // the gradient of one element of softmax
     for (std::size_t t = 0; t < n; ++t)
       for (std::size_t e = 0; e < experts; ++e)
         scores(t, e) = weight(t) * ((e == chosen(t) ? 1 : 0) - share(t, e)) * d_weight(t);

@@ -1,4 +1,4 @@
-// A graph network trained on a graph whose nodes and edges are cut over the workers, on 4 workers.
+// Trains a graph network on a graph whose nodes and edges are distributed over the workers, on 4 workers.
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -15,7 +15,7 @@ using rows = xt::xtensor<double, 2>;
 constexpr std::size_t nodes = 300, edges = 1200, width = 6, steps = 100;
 constexpr double rate = 1;
 
-/// All workers have the weights, and subtract the sum of the gradients of their nodes.
+/// Subtracts the gradient of the weights, which all workers have; the gradient is summed over the nodes of all workers.
 void step(const world& everyone, rows& weights, const rows& gradient) {
   std::vector<double> sums(gradient.begin(), gradient.end());
   sums = sum_over(everyone, sums);
@@ -23,10 +23,10 @@ void step(const world& everyone, rows& weights, const rows& gradient) {
 }
 
 // [layer]
-/// Adds up what each node is and the mean of the nodes that have an edge to it, with weights.
+/// A layer: a weighted sum of the features of each node and of the mean features of the nodes with an edge to it.
 struct graph_layer {
-  const index_exchange& sources;  // a row of a node for each edge of this worker
-  const segments& targets;        // the edges by the nodes that they lead to
+  const index_exchange& sources;  // gets the source node of each edge
+  const segments& targets;        // groups the edges by their target nodes
   rows own, near, h{}, mean{}, z{};
 
   rows operator()(const rows& x) {
@@ -44,7 +44,7 @@ struct graph_layer {
 };
 // [/layer]
 
-/// A matrix of fixed numbers between -0.5 and 0.5.
+/// A matrix whose numbers, between -0.5 and 0.5, are functions of their index.
 rows numbers(std::size_t first, std::size_t count, double salt) {
   rows x = xt::zeros<double>({count, width});
   for (std::size_t i = 0; i < count; ++i)
@@ -53,12 +53,12 @@ rows numbers(std::size_t first, std::size_t count, double salt) {
   return x;
 }
 
-/// Trains two layers to give what two layers with other weights give. Returns the loss before and after.
+/// Trains two layers to give the result of two layers with other weights. Returns the loss before and after.
 std::pair<double, double> train(const world& everyone) {
   // [graph]
   const interval mine = balanced_part(nodes, everyone.size(), everyone.id()),
                  own_edges = balanced_part(edges, everyone.size(), everyone.id());
-  std::vector<std::size_t> from, to;  // of the edges of this worker: any edges, wherever their nodes are
+  std::vector<std::size_t> from, to;  // the nodes of this worker's edges, which any workers may own
   std::minstd_rand random(1);
   for (std::size_t e = 0; e < edges; ++e) {
     const std::size_t a = random() % nodes, b = e < nodes ? e : random() % nodes;

@@ -11,14 +11,14 @@
 #include <utility>
 
 using namespace partita;
-using fields = xt::xtensor<double, 4>;  // of sample, channel, x, y
+using fields = xt::xtensor<double, 4>;  // the dimensions are sample, channel, x, y
 using tensor = sharded_tensor<double>;
 
 constexpr std::size_t n = 16, samples = 16, channels = 6, modes = 4, steps = 60;
 
 // [layer]
-/// The longest waves of all channels are mixed by complex weights, one matrix for each wave; what is left of the field
-/// is mixed point by point.
+/// A layer: complex weights, one matrix for each wave, mix the channels of the longest waves; real weights mix the
+/// channels of the field point by point.
 const auto fourier_layer = [](const auto& v, const auto& low, const auto& high, const auto& local) {
   const auto waves = rfft(v, dimensions<2, 3>);
   const auto rising = slice(waves, dimensions<2, 3>, {0, modes}, {0, modes});
@@ -38,7 +38,7 @@ const auto network = [](const auto& u, const auto& lift, const auto& low_1, cons
 };
 // [/network]
 
-/// Smooth random fields, the same ones on all workers.
+/// Smooth random fields, which are the same on all workers.
 fields initial_fields() {
   fields u = xt::zeros<double>({samples, std::size_t(1), n, n});
   std::minstd_rand random(5);
@@ -71,10 +71,10 @@ fields solution(fields u) {
   return u;
 }
 
-/// The first and the last loss of a network that is trained with the layouts of this mesh.
+/// The first and the last loss of a network that is trained on a given mesh.
 std::pair<double, double> train(const world& everyone, const mesh& m, const fields& u, const fields& wanted) {
   // [layouts]
-  const sharding cut = m.layout("data", "", "space", "");  // samples and points along x are cut; weights are whole
+  const sharding cut = m.layout("data", "", "space", "");  // samples and x are sharded
   const tensor x = shard(everyone, cut, u), y = shard(everyone, cut, wanted);
   // [/layouts]
   double salt = 0;
@@ -88,7 +88,7 @@ std::pair<double, double> train(const world& everyone, const mesh& m, const fiel
   };
   constexpr std::size_t c = channels, k = modes, one = 1;
   const auto waves = [&] { return weights(0.2, c, c, k, k); };  // real or imaginary parts
-  // braces: each of them is made before the next one, with any compiler
+  // braces make each initialiser before the next one, with any compiler
   auto parameters = std::tuple{weights(1, one, c),
                                waves(),
                                waves(),

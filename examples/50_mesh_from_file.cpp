@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   const world everyone;
   const std::string path = argc > 1 ? argv[1] : DIGITS_DATA "/mesh.mtx";
   // [load]
-  const auto a = load_matrix_market<double>(path, everyone);  // symmetric, positive definite
+  const auto a = load_matrix_market<double>(path, everyone);  // the matrix is symmetric and positive definite
   const values wanted =
       xt::sin(xt::arange<double>(static_cast<double>(a.columns().start), static_cast<double>(a.columns().stop)));
   const values b = a(wanted);

@@ -1,4 +1,4 @@
-// A Fourier neural operator that computes a field in space and time from its first moment, in any layout, on 4 workers.
+// A Fourier neural operator that predicts a field in space and time from its first moment, in any layout, on 4 workers.
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
@@ -11,15 +11,15 @@
 #include <vector>
 
 using namespace partita;
-using fields = xt::xtensor<double, 6>;  // of sample, channel, x, y, z, t
+using fields = xt::xtensor<double, 6>;  // the dimensions are sample, channel, x, y, z, t
 using tensor = sharded_tensor<double>;
 
 constexpr std::size_t n = 6, moments = 5, samples = 2, channels = 3, modes = 3, steps = 18;
 constexpr double two_pi = 2 * std::numbers::pi;
 
 // [layer]
-/// The spectrum along x, y, z and t of all channels is truncated to its longest waves. They are mixed by complex
-/// weights, one matrix for each wave, and padded with zeros; what is left of the field is mixed point by point.
+/// A layer: the spectrum along x, y, z and t is truncated to its longest waves. Complex weights, one matrix for each
+/// wave, mix the channels of these waves; real weights mix the channels of the field point by point.
 const auto fourier_layer = [](const auto& v, const auto& weights, const auto& local) {
   constexpr auto all = dimensions<2, 3, 4, 5>;
   const auto waves = resize_half_spectrum(rfft(v, all), all, moments, modes, modes, modes, modes);
@@ -35,8 +35,8 @@ const auto network = [](const auto& u, const auto& lift, const auto& waves_1, co
   return einsum<"bixyzt,io->boxyzt">(fourier_layer(v, waves_2, local_2), project);
 };
 
-/// Waves of random amplitudes that travel with the velocity (1, 0.5, 0.25) and decay, at all moments; the same ones on
-/// all workers. What the network is given is the first moment, once for each moment, and the time.
+/// Waves of random amplitudes, the same on all workers, that travel with the velocity (1, 0.5, 0.25) and decay, at all
+/// moments. The input of the network is the first moment, repeated for each moment, and the time.
 std::pair<fields, fields> problem() {
   fields given = xt::zeros<double>({samples, std::size_t(2), n, n, n, moments});
   fields wanted = xt::zeros<double>({samples, std::size_t(1), n, n, n, moments});
@@ -77,7 +77,7 @@ std::pair<double, double> train(const world& everyone, const sharding& layout, c
   };
   constexpr std::size_t c = channels, k = modes, one = 1, two = 2;
   const auto waves = [&] { return weights(0.2, c, c, k, k, k, k / 2 + 1); };  // real or imaginary parts
-  // braces: each of them is made before the next one, with any compiler
+  // braces make each initialiser before the next one, with any compiler
   auto parameters =
       std::tuple{weights(1, two, c),  waves(), waves(), weights(0.4, c, c), waves(), waves(), weights(0.4, c, c),
                  weights(0.4, c, one)};
@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
   const world everyone;
   const auto [given, wanted] = problem();
   const mesh m{axis{"a", 2}, axis{"b", 2}};
-  // sample, channel, x, y, z, t
+  // the layouts of sample, channel, x, y, z, t
   const std::vector<std::pair<const char*, sharding>> layouts{
       {"samples and x", m.layout("a", "", "b", "", "", "")},
       {"x and y", m.layout("", "", "a", "b", "", "")},

@@ -1,4 +1,4 @@
-// Where was the bang? Finds the source of a wave from what a few rows of receivers heard, by its adjoint, on 4 workers.
+// Finds the source of a wave from the records of a few rows of receivers, by gradient descent, on 4 workers.
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   const world everyone;
   // [layout]
   const mesh m{axis{"rows", 2}, axis{"columns", 2}};
-  const sharding cut = m.layout("", "", "rows", "columns");  // any other layout gives the same
+  const sharding cut = m.layout("", "", "rows", "columns");  // any other layout gives the same result
   // [/layout]
   const auto field = [&](auto f) {
     return shard<double>(everyone, cut, {1, 1, side, side},
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   const auto bang = field([](double i, double j) { return std::exp(-((i - 8) * (i - 8) + (j - 12) * (j - 12)) / 6); });
 
   // [wave]
-  const auto pulse = [](std::size_t i) {  // how loud the source is in step i
+  const auto pulse = [](std::size_t i) {  // the strength of the source in step i
     const double t = (double(i) - 6) / 3;
     return (1 - 2 * t * t) * std::exp(-t * t);
   };
@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
       std::tuple{at_rest, at_rest}, steps);
 
   // [misfit]
-  const auto misfit = [&](const auto& source) {  // the state is the wave now and before, and the misfit so far
+  const auto misfit = [&](const auto& source) {  // the state is the wave, the wave before, and the misfit so far
     const auto step = [&](std::size_t i, const auto& state, const auto& s) {
       const auto& [now, before, wrong] = state;
       const auto later = next(i, now, before, s);
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   for (int round = 0; round < 6; ++round) {
     const auto [wrong, gradients] = value_and_gradient(misfit, guess);
     const auto& gradient = std::get<0>(gradients);
-    // the misfit is quadratic in the source: its values at two places give the best length of a step
+    // the misfit is a quadratic function of the source: its values at two points give the best length of a step
     const double slope = sum(square(gradient)).number();
     const double along = misfit(subtract(guess, gradient)).number();
     const double curvature = along - wrong + slope;
@@ -75,7 +75,8 @@ int main(int argc, char** argv) {
       kept = tape_holds().most_bytes;
       first = wrong;
       const double forward = misfit(add(guess, gradient)).number();
-      slope_error = std::abs((forward - along) / 2 - slope) / slope;  // exact for a quadratic function
+      slope_error =
+          std::abs((forward - along) / 2 - slope) / slope;  // central differences are exact for a quadratic function
     }
     guess = subtract(guess, multiply(gradient, slope / (2 * curvature)));
     value = wrong;

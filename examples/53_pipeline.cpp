@@ -1,4 +1,4 @@
-// A network of four stages on four groups of workers: micro-batches pass through them in a pipeline, on 4 workers.
+// A pipeline: micro-batches pass through the four stages of a network on four groups of workers, on 4 workers.
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
@@ -24,7 +24,7 @@ int main() {
   const std::size_t of_stage = everyone.size() / stages;
 
   // [stages]
-  // Each stage has workers of its own, and cuts its micro-batch over them.
+  // Each stage has workers of its own, over which its micro-batches are sharded.
   const mesh m{axis{"data", of_stage}};
   const sharding cut = m.layout("data", ""), whole = m.layout("", "");
   const auto layer = [](const auto& x, const auto& w) { return tanh(matmul(x, w)); };
@@ -36,7 +36,7 @@ int main() {
                         return trace(layer, spec(cut, {n, width}), spec(whole, {width, width}));
                       },
                       where});
-    else  // the last stage compares with the targets
+    else  // the last stage computes the loss
       list.push_back({[=](std::size_t n) {
                         const auto loss = [n](const auto& x, const auto& targets, const auto& w) {
                           const auto wrong = subtract(matmul(x, w), targets);
@@ -69,7 +69,7 @@ int main() {
     const auto gradients = step.gradients();
     for (std::size_t s = 0; s < stages; ++s)
       weights[s][0] = subtract(weights[s][0], reshard(gradients[s][0], weights[s][0].layout()) * 0.1);
-    // the loss is on the last stage; bring it to all workers to print it
+    // the loss is on the last stage; a reshard copies it to all workers
     const mesh all{axis{"workers", everyone.size()}};
     last = reshard(loss, placed_mesh(all), all.layout()).number();
     if (k == 0) first = last;

@@ -1,4 +1,4 @@
-// Trains a transformer block whose weights are gathered while something else is computed, on 4 workers.
+// Trains a transformer block that gathers its weights while it computes, on 4 workers.
 //
 // Usage: pending_movements [FILE]
 //
@@ -23,7 +23,7 @@ using tensor = sharded_tensor<double>;
 constexpr std::size_t batch = 8, positions = 8, width = 16, heads = 4, hidden = 32, steps = 30;
 
 // [block]
-/// Attention and a feed-forward network on x [batch, positions, width], and how far the result is from the targets.
+/// The loss of attention and a feed-forward network on x [batch, positions, width]: the distance from the targets.
 const auto loss = [](const auto& x, const auto& targets, const auto& scale, const auto& shift, const auto& q,
                      const auto& k, const auto& v, const auto& o, const auto& up, const auto& down) {
   const auto n = normalise(x, scale, shift);
@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
   const std::vector<std::size_t> weights{2, 3, 4, 5, 6, 7, 8, 9};
   const auto train = [&](const schedule_options& options, timetable& times) {
     auto step = program.bind<double>(everyone, weights, options);
-    times = step.timetable();  // estimated; step.measured() has the times of the last step
+    times = step.timetable();  // step.measured() has measured times
     std::vector<tensor> w = all;
     std::vector<double> values;
     for (std::size_t t = 0; t < steps; ++t) {

@@ -1,4 +1,4 @@
-// Sample sort: each key goes to its bucket, whose bounds a sample of the keys gives; one bucket a worker, on 4 workers.
+// Sample sort: each worker sorts one bucket of the keys, and a sample gives the bounds of the buckets, on 4 workers.
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -26,16 +26,16 @@ int main(int argc, char** argv) {
   const keys sample = xt::view(own, xt::range(0, each, every));
   std::vector<double> shares;
   for (std::size_t k = 1; k < P; ++k) shares.push_back(static_cast<double>(k) / static_cast<double>(P));
-  const keys bounds = quantile(everyone, sample, shares);  // the same on all workers
+  const keys bounds = quantile(everyone, sample, shares);  // all workers get the same bounds
 
   std::vector<std::size_t> buckets;
   for (const double key : own)
     buckets.push_back(static_cast<std::size_t>(std::upper_bound(bounds.begin(), bounds.end(), key) - bounds.begin()));
-  keys bucket = send_to(everyone, buckets)(own);  // as many keys as arrive
+  keys bucket = send_to(everyone, buckets)(own);  // the keys that arrive
   std::sort(bucket.begin(), bucket.end());
   // [/sort]
 
-  // check: these are the keys that an exact sort has here, and no bucket is much larger than another one
+  // check: the buckets contain the keys in the order of an exact sort, and no bucket is much larger than another
   const keys exact = sort(everyone, own, {.length = bucket.size()});
   const double wrong = sum_over(everyone, bucket == exact ? 0.0 : 1.0),
                largest = maximum_over(everyone, static_cast<double>(bucket.size()));

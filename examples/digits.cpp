@@ -14,9 +14,9 @@
 using namespace partita;
 
 namespace {
-constexpr std::size_t train = 1440;  // rows 0..1439 of the file are for training, the rest for testing
+constexpr std::size_t train = 1440;  // images 0 to 1439 of the file are for training, all others for testing
 
-/// The images `first` to `last` as rows of 64 pixels in [0, 1] on worker 0; a block of zero volume on the others.
+/// The images `first` to `last` as rows of 64 pixels in [0, 1] on worker 0; zero volume on all other workers.
 xt::xtensor<double, 2> images_of(const world& everyone, const std::string& data, std::size_t first, std::size_t last) {
   if (everyone.id() != 0) return zero_volume<double, 2>(last - first);
   const auto pixels = xt::load_npy<std::uint8_t>(data + "/digits_images_u8.npy");
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   const std::string data = argc > 1 ? argv[1] : DIGITS_DATA;
   world everyone;
 
-  // the weights are on f_out x f_in workers, a grid as square as possible: 2 x 2 on four workers
+  // the weights are on a grid of f_out x f_in workers that is as square as possible: 2 x 2 on four workers
   std::size_t f_out = 1;
   for (std::size_t f = 1; f * f <= everyone.size(); ++f)
     if (everyone.size() % f == 0) f_out = f;

@@ -25,7 +25,7 @@ struct image_set {
   images train{}, test{};
   std::size_t side = 28;
   double brightest = 255;
-  bool small = false;  ///< whether these are the digits
+  bool small = false;  ///< whether the images are the digits
 };
 
 /// The bytes of a file, or the unpacked bytes of the gzip file beside it; empty if neither exists.
@@ -67,7 +67,8 @@ inline image_set digits_of(const std::string& folder) {
   };
   return {"digits", cut(0, train), cut(train, labels.size()), 8, 16, true};
 }
-/// The images in a folder; without a folder, those of Debian's dataset-fashion-mnist if installed, else the digits.
+/// The images in a folder. Without a folder, the images of Debian's dataset-fashion-mnist if it is installed, or else
+/// /// the digits.
 inline image_set images_in(const std::string& given) {
   const std::string folder = given.empty() ? "/usr/share/datasets/fashion-mnist" : given;
   for (const char* end : {"", ".gz"})

@@ -21,7 +21,7 @@ struct benchmark_class {
 inline constexpr benchmark_class classes[] = {
     {"S", 1400, 7, 10, 8.5971775078648}, {"W", 7000, 8, 12, 10.362595087124}, {"A", 14000, 11, 20, 17.130235054029}};
 
-/// The benchmark's generator: x = 5^13 x modulo 2^46.
+/// The random generator of the benchmark: x = 5^13 x modulo 2^46.
 class generator {
  public:
   double operator()() {
@@ -58,7 +58,8 @@ inline sparse_vector next_vector(generator& random, const benchmark_class& c, st
   return v;
 }
 
-/// The matrix is a sum of outer products of sparse vectors. The workers make them in turn, wherever their rows are.
+/// This worker's share of the entries of the matrix, which is a sum of outer products of sparse vectors. The workers
+/// /// make the products in turn; any worker may own their rows.
 // [matrix]
 inline std::vector<partita::triplet<double>> entries_of(const benchmark_class& c, std::size_t workers, std::size_t id) {
   generator random;

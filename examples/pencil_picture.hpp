@@ -1,4 +1,4 @@
-// The layouts of a transform of three dimensions as a picture: what each worker holds, and along which lines it
+// A picture of the layouts of a three-dimensional transform: the block of each worker, and the lines that the worker
 // transforms.
 #pragma once
 
@@ -20,7 +20,7 @@ class drawn_box {
         wide_(width * static_cast<px>(block.shape()[2])),
         high_(width * static_cast<px>(block.shape()[1])),
         depth_(width * static_cast<px>(block.shape()[0]) / 2) {
-    // parts lie apart, and part 0 along dimension 0 is in front
+    // the blocks are drawn apart, and part 0 along dimension 0 is in front
     const auto place = [&](std::size_t d, px scale) {
       return scale * static_cast<px>(block.start[d]) + gap * static_cast<px>(part[d]);
     };
@@ -28,7 +28,7 @@ class drawn_box {
     x_ = left + behind + place(2, width);
     y_ = top + into_page - behind + place(1, width);
   }
-  /// Draws three faces, and on them the lines along dimension `along`.
+  /// Draws three faces of a block, and on them the lines along dimension `along`.
   void draw(const partita::colour& c, std::size_t along) {
     for (px k = depth_; k > 0; --k) on_.rectangle(x_ + k, y_ - k, wide_, high_, {c.fill, c.fill});
     on_.rectangle(x_, y_, wide_, high_, c);
@@ -46,14 +46,15 @@ class drawn_box {
   }
 
  private:
-  static constexpr px width = 16, gap = 22, into_page = 80;  // of an element, between blocks, and of all blocks
+  static constexpr px width = 16, gap = 22,
+                      into_page = 80;  // the size of an element, the gap between blocks, and the depth
   drawing& on_;
   px wide_, high_, depth_, x_, y_;
 
   void edge(px x, px y, const char* ink) { on_.line(x, y, x + depth_, y - depth_, ink); }
 };
 
-/// The layouts of the plan side by side, with the moves between them.
+/// Draws the layouts of the plan side by side, with the moves between them.
 inline partita::long_text to_svg(const partita::fourier_plan<3>& plan) {
   using partita::long_text;
   drawing on;
@@ -70,7 +71,7 @@ inline partita::long_text to_svg(const partita::fourier_plan<3>& plan) {
     const std::size_t count = step.grid[0] * step.grid[1] * step.grid[2];
     workers = count > workers ? count : workers;
     px end = left;
-    for (std::size_t nearer = step.grid[0]; nearer-- > 0;)  // from the back to the front
+    for (std::size_t nearer = step.grid[0]; nearer-- > 0;)  // blocks are drawn from the back to the front
       for (std::size_t place = 0; place < count; ++place) {
         const auto part = partita::index_of(place, step.grid);
         if (part[0] != nearer) continue;
