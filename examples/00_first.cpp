@@ -13,9 +13,9 @@ int main(int argc, char** argv) {
   auto columns = everyone.partition(extents(1, everyone.size()));  // later each worker holds some columns
 
   const auto x = block_from(rows, extents<8, 6>{}, [](auto i, auto j) { return 10 * i + j; });
-  repartition turn(rows, columns);
-  const auto y = turn(x);             // every element goes to the worker that holds its column
-  const auto back = turn.adjoint(y);  // the adjoint moves every element back to its row
+  repartition to_columns(rows, columns);
+  const auto y = to_columns(x);             // every element goes to the worker that holds its column
+  const auto back = to_columns.adjoint(y);  // the adjoint moves every element back to its row
 
   std::ostringstream line;
   line << "worker " << everyone.id() << " held " << x.shape(0) << " rows and now holds " << y.shape(1)

@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   // [derived]
   auto column = p_x.subset<2>(workers{1, 4});  // the workers at places 1 and 4 of p_x
   auto flat = p_x.reshape<1, 1, 6>();          // the workers of p_x with other extents
-  auto either = united(p_y, column);           // the workers of p_y, then those of column that are not in p_y
+  auto p_union = united(p_y, column);          // the workers of p_y, then those of column that are not in p_y
   // [/derived]
 
   // every worker, active or not, knows all partitions without communication: worker 0 prints them
@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
     std::cout
         << "Look at: the workers of p_z are in the order of their list, and every worker knows all partitions\n"
         << "without a message. 7 rows over 2 workers are divided into 4 and 3: the first workers hold one more.\n";
-  bool right = p_x.size() == 6 && flat.size() == 6 && column.worker({1}) == 4 && either.size() == 4;
+  bool right = p_x.size() == 6 && flat.size() == 6 && column.worker({1}) == 4 && p_union.size() == 4;
   // [asked]
   if (p_z.active()) right = right && p_z.worker(p_z.index()) == everyone.id();
   // [/asked]

@@ -42,6 +42,6 @@ int main(int argc, char** argv) {
   const std::size_t column = p_y.index()[1];
   const xt::xtensor<double, 2> expected =
       (10.0 * static_cast<double>(column)) * xt::ones<double>({2 + column, 4 * column});
-  const bool summed = p_c.active() ? twice == 2.0 * expected : twice.shape(0) == 0;
-  return y == expected && same == expected && summed ? EXIT_SUCCESS : EXIT_FAILURE;
+  const bool sums_are_right = p_c.active() ? twice == 2.0 * expected : twice.shape(0) == 0;
+  return y == expected && same == expected && sums_are_right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

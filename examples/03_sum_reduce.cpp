@@ -36,13 +36,13 @@ int main(int argc, char** argv) {
   // [overlap]
   auto later = rows.start(y);
   // compute something else here, but do not change y before finish()
-  const auto at_last = later.finish();
+  const auto sums = later.finish();
   // [/overlap]
   if (everyone.id() == 4) std::cout << rows.plan();
   if (everyone.id() == 0)
     std::cout
         << "Look at: the two numbers are equal. A sum over workers is the adjoint of a copy to workers, exactly;\n"
         << "the plan of worker 4 names the workers whose blocks are added.\n";
-  right = right && z == s.adjoint(x) && at_last == z && total == xt::xtensor<double, 1>{15, 150};
+  right = right && z == s.adjoint(x) && sums == z && total == xt::xtensor<double, 1>{15, 150};
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

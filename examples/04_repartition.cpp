@@ -38,14 +38,14 @@ int main(int argc, char** argv) {
   // [overlap]
   auto later = r.start(x);
   // compute something else while the boxes travel
-  const auto again = later.finish();
+  const auto overlapped = later.finish();
   // [/overlap]
 
   if (everyone.id() == 1)
     std::cout
         << "Look at: the plan was printed before any data was sent. Each line is a box of the 7 x 9 tensor; a box of\n"
         << "many short runs takes longer to pack than a box of few long runs.\n";
-  bool right = dx == x && again == y;
+  bool right = dx == x && overlapped == y;
   const auto after = decomposition<2>::balanced({7, 9}, {1, 3});
   if (p_y.active()) right = right && y == values_in(after.block(p_y.index()));
   return right ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -27,20 +27,20 @@ int main(int argc, char** argv) {
   // [/plan]
 
   // the same product, computed by one worker alone
-  double farthest = 0;
+  double own_error = 0;
   for (std::size_t n = 0; n < y.shape(0) && p_y.active(); ++n)
     for (std::size_t k = 0; k < y.shape(1); ++k) {
       double expected = 0;
       for (std::size_t j = 0; j < 16; ++j) expected += weight_at(4 * p_y.index()[1] + k, j) * x_at(n, j);
-      farthest = std::max(farthest, std::abs(y(n, k) - expected));
+      own_error = std::max(own_error, std::abs(y(n, k) - expected));
     }
   const all_reduce largest(everyone.partition<12>(), dimensions<0>, maximum);
-  const double worst = largest(xt::xtensor<double, 1>{farthest})(0);
+  const double largest_error = largest(xt::xtensor<double, 1>{own_error})(0);
   if (everyone.id() == 0)
-    std::cout << "Workers 4, 5 and 6 hold 4 of the 12 outputs each, off by " << worst << " at most.\n"
+    std::cout << "Workers 4, 5 and 6 hold 4 of the 12 outputs each, off by " << largest_error << " at most.\n"
               << "Look at: the weights are divided into 3 x 4 blocks and never move. x is copied down the columns of "
                  "workers, the\n"
               << "products are summed along the rows; the numbers are those of one worker.\n";
-  const bool right = farthest < 1e-12 && dx.shape(1) == (p_x.active() ? 4U : 0U);
+  const bool right = own_error < 1e-12 && dx.shape(1) == (p_x.active() ? 4U : 0U);
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

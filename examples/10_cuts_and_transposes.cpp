@@ -17,25 +17,26 @@ int main(int argc, char** argv) {
   auto rows = everyone.partition<4, 1>();
   auto square = everyone.partition<2, 2>();
   const auto a = block_from(rows, extents<10, 7>{}, a_at);  // this worker's rows of a matrix, from its global index
-  const auto dealt =
+  const auto cyclic =
       decomposition<2>::block_cyclic({10, 7}, {2, 2}, {3, 2});  // blocks of ScaLAPACK's MB = 3 and NB = 2
-  repartition deal(rows, square, to_cuts(dealt));
-  repartition collect(square, rows, from_cuts(dealt));  // a block's shape does not say which rows and columns it holds
-  const auto blocks = deal(a);                          // the layout that a library such as ScaLAPACK needs
-  const auto again = collect(blocks);                   // balanced rows, as a has
+  repartition to_cyclic(rows, square, to_cuts(cyclic));
+  repartition from_cyclic(square, rows,
+                          from_cuts(cyclic));        // a block's shape does not say which rows and columns it holds
+  const auto cyclic_block = to_cyclic(a);            // the layout that a library such as ScaLAPACK needs
+  const auto same_rows = from_cyclic(cyclic_block);  // balanced rows, as a has
   // [/cyclic]
 
   // [explicit]
-  repartition lighter(rows, rows, to_cuts(cut::at({1, 3, 3, 3}), cut::balanced(7, 1)));
-  const auto few = lighter(a);  // worker 0 gets one row, because it has other work
+  repartition to_uneven(rows, rows, to_cuts(cut::at({1, 3, 3, 3}), cut::balanced(7, 1)));
+  const auto uneven_rows = to_uneven(a);  // worker 0 gets one row, because it has other work
   // [/explicit]
 
   // [transpose]
-  repartition turn(rows, rows, permute<1, 0>);  // dimension 0 of the result is dimension 1 of a
-  const auto at = turn(a);                      // this worker's rows of the transpose, 7 x 10
-  const auto back = turn.adjoint(at);
+  repartition transposition(rows, rows, permute<1, 0>);  // dimension 0 of the result is dimension 1 of a
+  const auto a_transposed = transposition(a);            // this worker's rows of the transpose, 7 x 10
+  const auto back = transposition.adjoint(a_transposed);
   // [/transpose]
-  if (me == 1) std::cout << to_text(turn.plan(extents<10, 7>{}), sizeof(double));
+  if (me == 1) std::cout << to_text(transposition.plan(extents<10, 7>{}), sizeof(double));
 
   if (me == 1)
     std::cout
@@ -44,7 +45,7 @@ int main(int argc, char** argv) {
         << "written; every element is sent once.\n";
   const auto cuts = decomposition<2>{{cut::at({1, 3, 3, 3}), cut::balanced(7, 1)}};
   const auto transposed = [](std::size_t i, std::size_t j) { return a_at(j, i); };
-  const bool right = again == a && back == a && at == block_from(rows, extents<7, 10>{}, transposed) &&
-                     few == block_from(rows, cuts, a_at);
+  const bool right = same_rows == a && back == a && a_transposed == block_from(rows, extents<7, 10>{}, transposed) &&
+                     uneven_rows == block_from(rows, cuts, a_at);
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

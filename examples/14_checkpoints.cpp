@@ -9,22 +9,22 @@ using namespace partita;
 /// Computes up to step `last` on p: each step adds 1 to every element of w, whose initial value is zero. Resumes from
 /// the latest checkpoint if one exists. Returns this worker's block, and reports the step at which it began.
 template <class Extents>
-xt::xtensor<double, 2> compute(const partition<Extents>& p, std::uint64_t last, std::uint64_t& begun_at) {
+xt::xtensor<double, 2> compute(const partition<Extents>& p, std::uint64_t last, std::uint64_t& start_step) {
   const extents<6, 8> global_extents;
   const auto shape = decomposition<2>::balanced(global_extents.array(), p.grid().shape());
   xt::xtensor<double, 2> w = zero_volume<double, 2>();
   if (p.active()) w = xt::zeros<double>(shape.shape(p.index()));
-  begun_at = 0;
+  start_step = 0;
 
   // [resume]
   if (!checkpoint_steps("run", p.world()).empty()) {
     const checkpoint latest = load_checkpoint("run", p.world());
     w = latest.load<double, 2>("weight", p);  // loads onto the partition p, and verifies
-    begun_at = latest.step();
+    start_step = latest.step();
   }
   // [/resume]
 
-  for (std::uint64_t step = begun_at + 1; step <= last; ++step) {
+  for (std::uint64_t step = start_step + 1; step <= last; ++step) {
     w += 1.0;
     // [save]
     if (step % 10 == 0)

@@ -20,12 +20,12 @@ int main(int argc, char** argv) {
   // [/blocks]
 
   // [ranks]
-  xt::xarray<double> a = y;                // an array whose rank is known at run time
-  const auto from_any = b(as_rank<2>(a));  // refers to the memory of a: nothing is copied
+  xt::xarray<double> a = y;                         // an array whose rank is known at run time
+  const auto from_dynamic_rank = b(as_rank<2>(a));  // refers to the memory of a: nothing is copied
   std::vector<double> v(4, 1.0);
   all_sum_reduce sum(everyone.partition<4>(), dimensions<0>);
-  const auto of_vectors = sum(as_rank<1>(v));  // the sum is {4, 4, 4, 4}
-  const auto of_numbers = sum(as_rank<1>({2.0, 3.0}));
+  const auto sum_of_vectors = sum(as_rank<1>(v));  // the sum is {4, 4, 4, 4}
+  const auto sum_of_lists = sum(as_rank<1>({2.0, 3.0}));
   // [/ranks]
 
   // [memory]
@@ -37,17 +37,18 @@ int main(int argc, char** argv) {
   // [/memory]
 
   // [results]
-  const xt::xtensor<double, 2> own = b(x);  // copies the result out of the pool
-  const auto of_the_row = row.active() ? y : zero_volume<double, 2>();
+  const xt::xtensor<double, 2> copied = b(x);  // copies the result out of the pool
+  const auto block_of_row = row.active() ? y : zero_volume<double, 2>();
   // [/results]
 
-  const bool right = own == y && of_the_row.size() == (row.active() ? y.size() : 0) && xt::all(xt::equal(z, 2.0 * y)) &&
-                     from_any == y && of_vectors(3) == 4.0 && of_numbers(1) == 12.0 && square(1) == 4.0 &&
-                     by_columns(0, 1) == 1.0 && table.size() == (row.active() ? 4U : 0U);
+  const bool right = copied == y && block_of_row.size() == (row.active() ? y.size() : 0) &&
+                     xt::all(xt::equal(z, 2.0 * y)) && from_dynamic_rank == y && sum_of_vectors(3) == 4.0 &&
+                     sum_of_lists(1) == 12.0 && square(1) == 4.0 && by_columns(0, 1) == 1.0 &&
+                     table.size() == (row.active() ? 4U : 0U);
   if (everyone.id() == 0)
     std::cout
         << "Blocks came from a function of the global index, from xtensor arrays of both kinds, and from a vector.\n"
-        << "Look at: each worker gave a vector of four ones; their sum, " << of_vectors(3)
+        << "Look at: each worker gave a vector of four ones; their sum, " << sum_of_vectors(3)
         << ", came back on every worker.\n";
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -12,7 +12,7 @@ using field = xt::xtensor<double, 2>;
 constexpr std::size_t rows = 40, columns = 30, steps = 200;
 constexpr double rate = 0.2, pi = std::numbers::pi;
 
-double at_first(std::size_t i, std::size_t j) {
+double initial_heat(std::size_t i, std::size_t j) {
   return std::sin(2 * pi * static_cast<double>(i) / rows) * std::sin(pi * static_cast<double>(j + 1) / (columns + 1));
 }
 
@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   // [halo]
   auto p = everyone.partition<2, 2>();
   halo_exchange h(p, {.before = {1, 1}, .after = {1, 1}}, {boundary::periodic, boundary::zero});
-  const field x = block_from(p, extents<rows, columns>{}, at_first);
+  const field x = block_from(p, extents<rows, columns>{}, initial_heat);
   auto u = h(x), next = u;  // u holds this worker's cells, with one ghost on every side
   const auto cells = h.cells();
   // [/halo]
@@ -43,13 +43,13 @@ int main(int argc, char** argv) {
   // [/step]
 
   const double decay = std::pow(2 * pi / rows, 2) + std::pow(pi / (columns + 1), 2);
-  const double left = std::exp(-decay * rate * steps);  // the factor by which the amplitude must have decayed
+  const double remaining = std::exp(-decay * rate * steps);  // the factor by which the amplitude must have decayed
   bool right = cells.own.volume() == x.size();
   const auto check = [&](const auto& i) {
-    right = right && std::abs(u[cells.at(i[0], i[1])] - left * at_first(i[0], i[1])) < 0.005 * left;
+    right = right && std::abs(u[cells.at(i[0], i[1])] - remaining * initial_heat(i[0], i[1])) < 0.005 * remaining;
   };
   for_interior(cells, check);
   for_border(cells, check);
-  if (everyone.id() == 0) std::cout << "after " << steps << " steps " << left << " of the heat is left\n";
+  if (everyone.id() == 0) std::cout << "after " << steps << " steps " << remaining << " of the heat is left\n";
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

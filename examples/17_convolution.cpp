@@ -7,8 +7,8 @@ using namespace partita;
 
 /// The sum of the elements of all blocks, which every worker gets.
 double total(const partition<extents<4>>& all, const xt::xtensor<double, 4>& block) {
-  const xt::xtensor<double, 1> mine = xt::ones<double>({1}) * xt::sum(block)();
-  return all_sum_reduce(all, dimensions<0>)(mine)(0);
+  const xt::xtensor<double, 1> own_sum = xt::ones<double>({1}) * xt::sum(block)();
+  return all_sum_reduce(all, dimensions<0>)(own_sum)(0);
 }
 
 int main(int argc, char** argv) {
@@ -37,8 +37,8 @@ int main(int argc, char** argv) {
   const auto y_d = d(x_d);  // c and d have the same initial weights, which depend on seed and global index only
   const auto dx_d = d.adjoint(y_d);
 
-  const auto near = [](double a, double b) { return std::abs(a - b) < 1e-9; };
-  const bool right = near(total(all, y), total(all, y_d)) && near(total(all, dx), total(all, dx_d)) &&
+  const auto is_close = [](double a, double b) { return std::abs(a - b) < 1e-9; };
+  const bool right = is_close(total(all, y), total(all, y_d)) && is_close(total(all, dx), total(all, dx_d)) &&
                      y.shape()[1] == 4 && y_d.shape()[1] == 2;
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

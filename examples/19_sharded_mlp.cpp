@@ -19,8 +19,8 @@ const auto network = [](const auto& x, const auto& w1, const auto& b1, const aut
 constexpr std::size_t train = 1440, batch = 96, pixels = 64, hidden = 48, classes = 10;
 
 /// The loss of the last mini-batch and the share of test images that are classified correctly.
-std::pair<double, double> run(const world& everyone, const mesh& m, const xt::xtensor<double, 2>& images,
-                              const xt::xtensor<int, 1>& labels) {
+std::pair<double, double> train_on_mesh(const world& everyone, const mesh& m, const xt::xtensor<double, 2>& images,
+                                        const xt::xtensor<int, 1>& labels) {
   const auto rows = [&](std::size_t first, std::size_t last) {
     return shard<double>(everyone, m.layout("data", ""), {last - first, pixels},
                          [&](const auto& i) { return images(first + i[0], i[1]); });
@@ -62,18 +62,18 @@ int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   const std::string data = argc > 1 ? argv[1] : DIGITS_DATA;
   world everyone;
-  const xt::xtensor<std::uint8_t, 3> raw = xt::load_npy<std::uint8_t>(data + "/digits_images_u8.npy");
+  const xt::xtensor<std::uint8_t, 3> bytes = xt::load_npy<std::uint8_t>(data + "/digits_images_u8.npy");
   const xt::xtensor<int, 1> labels = xt::load_npy<std::int32_t>(data + "/digits_labels_i32.npy");
   xt::xtensor<double, 2> images({labels.size(), pixels});
-  for (std::size_t k = 0; k < images.size(); ++k) images.data()[k] = raw.data()[k] / 16.0;
+  for (std::size_t k = 0; k < images.size(); ++k) images.data()[k] = bytes.data()[k] / 16.0;
   double loss = 0;
   bool same = true;
   for (const auto& [d, t] : {std::pair(1, 1), {1, 2}, {2, 1}, {2, 2}}) {
-    const auto [last, share] =
-        run(everyone, mesh{axis{"data", std::size_t(d)}, axis{"model", std::size_t(t)}}, images, labels);
+    const auto [last, accuracy] =
+        train_on_mesh(everyone, mesh{axis{"data", std::size_t(d)}, axis{"model", std::size_t(t)}}, images, labels);
     if (d * t == 1) loss = last;
-    same = same && (everyone.id() != 0 || (std::abs(last - loss) < 1e-9 && share >= 0.88));
-    if (everyone.id() == 0) std::printf("data %d x model %d: loss %.10f, test accuracy %.4f\n", d, t, last, share);
+    same = same && (everyone.id() != 0 || (std::abs(last - loss) < 1e-9 && accuracy >= 0.88));
+    if (everyone.id() == 0) std::printf("data %d x model %d: loss %.10f, test accuracy %.4f\n", d, t, last, accuracy);
   }
   return same ? 0 : 1;
 }

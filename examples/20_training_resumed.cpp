@@ -63,14 +63,15 @@ int main(int argc, char** argv) {
   if (everyone.id() == 0) std::filesystem::remove_all("runs");  // removes the checkpoints of an earlier run
   if (everyone.id() == 0) std::filesystem::create_directory("runs");
   everyone.communicator().barrier();
-  const auto whole = train(everyone, 4, 60, "runs/whole");
+  const auto uninterrupted = train(everyone, 4, 60, "runs/whole");
   train(everyone, 4, 37, "runs/parted");  // suppose that the job is killed here: the last saved step is 30
-  const auto parted = train(everyone, 3, 60, "runs/parted");
-  const bool right = parted.second == whole.second && std::abs(parted.first - whole.first) < 1e-12;
+  const auto resumed = train(everyone, 3, 60, "runs/parted");
+  const bool right = resumed.second == uninterrupted.second && std::abs(resumed.first - uninterrupted.first) < 1e-12;
   everyone.communicator().barrier();
   if (everyone.id() == 0) {
-    std::printf("60 steps on 4 workers: loss %.12f, %zu of 357 right.\n", whole.first, whole.second);
-    std::printf("37 on 4 and, from step 30 on, 30 on 3 workers: loss %.12f, %zu right.\n", parted.first, parted.second);
+    std::printf("60 steps on 4 workers: loss %.12f, %zu of 357 right.\n", uninterrupted.first, uninterrupted.second);
+    std::printf("37 on 4 and, from step 30 on, 30 on 3 workers: loss %.12f, %zu right.\n", resumed.first,
+                resumed.second);
     std::filesystem::remove_all("runs");
   }
   return right ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -26,27 +26,27 @@ int main(int argc, char** argv) {
 
   xt::xtensor<double, 2> r = block_from(p_u, extents<1, n>{}, load_at);  // the residual, at first the load
   xt::xtensor<double, 2> u = 0.0 * r, direction = r;
-  double left = dot(r, r);
-  const double wanted = 1e-24 * left;
+  double residual_square = dot(r, r);
+  const double tolerance = 1e-24 * residual_square;
   std::size_t steps = 0;
-  for (; left > wanted && steps < 2 * n; ++steps) {
-    const auto pulled = a(direction);
-    const double length = left / dot(direction, pulled);
+  for (; residual_square > tolerance && steps < 2 * n; ++steps) {
+    const auto a_direction = a(direction);
+    const double length = residual_square / dot(direction, a_direction);
     u += length * direction;
-    r -= length * pulled;
-    const double before = left;
-    left = dot(r, r);
-    direction = r + (left / before) * direction;
+    r -= length * a_direction;
+    const double before = residual_square;
+    residual_square = dot(r, r);
+    direction = r + (residual_square / before) * direction;
   }
   // [/solver]
 
   // check: the residual A u - b, computed again, must be nearly zero for every unknown
   const xt::xtensor<double, 2> unbalanced = a(u) - block_from(p_u, extents<1, n>{}, load_at);
-  const double off = std::sqrt(dot(unbalanced, unbalanced));
+  const double residual_length = std::sqrt(dot(unbalanced, unbalanced));
   if (everyone.id() == 0)
     std::cout << "A chain of " << n << " links is pulled at one of them; its shape is the solution of A u = b.\n"
-              << "Conjugate gradients took " << steps << " steps; A u misses b by " << off << ".\n"
+              << "Conjugate gradients took " << steps << " steps; A u misses b by " << residual_length << ".\n"
               << "Look at: the matrix is nowhere whole. Each step is one linear layer (a broadcast, a product, a sum)\n"
               << "and two sums of one number, which all four workers get, so all of them stop at the same step.\n";
-  return off < 1e-10 && steps <= n ? EXIT_SUCCESS : EXIT_FAILURE;
+  return residual_length < 1e-10 && steps <= n ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -28,16 +28,17 @@ int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   world everyone;
   // [summa]
-  constexpr std::size_t down = 2, across = 3;
-  auto p = everyone.partition<down, across>();
+  constexpr std::size_t grid_rows = 2, grid_columns = 3;
+  auto p = everyone.partition<grid_rows, grid_columns>();
   // the number of panels into which both operands are split along the inner dimension, for any grid
   constexpr std::size_t panels = 4;
   xt::xtensor<int, 2> c = 0 * block_from<int>(p, extents<rows, columns>{}, c_at);
-  std::size_t moved = 0;
+  std::size_t received = 0;
   for (std::size_t k = 0; k < panels; ++k) {
-    auto a_column = p.subset<down, 1>(workers{k % across, across + k % across});  // workers with panel k of A
-    auto b_row =
-        p.subset<1, across>(workers(k % down * across, k % down * across + across));  // workers with panel k of B
+    auto a_column = p.subset<grid_rows, 1>(
+        workers{k % grid_columns, grid_columns + k % grid_columns});  // workers with panel k of A
+    auto b_row = p.subset<1, grid_columns>(workers(
+        k % grid_rows * grid_columns, k % grid_rows * grid_columns + grid_columns));  // workers with panel k of B
     const interval panel = balanced_part(inner, panels, k);
     const auto a_panel = block_from<int>(a_column, extents(rows, panel.size()),
                                          [&](auto i, auto kk) { return a_at(i, panel.start + kk); });
@@ -46,15 +47,15 @@ int main(int argc, char** argv) {
     const auto a_here = broadcast(a_column, p)(a_panel);  // along the rows of workers
     const auto b_here = broadcast(b_row, p)(b_panel);     // along the columns of workers
     add_product(a_here, b_here, c);
-    moved += a_here.size() + b_here.size();
+    received += a_here.size() + b_here.size();
   }
   // [/summa]
 
   const bool right = c == block_from<int>(p, extents<rows, columns>{}, c_at);
   if (everyone.id() == 0)
-    std::cout << "C = A B with A " << rows << " x " << inner << " and B " << inner << " x " << columns << " on " << down
-              << " x " << across << " workers, in " << panels << " panels.\n"
-              << "Worker 0 holds " << c.shape(0) << " x " << c.shape(1) << " of C and has seen " << moved
+    std::cout << "C = A B with A " << rows << " x " << inner << " and B " << inner << " x " << columns << " on "
+              << grid_rows << " x " << grid_columns << " workers, in " << panels << " panels.\n"
+              << "Worker 0 holds " << c.shape(0) << " x " << c.shape(1) << " of C and has seen " << received
               << " numbers of A and B, of " << rows * inner + inner * columns << " that there are.\n"
               << "Look at: each step is two broadcasts, of a column of A along the rows of workers and of a row of B\n"
               << "along their columns. C never moves. The result is " << (right ? "exactly" : "NOT")

@@ -34,9 +34,9 @@ xt::xtensor<number, 3> whole_transform() {
 
 template <class A, class B>
 double difference(const A& a, const B& b) {
-  double most = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) most = std::max(most, std::abs(a.data()[k] - b.data()[k]));
-  return most;
+  double largest = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) largest = std::max(largest, std::abs(a.data()[k] - b.data()[k]));
+  return largest;
 }
 
 int main(int argc, char** argv) {
@@ -67,13 +67,13 @@ int main(int argc, char** argv) {
 
   const auto all = whole_transform();
   const auto expected = block_from<number>(p_y, points, [&](auto... i) { return all(i...); });
-  const double off = difference(y, expected);
-  const double off_back = difference(back, x) + difference(r_back, r);
-  const double off_adjoint = difference(dx, xt::xtensor<number, 3>(240.0 * x));
+  const double error = difference(y, expected);
+  const double inverse_error = difference(back, x) + difference(r_back, r);
+  const double adjoint_error = difference(dx, xt::xtensor<number, 3>(240.0 * x));
   if (everyone.id() == 0)
     std::cout << f.plan(points) << "Of real numbers, where the layout of the result is free (" << p_half.extents()
               << " workers):\n"
               << g.plan(points) << "Look at: worker 0 meets one other worker in each move, not all of them.\n"
-              << "Its block differs from a transform of the whole array by " << off << ".\n";
-  return off + off_back + off_adjoint < 1e-10 ? EXIT_SUCCESS : EXIT_FAILURE;
+              << "Its block differs from a transform of the whole array by " << error << ".\n";
+  return error + inverse_error + adjoint_error < 1e-10 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

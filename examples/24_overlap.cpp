@@ -20,28 +20,30 @@ double work(std::size_t times) {
 int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   world everyone;
-  constexpr std::size_t edge = 512, effort = 3'000'000;
+  constexpr std::size_t side = 512, effort = 3'000'000;
   auto rows = everyone.partition<4, 1>();
   auto columns = everyone.partition<1, 4>();
-  repartition turn(rows, columns);
-  const auto x = block_from(rows, extents<edge, edge>{}, [](auto i, auto j) { return double(i) - double(j); });
-  const auto warm = turn(x);  // the first call exchanges shapes and causes page faults
+  repartition to_columns(rows, columns);
+  const auto x = block_from(rows, extents<side, side>{}, [](auto i, auto j) { return double(i) - double(j); });
+  const auto first_result = to_columns(x);  // the first call exchanges shapes and causes page faults
 
   const auto begin = clock_type::now();
-  const auto since = [&] { return std::chrono::duration<double, std::micro>(clock_type::now() - begin).count(); };
+  const auto microseconds = [&] {
+    return std::chrono::duration<double, std::micro>(clock_type::now() - begin).count();
+  };
   xt::xtensor<double, 1> times = xt::zeros<double>({std::size_t{5}});
   // [overlap]
-  auto later = turn.start(x);  // collective: messages are pending when start returns
-  times(0) = since();
+  auto later = to_columns.start(x);  // collective: messages are pending when start returns
+  times(0) = microseconds();
   const double sum = work(effort);
-  times(1) = since();
+  times(1) = microseconds();
   const auto y = later.finish();  // local: a worker calls finish when it needs y
-  times(2) = since();
+  times(2) = microseconds();
   // [/overlap]
-  const auto again = turn(x);  // the repartition without overlap, for comparison
-  times(3) = since();
+  const auto same_result = to_columns(x);  // the repartition without overlap, for comparison
+  times(3) = microseconds();
   const double sum_again = work(effort);
-  times(4) = since();
+  times(4) = microseconds();
 
   // [gathered]
   const auto p = everyone.partition<4>();
@@ -60,5 +62,5 @@ int main(int argc, char** argv) {
     std::cout << "Look at: < is short or not there where the boxes came while the worker computed. Between start and\n"
               << "finish no other kernel is called: it would wait for the pending operation.\n";
   }
-  return y == again && y == warm && sum == sum_again ? EXIT_SUCCESS : EXIT_FAILURE;
+  return y == same_result && y == first_result && sum == sum_again ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -37,7 +37,7 @@ data_set found(const std::string& folder) {
 }
 
 /// The loss of the last mini-batch, and the share of test images that are classified correctly.
-std::pair<double, double> run(const world& everyone, const mesh& m, const data_set& data) {
+std::pair<double, double> train_on_mesh(const world& everyone, const mesh& m, const data_set& data) {
   const std::size_t pixels = data.train.pixels.size() / data.train.size(), classes = 10, train = data.train.size();
   const auto rows = [&](const images& of, const auto& number, std::size_t n) {
     return shard<double>(everyone, m.layout("data", ""), {n, pixels},
@@ -74,7 +74,7 @@ std::pair<double, double> run(const world& everyone, const mesh& m, const data_s
     return std::chrono::duration<double>(clock::now() - since).count();
   };
   const auto start = clock::now();
-  auto spoken = start;
+  auto last_print = start;
   std::vector<std::size_t> order(train);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::mt19937 random(1);  // draws the same numbers on all workers
@@ -87,18 +87,18 @@ std::pair<double, double> run(const world& everyone, const mesh& m, const data_s
       last = step(rows(
                       data.train, [&](std::size_t k) { return order[first + k]; }, data.batch),
                   labels);
-      const bool ends = optimiser.steps() == steps;
-      if (everyone.id() != 0 || (seconds(spoken) < 2 && !ends)) continue;
-      spoken = clock::now();
-      const double rate_now = double(optimiser.steps()) / seconds(start);
+      const bool is_last_step = optimiser.steps() == steps;
+      if (everyone.id() != 0 || (seconds(last_print) < 2 && !is_last_step)) continue;
+      last_print = clock::now();
+      const double steps_per_second = double(optimiser.steps()) / seconds(start);
       std::printf("  epoch %2zu of %zu, step %5zu of %zu, loss %.4f, %7.0f images/s, %.0f s left\n", epoch + 1,
-                  data.epochs, optimiser.steps(), steps, last, rate_now * double(data.batch),
-                  double(steps - optimiser.steps()) / rate_now);
+                  data.epochs, optimiser.steps(), steps, last, steps_per_second * double(data.batch),
+                  double(steps - optimiser.steps()) / steps_per_second);
       std::fflush(stdout);
     }
   }
-  const auto itself = [](std::size_t k) { return k; };
-  const auto scores = network(rows(data.test, itself, data.test.size()), w1, b1, w2, b2);
+  const auto identity = [](std::size_t k) { return k; };
+  const auto scores = network(rows(data.test, identity, data.test.size()), w1, b1, w2, b2);
   const xt::xtensor<double, 2> all = reshard(scores, m.layout("", "")).whole<2>();
   std::size_t right = 0;
   for (std::size_t i = 0; i < all.shape()[0]; ++i) {
@@ -121,14 +121,15 @@ int main(int argc, char** argv) {
   if (argc > 3) meshes = {{std::stoul(argv[2]), std::stoul(argv[3])}};
   else if (!data.small) meshes = {everyone.size() < 4 ? std::pair(everyone.size(), std::size_t{1}) : meshes[3]};
   double loss = 0;
-  bool good = true;
+  bool right_everywhere = true;
   for (std::size_t k = 0; k < meshes.size(); ++k) {
     const auto [d, t] = meshes[k];
     if (d * t > everyone.size()) continue;
-    const auto [last, share] = run(everyone, mesh{axis{"data", d}, axis{"model", t}}, data);
+    const auto [last, accuracy] = train_on_mesh(everyone, mesh{axis{"data", d}, axis{"model", t}}, data);
     if (k == 0) loss = last;
-    good = good && (everyone.id() != 0 || (std::abs(last - loss) < 1e-9 && (share >= data.wanted || argc > 4)));
-    if (everyone.id() == 0) std::printf("data %zu x model %zu: loss %.10f, test accuracy %.4f\n", d, t, last, share);
+    right_everywhere = right_everywhere &&
+                       (everyone.id() != 0 || (std::abs(last - loss) < 1e-9 && (accuracy >= data.wanted || argc > 4)));
+    if (everyone.id() == 0) std::printf("data %zu x model %zu: loss %.10f, test accuracy %.4f\n", d, t, last, accuracy);
   }
-  return good ? 0 : 1;
+  return right_everywhere ? 0 : 1;
 }

@@ -52,7 +52,7 @@ const auto network = [](const mesh& m, const plan& p, const auto& letters_read, 
   return einsum<"bse,ve->bsv">(x, w[2]);
 };
 /// The mean of -log softmax(scores) at the letters that really come next.
-const auto surprise = [](const auto& scores, const auto& next) {
+const auto mean_loss = [](const auto& scores, const auto& next) {
   return multiply(sum(multiply(log_softmax(scores), next)), -1.0 / double(batch * length));
 };
 // [/program]
@@ -61,15 +61,15 @@ const auto surprise = [](const auto& scores, const auto& next) {
 /// Initial weights. Heads, inner features and the list of letters are sharded as the plan says; features are whole.
 std::array<tensor, weights> initial(const world& everyone, const mesh& m, const plan& p) {
   std::array<tensor, weights> w;
-  std::size_t made = 0;
+  std::size_t made_weights = 0;
   const auto make = [&](const sharding& layout, const shape_list& extents, double scale, double centre = 0) {
     const auto element = [=](const auto& i) {
-      double salt = double(made + 1);
+      double salt = double(made_weights + 1);
       for (const std::size_t one : i) salt = 17.31 * salt + double(one);
       const double v = std::sin(salt) * 43758.5453;
       return centre + scale * (2 * (v - std::floor(v)) - 1);
     };
-    w[made++] = shard<double>(everyone, layout, extents, element);
+    w[made_weights++] = shard<double>(everyone, layout, extents, element);
   };
   make(m.layout(p.model, ""), {letters, features}, 0.5);
   make(m.layout(p.sequence, ""), {length, features}, 0.5);
@@ -99,13 +99,13 @@ std::vector<double> train(const world& everyone, const mesh& m, const plan& p, s
       [&](auto&... one) { return sharded_adam<double>({one...}, {.learning_rate = 0.01}, state_over{p.data}); }, w);
   std::vector<double> losses;
   for (std::size_t step = 0; step < steps; ++step) {
-    xt::xtensor<std::size_t, 2> read(std::array{batch, length});
+    xt::xtensor<std::size_t, 2> input_letters(std::array{batch, length});
     for (std::size_t b = 0; b < batch; ++b)
-      for (std::size_t s = 0; s < length; ++s) read(b, s) = letter(start(step, b) + s);
+      for (std::size_t s = 0; s < length; ++s) input_letters(b, s) = letter(start(step, b) + s);
     const auto next = shard<double>(everyone, m.layout(p.data, p.sequence, ""), {batch, length, letters},
                                     [&](const auto& i) { return letter(start(step, i[0]) + i[1] + 1) == i[2]; });
     const auto loss = [&](const auto&... v) {
-      return surprise(network(m, p, read, std::array<tensor, weights>{v...}), next);
+      return mean_loss(network(m, p, input_letters, std::array<tensor, weights>{v...}), next);
     };
     const auto [value, gradients] = std::apply([&](const auto&... v) { return value_and_gradient(loss, v...); }, w);
     optimiser.step(gradients, clip_norm{1});
@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   world everyone;
   const std::size_t steps = argc > 1 ? std::stoul(argv[1]) : 24;
-  const bool told = everyone.id() == 0, eight = everyone.size() >= 8;
+  const bool prints = everyone.id() == 0, eight = everyone.size() >= 8;
   const mesh one{axis{"a", 1}}, four{axis{"a", 2}, axis{"b", 2}}, cube{axis{"a", 2}, axis{"b", 2}, axis{"c", 2}};
   std::vector<std::tuple<const char*, const mesh*, plan>> runs{{"one worker, nothing cut", &one, {"", "", ""}}};
   if (everyone.size() >= 4) {
@@ -131,7 +131,7 @@ int main(int argc, char** argv) {
     runs.push_back({"tensor 4", &four, {"", "", "a+b"}});
   }
   if (eight) runs.push_back({"data 2 x sequence 2 x tensor 2", &cube, {"a", "b", "c"}});
-  if (told)
+  if (prints)
     std::printf(
         "A transformer of two blocks reads a poem, %zu letters a step, and guesses each next letter.\n"
         "One program; of each run only three words differ: what cuts the batch, the sequence, the weights.\n",
@@ -141,13 +141,14 @@ int main(int argc, char** argv) {
   for (const auto& [name, m, p] : runs) {
     const std::vector<double> losses = train(everyone, *m, p, steps);
     if (first.empty()) first = losses;
-    double apart = 0;
-    for (std::size_t k = 0; k < steps; ++k) apart = std::max(apart, std::abs(losses[k] - first[k]));
-    same = same && (!told || (apart < 1e-9 && losses.back() < losses.front()));
-    if (told)
+    double largest_difference = 0;
+    for (std::size_t k = 0; k < steps; ++k)
+      largest_difference = std::max(largest_difference, std::abs(losses[k] - first[k]));
+    same = same && (!prints || (largest_difference < 1e-9 && losses.back() < losses.front()));
+    if (prints)
       std::printf("  %-31s loss %.4f in the first step, %.4f in the last; at most %.0e from one worker's\n", name,
-                  losses.front(), losses.back(), apart);
+                  losses.front(), losses.back(), largest_difference);
   }
-  if (told) std::printf("%s\n", same ? "All runs learn the same, however they are cut." : "THE RUNS DIFFER");
+  if (prints) std::printf("%s\n", same ? "All runs learn the same, however they are cut." : "THE RUNS DIFFER");
   return same ? 0 : 1;
 }

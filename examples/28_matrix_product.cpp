@@ -12,13 +12,13 @@ int main(int argc, char** argv) {
   // [product]
   constexpr mesh m{axis{"row", 2}, axis{"column", 2}};
   const auto product = [](const auto& a, const auto& b) { return matmul(a, b); };
-  const auto of_a = [](const auto& i) { return double(i[0] + 2 * i[1]); };
-  const auto of_b = [](const auto& i) { return double(3 * i[0]) - double(i[1]); };
+  const auto element_of_a = [](const auto& i) { return double(i[0] + 2 * i[1]); };
+  const auto element_of_b = [](const auto& i) { return double(3 * i[0]) - double(i[1]); };
   // [/product]
   const shape_list extents{64, 64};
-  const auto all_a = shard<double>(everyone, m.layout("", ""), extents, of_a).whole<2>();
-  const auto all_b = shard<double>(everyone, m.layout("", ""), extents, of_b).whole<2>();
-  const xt::xtensor<double, 2> expected = product(all_a, all_b);
+  const auto whole_a = shard<double>(everyone, m.layout("", ""), extents, element_of_a).whole<2>();
+  const auto whole_b = shard<double>(everyone, m.layout("", ""), extents, element_of_b).whole<2>();
+  const xt::xtensor<double, 2> expected = product(whole_a, whole_b);
 
   // [annotations]
   const sharding a = m.layout("row", ""), result = m.layout("row", "column");
@@ -26,12 +26,13 @@ int main(int argc, char** argv) {
     auto program = trace(product, spec(a, extents), spec(b, extents));
     program.constrain(program.result(), result);
     // [/annotations]
-    const auto& done = program.complete();
+    const auto& completed = program.complete();
     if (everyone.id() == 0)
       std::cout << "value 0, A, lies " << a << "; value 1, B, lies " << b << "; the product is wanted as " << result
                 << ":\n"
-                << to_text(done) << "\n";
-    const auto y = program(shard<double>(everyone, a, extents, of_a), shard<double>(everyone, b, extents, of_b));
+                << to_text(completed) << "\n";
+    const auto y =
+        program(shard<double>(everyone, a, extents, element_of_a), shard<double>(everyone, b, extents, element_of_b));
     const auto whole = reshard(y, m.layout("", "")).whole<2>();
     if (everyone.id() < m.size() && !(whole == expected)) return EXIT_FAILURE;
   }

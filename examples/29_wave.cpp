@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
   const double step = 2 * pi / static_cast<double>(side);  // the phase of one cell, for a wave of one period
   const double frequency =
       2 * std::asin(courant * std::sqrt(3.0) * std::sin(step / 2));  // of the wave in the leapfrog scheme
-  const auto standing = [&](double time) {                           // the exact solution of the leapfrog scheme
+  const auto exact_wave = [&](double time) {                         // the exact solution of the leapfrog scheme
     return [=](std::size_t i, std::size_t j, std::size_t k) {
       const double along = step * static_cast<double>(i);
       return std::cos(along) * std::cos(step * static_cast<double>(j)) * std::sin(step * static_cast<double>(k)) *
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   // [wave]
   auto p = everyone.partition<2, 2, 1>();
   halo_exchange h(p, {.before = {1, 1, 1}, .after = {1, 1, 1}}, boundary::periodic);
-  const auto at = [&](double time) { return h(block_from(p, dynamic_extents<3>(side, side, side), standing(time))); };
+  const auto at = [&](double time) { return h(block_from(p, dynamic_extents<3>(side, side, side), exact_wave(time))); };
   auto before = at(-1), now = at(0);
   const auto cells = h.cells();
   const auto row = static_cast<std::ptrdiff_t>(now.shape()[2]),
@@ -52,8 +52,8 @@ int main(int argc, char** argv) {
         const double* const u = &now[first];
         double* const v = &before[first];
         for (std::ptrdiff_t k = 0; k < std::ptrdiff_t(where.stop[2] - where.start[2]); ++k) {
-          const double around = u[k - plane] + u[k + plane] + u[k - row] + u[k + row] + u[k - 1] + u[k + 1];
-          v[k] = 2 * u[k] - v[k] + courant * courant * (around - 6 * u[k]);
+          const double neighbours = u[k - plane] + u[k + plane] + u[k - row] + u[k + row] + u[k - 1] + u[k + 1];
+          v[k] = 2 * u[k] - v[k] + courant * courant * (neighbours - 6 * u[k]);
         }
       }
   };
@@ -67,31 +67,31 @@ int main(int argc, char** argv) {
     for_border_boxes(cells, compute);
   };
   // [/step]
-  const auto one_after_another = [&] { h.refresh(now), compute(cells.own); };
-  double alone = 0, hidden = 0,
-         shown = 0;  // seconds without an exchange, with an overlapped exchange, and with a blocking exchange
+  const auto blocking_step = [&] { h.refresh(now), compute(cells.own); };
+  double computing_time = 0, overlapped_time = 0,
+         blocking_time = 0;  // seconds without an exchange, with an overlapped exchange, and with a blocking exchange
   for (std::size_t k = 0; k < steps; ++k) {
-    const auto kept = before;
-    alone += seconds([&] { compute(cells.own); });
-    before = kept;
-    shown += seconds(one_after_another);
-    before = kept;
-    hidden += seconds(overlapped);
+    const auto saved = before;
+    computing_time += seconds([&] { compute(cells.own); });
+    before = saved;
+    blocking_time += seconds(blocking_step);
+    before = saved;
+    overlapped_time += seconds(overlapped);
     std::swap(before, now);
   }
 
   const auto exact = at(static_cast<double>(steps));
-  double apart = 0;
+  double largest_error = 0;
   const auto compare = [&](const auto& i) {
     const auto cell = cells.at(i[0], i[1], i[2]);
-    apart = std::max(apart, std::abs(now[cell] - exact[cell]));
+    largest_error = std::max(largest_error, std::abs(now[cell] - exact[cell]));
   };
   for_interior(cells, compare);
   for_border(cells, compare);
   if (everyone.id() == 0)
     std::printf(
         "%zu^3 cells, %zu steps: %.1e from the exact wave; ghosts take %.0f us a step, of which %.0f%% are hidden\n",
-        side, steps, apart, 1e6 * std::max(0.0, shown - alone) / double(steps),
-        100 * std::clamp((shown - hidden) / (shown - alone), 0.0, 1.0));
-  return apart < 1e-11 ? EXIT_SUCCESS : EXIT_FAILURE;
+        side, steps, largest_error, 1e6 * std::max(0.0, blocking_time - computing_time) / double(steps),
+        100 * std::clamp((blocking_time - overlapped_time) / (blocking_time - computing_time), 0.0, 1.0));
+  return largest_error < 1e-11 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -37,7 +37,7 @@ struct places {
 /// The losses of the first steps, and the fraction of test images that are classified correctly.
 struct outcome {
   std::vector<double> losses{};
-  double share = 0;
+  double accuracy = 0;
 };
 /// Trains for all epochs, but makes at most `most` steps (0: no limit).
 outcome train(const world& everyone, const image_set& data, std::size_t epochs, std::size_t most) {
@@ -70,7 +70,7 @@ outcome train(const world& everyone, const image_set& data, std::size_t epochs, 
   const schedules::cosine rate{.rate = data.small ? 0.008 : 0.002, .steps = epochs * (n / batch)};
   std::mt19937 random(1);  // draws the same numbers on all workers
   outcome result;
-  const auto began = std::chrono::steady_clock::now();
+  const auto start_time = std::chrono::steady_clock::now();
   for (std::size_t epoch = 0, step = 0; epoch < epochs; ++epoch) {
     double sum = 0;
     for (std::size_t k = n; k-- > 1;) std::swap(order[k], order[random() % (k + 1)]);
@@ -86,23 +86,23 @@ outcome train(const world& everyone, const image_set& data, std::size_t epochs, 
       sum += value;
       if (step < 8) result.losses.push_back(value);
     }
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_time;
     if (everyone.id() == 0 && most == 0)
       std::printf("epoch %2zu: loss %.4f, %.0f s\n", epoch + 1, sum / double(n / batch), seconds.count()),
           std::fflush(stdout);
   }
   network.evaluate();
-  softmax_cross_entropy<float> judge(on.vectors);
+  softmax_cross_entropy<float> score(on.vectors);
   double right = 0;
   for (std::size_t from = 0; from < data.test.size(); from += batch) {
     const std::size_t count = std::min(batch, data.test.size() - from);
     xt::xtensor<std::int32_t, 1> labels(std::array{count});
     for (std::size_t k = 0; k < count; ++k) labels(k) = data.test.labels[from + k];
-    right += double(judge.correct(network(block(
+    right += double(score.correct(network(block(
                                       data.test, [&](std::size_t k) { return from + k; }, count)),
                                   labels));
   }
-  result.share = right / double(data.test.size());
+  result.accuracy = right / double(data.test.size());
   return result;
 }
 
@@ -118,10 +118,10 @@ int main(int argc, char** argv) {
   const outcome many = train(everyone, data, epochs, 0);
   const world alone = everyone.part(workers(0, 1));
   const outcome one = alone.active() ? train(alone, data, epochs, 8) : outcome();
-  double apart = one.losses.size() == 8 || everyone.id() != 0 ? 0 : 1;
+  double difference = one.losses.size() == 8 || everyone.id() != 0 ? 0 : 1;
   for (std::size_t k = 0; k < one.losses.size() && everyone.id() == 0; ++k)
-    apart += std::abs(one.losses[k] - many.losses[k]) / one.losses[k];
+    difference += std::abs(one.losses[k] - many.losses[k]) / one.losses[k];
   if (everyone.id() == 0)
-    std::printf("accuracy %.4f; the first losses are those of one worker to %.1e\n", many.share, apart);
-  return everyone.id() != 0 || (apart < 1e-4 && many.share > 0.9) ? EXIT_SUCCESS : EXIT_FAILURE;
+    std::printf("accuracy %.4f; the first losses are those of one worker to %.1e\n", many.accuracy, difference);
+  return everyone.id() != 0 || (difference < 1e-4 && many.accuracy > 0.9) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -15,7 +15,7 @@ double a_at(std::size_t i, std::size_t j) {
 double start_at(std::size_t, std::size_t j) { return 1.0 + 0.01 * static_cast<double>(j); }
 
 /// The singular value by the same iteration on one worker, with many more steps, as the reference result.
-double largest_on_one() {
+double sequential_result() {
   std::vector<double> x(columns, 1.0), y(rows);
   double length = 0;
   for (int step = 0; step < 2000; ++step) {
@@ -50,27 +50,27 @@ int main(int argc, char** argv) {
 
   xt::xtensor<double, 2> x = block_from(p_x, extents<1, columns>{}, start_at);
   x /= length_of(x);
-  double stretch = 0, change = 1;
+  double singular_value = 0, change = 1;
   std::size_t steps = 0;
   while (change > 1e-13 && steps < 1000) {
     x = a.adjoint(a(x));  // the largest eigenvalue of A* A is the square of the singular value
     const double length = length_of(x);
     x /= length;
-    change = std::abs(std::sqrt(length) - stretch) / std::sqrt(length);
-    stretch = std::sqrt(length);
+    change = std::abs(std::sqrt(length) - singular_value) / std::sqrt(length);
+    singular_value = std::sqrt(length);
     ++steps;
     if (everyone.id() == 0 && (steps & (steps - 1)) == 0)
-      std::cout << "  after " << std::setw(3) << steps << " steps: " << std::setprecision(15) << stretch << "\n";
+      std::cout << "  after " << std::setw(3) << steps << " steps: " << std::setprecision(15) << singular_value << "\n";
   }
   // [/power]
 
-  const double expected = largest_on_one(), off = std::abs(stretch - expected) / expected;
+  const double expected = sequential_result(), relative_error = std::abs(singular_value - expected) / expected;
   if (everyone.id() == 0)
     std::cout
         << "A " << rows << " x " << columns << " matrix on 2 x 3 workers stretches a vector at most "
-        << std::setprecision(12) << stretch << "-fold: found in\n"
-        << steps << " steps; one worker alone finds the same within " << std::setprecision(2) << off << ".\n"
+        << std::setprecision(12) << singular_value << "-fold: found in\n"
+        << steps << " steps; one worker alone finds the same within " << std::setprecision(2) << relative_error << ".\n"
         << "Look at: the way back is a.adjoint, not a second matrix. The blocks of A never move; of x and y only\n"
         << "a row travels. x lies on workers 0 to 2, A x on 4 and 5.\n";
-  return off < 1e-10 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return relative_error < 1e-10 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

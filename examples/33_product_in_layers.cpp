@@ -26,7 +26,7 @@ void add_product(const A& a, const B& b, C& c) {
 
 /// How many elements a worker receives, as a fraction of n^2, when two n x n matrices are multiplied on c layers. Each
 /// layer is a square grid of p / c workers.
-double received(double p, double c) {
+double received_share(double p, double c) {
   const double side = std::sqrt(p / c), copies = c > 1 ? 3 * c / p : 0;  // A, B and C move between layers
   return copies + 2 / (side * c);
 }
@@ -37,10 +37,10 @@ int main(int argc, char** argv) {
   // [layers]
   constexpr std::size_t layers = 2, side = 2, steps = 2;  // each layer does half of the four panels of the product
   auto all = everyone.partition<layers, side, side>();
-  auto below = everyone.partition<side, side>();  // layer 0, where A and B begin and C ends
-  broadcast up(below, all);                       // copies a matrix to every layer
-  const auto a = up(block_from<int>(below, extents<rows, inner>{}, a_at));
-  const auto b = up(block_from<int>(below, extents<inner, columns>{}, b_at));
+  auto layer_0 = everyone.partition<side, side>();  // layer 0, where A and B begin and C ends
+  broadcast to_all_layers(layer_0, all);            // copies a matrix to every layer
+  const auto a = to_all_layers(block_from<int>(layer_0, extents<rows, inner>{}, a_at));
+  const auto b = to_all_layers(block_from<int>(layer_0, extents<inner, columns>{}, b_at));
 
   xt::xtensor<int, 2> c = xt::zeros<int>({a.shape(0), b.shape(1)});
   const std::size_t layer = all.index()[0];
@@ -55,11 +55,11 @@ int main(int argc, char** argv) {
         block_on(b_holders, xt::view(b, xt::range(of_b.start, of_b.stop), xt::all())));  // along columns of a layer
     add_product(a_here, b_here, c);
   }
-  const auto whole = sum_reduce(all, below)(c);  // adds up the products of all layers on layer 0
+  const auto product = sum_reduce(all, layer_0)(c);  // adds up the products of all layers on layer 0
   // [/layers]
 
-  const bool right = whole == block_from<int>(below, extents<rows, columns>{}, c_at);
-  const bool same = all_reduce(all, all_dimensions_but<>, minimum)(as_rank<1>({right ? 1 : 0}))(0) == 1;
+  const bool right = product == block_from<int>(layer_0, extents<rows, columns>{}, c_at);
+  const bool right_everywhere = all_reduce(all, all_dimensions_but<>, minimum)(as_rank<1>({right ? 1 : 0}))(0) == 1;
   if (everyone.id() == 0) {
     std::cout << "C = A B with A " << rows << " x " << inner << " and B " << inner << " x " << columns << " on "
               << layers << " layers of " << side << " x " << side << " workers; worker 0 is on layer " << layer << ".\n"
@@ -67,14 +67,15 @@ int main(int argc, char** argv) {
               << "    workers   one layer   the best number of layers\n"
               << std::fixed << std::setprecision(4);
     for (const double p : {8.0, 64.0, 512.0, 4096.0, 32768.0}) {
-      double best = 1;
-      for (double n = 1; n * n * n <= p; n *= 2) best = received(p, n) < received(p, best) ? n : best;
-      std::cout << std::setw(11) << static_cast<int>(p) << std::setw(12) << received(p, 1) << std::setw(12)
-                << received(p, best) << " on " << static_cast<int>(best) << "\n";
+      double best_layers = 1;
+      for (double n = 1; n * n * n <= p; n *= 2)
+        best_layers = received_share(p, n) < received_share(p, best_layers) ? n : best_layers;
+      std::cout << std::setw(11) << static_cast<int>(p) << std::setw(12) << received_share(p, 1) << std::setw(12)
+                << received_share(p, best_layers) << " on " << static_cast<int>(best_layers) << "\n";
     }
     std::cout
         << "Look at: layers cost memory, a copy of A and B each, and save messages; on 8 workers they save none.\n"
-        << "The result is " << (same ? "exactly" : "NOT") << " that of one worker.\n";
+        << "The result is " << (right_everywhere ? "exactly" : "NOT") << " that of one worker.\n";
   }
-  return same ? EXIT_SUCCESS : EXIT_FAILURE;
+  return right_everywhere ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -26,18 +26,20 @@ constexpr int one = 1;
 
 // [matrix]
 /// A matrix in ScaLAPACK's layout: block-cyclic over 2 x 2 workers, with a column-major block on each worker.
-struct dealt_matrix {
-  dealt_matrix(const partition<extents<2, 2>>& square, int context, std::size_t rows, std::size_t columns)
+struct cyclic_matrix {
+  cyclic_matrix(const partition<extents<2, 2>>& square, int context, std::size_t rows, std::size_t columns)
       : cuts(decomposition<2>::block_cyclic({rows, columns}, {2, 2}, {block, block})),
-        here{cuts.cuts[0].size(square.index()[0]), cuts.cuts[1].size(square.index()[1])},
-        memory(here[0] * here[1]),
-        descriptor{1, context, int(rows), int(columns), int(block), int(block), 0, 0, int(here[0])} {}
+        local_extents{cuts.cuts[0].size(square.index()[0]), cuts.cuts[1].size(square.index()[1])},
+        memory(local_extents[0] * local_extents[1]),
+        descriptor{1, context, int(rows), int(columns), int(block), int(block), 0, 0, int(local_extents[0])} {}
 
-  auto view() { return as_rank<2>(memory.data(), here, {1, std::ptrdiff_t(here[0])}); }  // nothing is copied
+  auto view() {
+    return as_rank<2>(memory.data(), local_extents, {1, std::ptrdiff_t(local_extents[0])});
+  }  // nothing is copied
 
   static constexpr std::size_t block = 32;
   decomposition<2> cuts;
-  std::array<std::size_t, 2> here;  // the numbers of rows and columns that this worker holds
+  std::array<std::size_t, 2> local_extents;  // the numbers of rows and columns that this worker holds
   std::vector<double> memory;
   int descriptor[9];
 };
@@ -56,40 +58,40 @@ double solve(const world& everyone, int context, std::size_t n) {
   const auto a = block_from(rows, extents(n, n), a_at);  // the program's own distribution: balanced rows
   const auto b = block_from(rows, extents(n, std::size_t{1}), b_at);
 
-  dealt_matrix a_dealt(square, context, n, n), b_dealt(square, context, n, 1);
-  repartition(rows, square, to_cuts(a_dealt.cuts)).into(a, a_dealt.view());  // writes into ScaLAPACK's memory
-  repartition(rows, square, to_cuts(b_dealt.cuts)).into(b, b_dealt.view());
-  std::vector<int> pivots(a_dealt.here[0] + dealt_matrix::block);
+  cyclic_matrix a_cyclic(square, context, n, n), b_cyclic(square, context, n, 1);
+  repartition(rows, square, to_cuts(a_cyclic.cuts)).into(a, a_cyclic.view());  // writes into ScaLAPACK's memory
+  repartition(rows, square, to_cuts(b_cyclic.cuts)).into(b, b_cyclic.view());
+  std::vector<int> pivots(a_cyclic.local_extents[0] + cyclic_matrix::block);
   const int order = int(n);
   int info = 0;
-  pdgesv_(&order, &one, a_dealt.memory.data(), &one, &one, a_dealt.descriptor, pivots.data(), b_dealt.memory.data(),
-          &one, &one, b_dealt.descriptor, &info);
-  const auto x = repartition(square, rows, from_cuts(b_dealt.cuts))(b_dealt.view());  // x has balanced rows
+  pdgesv_(&order, &one, a_cyclic.memory.data(), &one, &one, a_cyclic.descriptor, pivots.data(), b_cyclic.memory.data(),
+          &one, &one, b_cyclic.descriptor, &info);
+  const auto x = repartition(square, rows, from_cuts(b_cyclic.cuts))(b_cyclic.view());  // x has balanced rows
   // [/solve]
   if (info != 0) return HUGE_VAL;
 
   // computes A x for the check: every worker gets all of x for its rows of A
-  const auto everywhere = broadcast(everyone.partition<1>(), everyone.partition<4>());
-  const auto whole = everywhere(repartition(rows, everyone.partition<1, 1>())(x));
-  double off = 0;
+  const auto to_all = broadcast(everyone.partition<1>(), everyone.partition<4>());
+  const auto whole_x = to_all(repartition(rows, everyone.partition<1, 1>())(x));
+  double difference = 0;
   for (std::size_t i = 0; i < a.shape(0); ++i) {
     double sum = -b(i, 0);
-    for (std::size_t j = 0; j < n; ++j) sum += a(i, j) * whole(j, 0);
-    off = std::max(off, std::abs(sum));
+    for (std::size_t j = 0; j < n; ++j) sum += a(i, j) * whole_x(j, 0);
+    difference = std::max(difference, std::abs(sum));
   }
-  return all_reduce(everyone.partition<4>(), dimensions<0>, maximum)(as_rank<1>({off}))(0);
+  return all_reduce(everyone.partition<4>(), dimensions<0>, maximum)(as_rank<1>({difference}))(0);
 }
 
 /// Computes c += a b for row-major blocks. BLAS reads the blocks as column-major, that is as c^T += b^T a^T.
 template <class A, class B>
 void add_product(const A& a, const B& b, xt::xtensor<double, 2>& c) {
   const int rows = int(c.shape(0)), columns = int(c.shape(1)), inner = int(a.shape(1));
-  const double once = 1;
-  dgemm_("N", "N", &columns, &rows, &inner, &once, b.data(), &columns, a.data(), &inner, &once, c.data(), &columns);
+  const double unit = 1;
+  dgemm_("N", "N", &columns, &rows, &inner, &unit, b.data(), &columns, a.data(), &inner, &unit, c.data(), &columns);
 }
 
 struct seconds {
-  double ours = 0, theirs = 0, off = 0;
+  double summa_seconds = 0, pdgemm_seconds = 0, difference = 0;
 };
 
 /// Computes C = A B by SUMMA with one panel per block, and by pdgemm.
@@ -120,28 +122,29 @@ seconds multiply_both(const world& everyone, int context, std::size_t n) {
   // [/summa]
 
   // [pdgemm]
-  dealt_matrix a_dealt(square, context, n, n), b_dealt(square, context, n, n), c_dealt(square, context, n, n);
-  repartition deal(square, square, to_cuts(a_dealt.cuts));
-  deal.into(a, a_dealt.view());
-  deal.into(b, b_dealt.view());
+  cyclic_matrix a_cyclic(square, context, n, n), b_cyclic(square, context, n, n), c_cyclic(square, context, n, n);
+  repartition to_cyclic(square, square, to_cuts(a_cyclic.cuts));
+  to_cyclic.into(a, a_cyclic.view());
+  to_cyclic.into(b, b_cyclic.view());
   const auto pdgemm = [&] {
     const int order = int(n);
-    const double once = 1, zero = 0;
-    pdgemm_("N", "N", &order, &order, &order, &once, a_dealt.memory.data(), &one, &one, a_dealt.descriptor,
-            b_dealt.memory.data(), &one, &one, b_dealt.descriptor, &zero, c_dealt.memory.data(), &one, &one,
-            c_dealt.descriptor);
+    const double unit = 1, zero = 0;
+    pdgemm_("N", "N", &order, &order, &order, &unit, a_cyclic.memory.data(), &one, &one, a_cyclic.descriptor,
+            b_cyclic.memory.data(), &one, &one, b_cyclic.descriptor, &zero, c_cyclic.memory.data(), &one, &one,
+            c_cyclic.descriptor);
   };
   // [/pdgemm]
 
   seconds took{HUGE_VAL, HUGE_VAL, 0};
   for (int round = 0; round < 5; ++round) {
-    took.ours = std::min(took.ours, timed(summa));
-    took.theirs = std::min(took.theirs, timed(pdgemm));
+    took.summa_seconds = std::min(took.summa_seconds, timed(summa));
+    took.pdgemm_seconds = std::min(took.pdgemm_seconds, timed(pdgemm));
   }
-  const auto of_pdgemm = repartition(square, square, from_cuts(c_dealt.cuts))(c_dealt.view());
-  double off = 0;
-  for (std::size_t k = 0; k < c.size(); ++k) off = std::max(off, std::abs(c.data()[k] - of_pdgemm.data()[k]));
-  took.off = slowest(as_rank<1>({off}))(0);
+  const auto pdgemm_result = repartition(square, square, from_cuts(c_cyclic.cuts))(c_cyclic.view());
+  double difference = 0;
+  for (std::size_t k = 0; k < c.size(); ++k)
+    difference = std::max(difference, std::abs(c.data()[k] - pdgemm_result.data()[k]));
+  took.difference = slowest(as_rank<1>({difference}))(0);
   return took;
 }
 
@@ -153,17 +156,17 @@ int main(int argc, char** argv) {
   Cblacs_gridinit(&context, "Row", 2, 2);  // worker 2 i + j is at (i, j), as in partition<2, 2>
 
   constexpr std::size_t unknowns = 300, edge = 512;
-  const double missed = solve(everyone, context, unknowns);
+  const double residual = solve(everyone, context, unknowns);
   const seconds took = multiply_both(everyone, context, edge);
   Cblacs_gridexit(context);
-  const bool right = missed < 1e-10 && took.off < 1e-9;
+  const bool right = residual < 1e-10 && took.difference < 1e-9;
   if (everyone.id() == 0)
     std::cout
         << "A x = b with " << unknowns << " unknowns: rows of A went to ScaLAPACK's 2 x 2 block-cyclic layout,\n"
-        << "pdgesv solved, rows of x came back. A x misses b by " << missed << ".\n"
+        << "pdgesv solved, rows of x came back. A x misses b by " << residual << ".\n"
         << "C = A B with " << edge << " x " << edge << " matrices, the best of five times in this run:\n"
-        << "  SUMMA of broadcasts " << 1e3 * took.ours << " ms, ScaLAPACK's pdgemm " << 1e3 * took.theirs
-        << " ms, the results differ by " << took.off << ".\n"
+        << "  SUMMA of broadcasts " << 1e3 * took.summa_seconds << " ms, ScaLAPACK's pdgemm "
+        << 1e3 * took.pdgemm_seconds << " ms, the results differ by " << took.difference << ".\n"
         << "Look at: `into` writes ScaLAPACK's memory, by columns, without a copy between; `from_cuts` reads it.\n"
         << (right ? "Both agree.\n" : "They do NOT agree.\n");
   return right ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -37,23 +37,23 @@ class diffusion {
 
   /// The largest distance of a cell from the final state, which is a straight line between the walls.
   double off() const {
-    double most = 0;
+    double largest = 0;
     const auto compare = [&](const auto& i) {
       const auto cell = cells_.at(i[0], i[1], i[2]);
-      most = std::max(most, std::abs(u_[cell] - static_cast<double>(i[0] + 1)));
+      largest = std::max(largest, std::abs(u_[cell] - static_cast<double>(i[0] + 1)));
     };
     for_border(cells_, compare);
     for_interior(cells_, compare);
-    return maximum_over(everyone_, most);
+    return maximum_over(everyone_, largest);
   }
 
   // [members]
  private:
   double update(const partita::index<3>& i) {
     const auto [a, b, c] = cells_.at(i[0], i[1], i[2]);
-    const double around =
+    const double neighbours =
         u_(a - 1, b, c) + u_(a + 1, b, c) + u_(a, b - 1, c) + u_(a, b + 1, c) + u_(a, b, c - 1) + u_(a, b, c + 1);
-    next_(a, b, c) = around / 6;
+    next_(a, b, c) = neighbours / 6;
     return std::abs(next_(a, b, c) - u_(a, b, c));
   }
 

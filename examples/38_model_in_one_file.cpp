@@ -31,10 +31,12 @@ int main(int argc, char** argv) {
   if (everyone.id() == 0) std::filesystem::remove_all(folder);
   everyone.communicator().barrier();
 
-  const auto small = [](const auto& i) { return 0.1 * std::sin(1.0 + static_cast<double>(5 * i[0] + 3 * i[1])); };
-  const auto none = [](const auto&) { return 0.0; };
-  model here{shard<double>(everyone, four.layout("", "model"), {12, 4}, small),
-             shard<double>(everyone, four.layout("", "model"), {1, 4}, none)};
+  const auto initial_weight = [](const auto& i) {
+    return 0.1 * std::sin(1.0 + static_cast<double>(5 * i[0] + 3 * i[1]));
+  };
+  const auto no_weight = [](const auto&) { return 0.0; };
+  model trained{shard<double>(everyone, four.layout("", "model"), {12, 4}, initial_weight),
+                shard<double>(everyone, four.layout("", "model"), {1, 4}, no_weight)};
   const auto batch = [&](double salt) {
     return shard<double>(everyone, four.layout("data", "", ""), {8, 3, 4}, [salt](const auto& i) {
       return std::cos(salt + static_cast<double>(i[0] * 7 + i[1] * 3 + i[2]));
@@ -51,35 +53,35 @@ int main(int argc, char** argv) {
   const auto first = batch(1), second = batch(2);
   double before = 0, after = 0;
   for (std::uint64_t step = 1; step <= 20; ++step) {
-    const auto one = value_and_gradient(loss_of(first), here.w, here.b);
-    const auto two = value_and_gradient(loss_of(second), here.w, here.b);
-    const auto [dw, db] = one.gradients + two.gradients;  // adds the gradients of each tensor
-    here.w = stop_gradient(subtract(here.w, multiply(reshard(dw, here.w.layout()), 0.5)));
-    here.b = stop_gradient(subtract(here.b, multiply(reshard(db, here.b.layout()), 0.5)));
-    after = one.value + two.value;
+    const auto first_half = value_and_gradient(loss_of(first), trained.w, trained.b);
+    const auto second_half = value_and_gradient(loss_of(second), trained.w, trained.b);
+    const auto [dw, db] = first_half.gradients + second_half.gradients;  // adds the gradients of each tensor
+    trained.w = stop_gradient(subtract(trained.w, multiply(reshard(dw, trained.w.layout()), 0.5)));
+    trained.b = stop_gradient(subtract(trained.b, multiply(reshard(db, trained.b.layout()), 0.5)));
+    after = first_half.value + second_half.value;
     if (step == 1) before = after;
   }
-  save_tensors(folder, 20, here.tensors());
+  save_tensors(folder, 20, trained.tensors());
   // [/train]
 
   // [load]
   const mesh line{axis{"model", 4}};  // a different mesh, also of more or fewer workers
-  model there{shard<double>(everyone, line.layout("model", ""), {12, 4}, none),
-              shard<double>(everyone, line.layout("", ""), {1, 4}, none)};
-  const auto step = load_tensors(folder, there.tensors());
-  const auto singles = cast<float>(there.w);  // the weights as floats
+  model loaded_model{shard<double>(everyone, line.layout("model", ""), {12, 4}, no_weight),
+                     shard<double>(everyone, line.layout("", ""), {1, 4}, no_weight)};
+  const auto step = load_tensors(folder, loaded_model.tensors());
+  const auto singles = cast<float>(loaded_model.w);  // the weights as floats
   // [/load]
 
-  const auto saved = reshard(here.w, four.layout("", "")).whole<2>();
-  const auto loaded = reshard(there.w, line.layout("", "")).whole<2>();
+  const auto saved = reshard(trained.w, four.layout("", "")).whole<2>();
+  const auto loaded = reshard(loaded_model.w, line.layout("", "")).whole<2>();
   const bool same = saved == loaded && step == 20;
-  const auto rounded = reshard(singles, line.layout("", "")).whole<2>();
-  const bool close = std::abs(static_cast<double>(rounded(0, 0)) - loaded(0, 0)) < 1e-6;
+  const auto loaded_floats = reshard(singles, line.layout("", "")).whole<2>();
+  const bool is_close = std::abs(static_cast<double>(loaded_floats(0, 0)) - loaded(0, 0)) < 1e-6;
   if (everyone.id() == 0) {
     std::cout << "The loss went from " << before << " to " << after << "; what was loaded on a mesh of 4 is "
               << (same ? "the same" : "not the same") << " as what a mesh of 2 x 2 had saved.\n"
               << "Look at: the struct names its tensors once, in tensors(); one call saves them, one loads them.\n";
     std::filesystem::remove_all(folder);
   }
-  return same && close && after < before ? EXIT_SUCCESS : EXIT_FAILURE;
+  return same && is_close && after < before ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -8,7 +8,8 @@ using namespace partita;
 using vector = xt::xtensor<double, 1>;
 
 // [own]
-/// The reduction to the element that is farthest from 0; of two equally far elements, to the positive element.
+/// The reduction to the element that is farthest from 0; of two equally farthest_of_all elements, to the positive
+/// element.
 struct farthest {
   static constexpr double identity() { return 0; }
   constexpr double operator()(double a, double b) const {
@@ -31,28 +32,30 @@ int main(int argc, char** argv) {
   // [all]
   all_reduce lowest(p, dimensions<1>, minimum);  // every worker gets the minimum of its row of workers
   const auto z = lowest(x);
-  all_reduce far(p, all_dimensions_but<>, farthest{});  // over all workers, with a reduction of the program
-  const auto w = far(x);
+  all_reduce farthest_of_all(p, all_dimensions_but<>, farthest{});  // over all workers, with a reduction of the program
+  const auto w = farthest_of_all(x);
   all_reduce average(p, dimensions<0, 1>, mean);
   const auto m = average(x), dx = average.adjoint(m);  // a mean is linear, and is its own adjoint
   // [/all]
 
   // [compose]
-  sum_reduce collect(p, columns);        // sums each column on its first worker
-  broadcast spread(columns, p);          // copies a block from the first worker to its column
-  auto both = compose(collect, spread);  // one operator that computes spread(collect(x))
-  const auto sums = both(x);             // from the third call on one agreement for both kernels
-  const auto back = both.adjoint(sums);  // computes collect.adjoint(spread.adjoint(sums))
-  auto later = both.start(x);            // starts collect; finish() runs spread
-  const auto again = later.finish();
-  auto twice = add(both, both);  // the operator x -> both(x) + both(x), which also has an adjoint
-  const auto products = adjoint_test(everyone, compose(twice, both), x, sums);  // computes <K x, y> and <x, K* y>
+  sum_reduce column_sum(p, columns);                     // sums each column on its first worker
+  broadcast column_copy(columns, p);                     // copies a block from the first worker to its column
+  auto sum_and_copy = compose(column_sum, column_copy);  // one operator that computes column_copy(column_sum(x))
+  const auto sums = sum_and_copy(x);             // from the third call on one agreement for sum_and_copy kernels
+  const auto back = sum_and_copy.adjoint(sums);  // computes column_sum.adjoint(column_copy.adjoint(sums))
+  auto later = sum_and_copy.start(x);            // starts column_sum; finish() runs column_copy
+  const auto same_sums = later.finish();
+  auto doubled = add(sum_and_copy,
+                     sum_and_copy);  // the operator x -> sum_and_copy(x) + sum_and_copy(x), which also has an adjoint
+  const auto products =
+      adjoint_test(everyone, compose(doubled, sum_and_copy), x, sums);  // computes <K x, y> and <x, K* y>
   // [/compose]
 
   const double k = static_cast<double>(everyone.id() % 3), row = everyone.id() < 3 ? 0 : 3;
   const bool right = (everyone.id() > 2 || y == vector{k + 3, -2 * k}) && z == vector{row, -2 * (row + 2)} &&
                      w == vector{5, -10} && m == vector{2.5, -5} && dx == m && sums == vector{2 * k + 3, -4 * k - 6} &&
-                     back == 2 * sums && again == sums && products.exact();
+                     back == 2 * sums && same_sums == sums && products.exact();
   std::ostringstream line;
   line << "worker " << everyone.id() << " gave " << x(0) << ", " << x(1) << ": lowest of its row " << z(0) << ", "
        << z(1) << "; sums of its column " << sums(0) << ", " << sums(1) << "\n";

@@ -33,22 +33,23 @@ int main(int argc, char** argv) {
   const auto x = block_from(p, extents<rows, columns>{}, node);
   const auto other = block_from(p, extents<rows, columns>{}, [](auto i, auto j) { return double(i * i + 5 * j); });
   // [check]
-  const auto k_x = apply(x), k_other = apply(other);
-  const double left = sum_over(everyone, xt::sum<double>(other * k_x)());
-  const double right = sum_over(everyone, xt::sum<double>(k_other * x)());  // the operator is symmetric
+  const auto k_x = apply(x), k_y = apply(other);
+  const double y_k_x = sum_over(everyone, xt::sum<double>(other * k_x)());
+  const double x_k_y = sum_over(everyone, xt::sum<double>(k_y * x)());  // the operator is symmetric
   // [/check]
 
   // the Laplace operator of a linear function is 0 inside: only nodes on the border have a residual
   const auto cells = decomposition<2>::balanced({rows, columns}, {2, 2}).block(p.index());
-  double inside = 0;
+  double inner_residual = 0;
   for (std::size_t i = 0; i < k_x.shape(0); ++i)
     for (std::size_t j = 0; j < k_x.shape(1); ++j) {
       const std::size_t r = cells.start[0] + i, c = cells.start[1] + j;
-      if (r > 0 && r + 1 < rows && c > 0 && c + 1 < columns) inside = std::max(inside, std::abs(k_x(i, j)));
+      if (r > 0 && r + 1 < rows && c > 0 && c + 1 < columns)
+        inner_residual = std::max(inner_residual, std::abs(k_x(i, j)));
     }
-  inside = maximum_over(everyone, inside);
+  inner_residual = maximum_over(everyone, inner_residual);
   if (everyone.id() == 0)
-    std::cout << "y K x = " << left << ", x K y = " << right << "; residual inside " << inside << "\n"
+    std::cout << "y K x = " << y_k_x << ", x K y = " << x_k_y << "; residual inside " << inner_residual << "\n"
               << "Look at: elements at a border of two workers add to nodes of both, and no node is counted twice.\n";
-  return std::abs(left - right) < 1e-9 && inside < 1e-12 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return std::abs(y_k_x - x_k_y) < 1e-9 && inner_residual < 1e-12 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

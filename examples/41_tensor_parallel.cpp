@@ -35,10 +35,10 @@ int main(int argc, char** argv) {
       for (std::size_t j = 0; j < k; ++j) a(i, j) = number(std::array{i, j});
     return a;
   };
-  const auto alone = [x = at(8, 6)](const auto& a, const auto& b) { return matmul(relu(matmul(x, a)), b); };
-  const xt::xtensor<double, 2> wanted = alone(at(6, 12), at(12, 6));
-  const double off = xt::amax(xt::abs(whole.whole<2>() - wanted))();
-  const bool right = off < 1e-12 && hidden.layout() == m.layout("data", "model") &&
+  const auto sequential = [x = at(8, 6)](const auto& a, const auto& b) { return matmul(relu(matmul(x, a)), b); };
+  const xt::xtensor<double, 2> expected = sequential(at(6, 12), at(12, 6));
+  const double difference = xt::amax(xt::abs(whole.whole<2>() - expected))();
+  const bool right = difference < 1e-12 && hidden.layout() == m.layout("data", "model") &&
                      y.layout() == m.layout("data", "").partial("model") && d_up.layout() == m.layout("", "model") &&
                      d_down.layout() == m.layout("model", "") && value > 0;
   if (everyone.id() == 0)

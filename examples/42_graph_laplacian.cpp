@@ -17,7 +17,7 @@ using values = xt::xtensor<double, 1>;
 constexpr std::size_t n = 500, edges = 1500;
 
 /// Calls f(a, b) for each edge of the graph, a ring with random chords. Two nodes may have several edges, and a node
-/// may /// have an edge to itself.
+/// may have an edge to itself.
 template <class F>
 void for_each_edge(F f) {
   std::minstd_rand random(1);
@@ -42,8 +42,8 @@ std::pair<values, std::size_t> solve(const world& everyone, const char* picture 
 
   const auto laplacian = [&](const values& x) -> values {
     values y = 0.1 * x;
-    const auto there = neighbours(x);
-    for (std::size_t e = 0; e < from.size(); ++e) y(from[e]) += x(from[e]) - there(e);
+    const auto other_nodes = neighbours(x);
+    for (std::size_t e = 0; e < from.size(); ++e) y(from[e]) += x(from[e]) - other_nodes(e);
     return y;
   };
   // [/laplacian]
@@ -53,13 +53,13 @@ std::pair<values, std::size_t> solve(const world& everyone, const char* picture 
   if (mine.start == 0) r(0) = 1;
   values direction = r;
   std::size_t steps = 0;
-  for (double left = dot(r, r); left > 1e-24 && steps < n; ++steps) {
-    const values pulled = laplacian(direction);
-    const double length = left / dot(direction, pulled), before = left;
+  for (double residual_square = dot(r, r); residual_square > 1e-24 && steps < n; ++steps) {
+    const values l_direction = laplacian(direction);
+    const double length = residual_square / dot(direction, l_direction), before = residual_square;
     u += length * direction;
-    r -= length * pulled;
-    left = dot(r, r);
-    direction = r + (left / before) * direction;
+    r -= length * l_direction;
+    residual_square = dot(r, r);
+    direction = r + (residual_square / before) * direction;
   }
   return {u, steps};
 }
@@ -70,16 +70,16 @@ int main(int argc, char** argv) {
   const auto [u, steps] = solve(everyone, argc > 1 ? argv[1] : nullptr);
 
   // check: every worker solves the whole system alone, by the same function
-  const auto alone = solve(everyone.part(workers{everyone.id()})).first;
+  const auto sequential = solve(everyone.part(workers{everyone.id()})).first;
   const std::size_t first = balanced_part(n, everyone.size(), everyone.id()).start;
-  const values own = xt::view(alone, xt::range(first, first + u.size()));
-  const double off = std::sqrt(sum_over(everyone, xt::sum<double>((u - own) * (u - own))()));
+  const values own = xt::view(sequential, xt::range(first, first + u.size()));
+  const double difference = std::sqrt(sum_over(everyone, xt::sum<double>((u - own) * (u - own))()));
   const double sum =
       sum_over(everyone, xt::sum<double>(u)());  // the sum is 1 / 0.1, because the columns of L add up to 0
   if (everyone.id() == 0)
     std::cout << "A graph of " << n << " nodes and " << edges << " edges on " << everyone.size() << " workers took "
-              << steps << " steps; the solution differs by " << off << " from that of one process.\n"
+              << steps << " steps; the solution differs by " << difference << " from that of one process.\n"
               << "Look at: no list of ghosts and no map of indices. A worker asks for the other end of each of its\n"
               << "edges; a node that several edges need travels once.\n";
-  return off < 1e-10 && std::abs(sum - 10) < 1e-9 && steps < 200 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return difference < 1e-10 && std::abs(sum - 10) < 1e-9 && steps < 200 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -37,33 +37,34 @@ std::pair<rows, std::pair<double, double>> train(const world& everyone) {
 
   std::pair<double, double> losses;
   for (std::size_t step = 0; step < steps; ++step) {
-    const rows share = softmax(matmul(x, gate));
-    const auto chosen = xt::xtensor<std::size_t, 1>(xt::cast<std::size_t>(argmax(share, dimensions<1>)));
-    const xt::xtensor<double, 1> weight = xt::amax(share, {1});
+    const rows probabilities = softmax(matmul(x, gate));
+    const auto chosen = xt::xtensor<std::size_t, 1>(xt::cast<std::size_t>(argmax(probabilities, dimensions<1>)));
+    const xt::xtensor<double, 1> weight = xt::amax(probabilities, {1});
     // [layer]
     const token_dispatcher to_experts(everyone, experts, chosen);
-    const rows arrived = to_experts.dispatch(x);
-    const auto of_expert = [&](auto& all, std::size_t e) {
+    const rows received_tokens = to_experts.dispatch(x);
+    const auto rows_of_expert = [&](auto& all, std::size_t e) {
       const interval own = to_experts.rows_of(e);
       return xt::view(all, xt::range(own.start, own.stop));
     };
-    rows computed = xt::zeros_like(arrived);
+    rows expert_results = xt::zeros_like(received_tokens);
     for (std::size_t e = to_experts.experts().start; e < to_experts.experts().stop; ++e)
-      of_expert(computed, e) = einsum<"tj,ij->ti">(of_expert(arrived, e), weights[e]);
-    const rows y = to_experts.combine(computed, weight);  // every token gets its result on its own worker
+      rows_of_expert(expert_results, e) = einsum<"tj,ij->ti">(rows_of_expert(received_tokens, e), weights[e]);
+    const rows y = to_experts.combine(expert_results, weight);  // every token gets its result on its own worker
     // [/layer]
 
-    const rows off = y - wanted, dy = 2.0 / tokens * off;
-    (step == 0 ? losses.first : losses.second) = sum_over(everyone, xt::sum<double>(off * off)()) / tokens;
+    const rows difference = y - wanted, dy = 2.0 / tokens * difference;
+    (step == 0 ? losses.first : losses.second) =
+        sum_over(everyone, xt::sum<double>(difference * difference)()) / tokens;
     // [gradient]
-    const auto [d_computed, d_weight] = to_experts.combine_adjoint(computed, weight, dy);
+    const auto [d_results, d_weight] = to_experts.combine_adjoint(expert_results, weight, dy);
     for (std::size_t e = to_experts.experts().start; e < to_experts.experts().stop; ++e)
-      weights[e] -= rate * einsum<"ti,tj->ij">(of_expert(d_computed, e), of_expert(arrived, e));
+      weights[e] -= rate * einsum<"ti,tj->ij">(rows_of_expert(d_results, e), rows_of_expert(received_tokens, e));
     // [/gradient]
     rows scores = xt::zeros<double>({n, experts});  // the gradient of one element of softmax
     for (std::size_t t = 0; t < n; ++t)
       for (std::size_t e = 0; e < experts; ++e)
-        scores(t, e) = weight(t) * ((e == chosen(t) ? 1 : 0) - share(t, e)) * d_weight(t);
+        scores(t, e) = weight(t) * ((e == chosen(t) ? 1 : 0) - probabilities(t, e)) * d_weight(t);
     const rows d_gate = einsum<"tc,te->ce">(x, scores);
     std::vector<double> sums(d_gate.begin(), d_gate.end());
     sums = sum_over(everyone, sums);
@@ -78,12 +79,13 @@ int main(int argc, char** argv) {
   const auto [gate, losses] = train(everyone);
 
   // check: every worker trains the whole network alone, by the same function
-  const auto [alone, losses_alone] = train(everyone.part(workers{everyone.id()}));
-  const double off = xt::amax(xt::abs(gate - alone))() + std::abs(losses.second - losses_alone.second);
-  const double wrong = sum_over(everyone, off < 1e-9 ? 0.0 : 1.0);
+  const auto [sequential_gate, sequential_losses] = train(everyone.part(workers{everyone.id()}));
+  const double difference =
+      xt::amax(xt::abs(gate - sequential_gate))() + std::abs(losses.second - sequential_losses.second);
+  const double wrong_workers = sum_over(everyone, difference < 1e-9 ? 0.0 : 1.0);
   if (everyone.id() == 0)
     std::cout << tokens << " tokens, " << experts << " experts on " << everyone.size() << " workers: loss "
               << losses.first << " before, " << losses.second << " after " << steps << " steps\n"
-              << (wrong == 0 ? "the same as on one worker\n" : "not what one worker computes\n");
-  return wrong == 0 && losses.second < 0.5 * losses.first ? EXIT_SUCCESS : EXIT_FAILURE;
+              << (wrong_workers == 0 ? "the same as on one worker\n" : "not what one worker computes\n");
+  return wrong_workers == 0 && losses.second < 0.5 * losses.first ? EXIT_SUCCESS : EXIT_FAILURE;
 }

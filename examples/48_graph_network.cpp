@@ -27,18 +27,18 @@ void step(const world& everyone, rows& weights, const rows& gradient) {
 struct graph_layer {
   const index_exchange& sources;  // gets the source node of each edge
   const segments& targets;        // groups the edges by their target nodes
-  rows own, near, h{}, mean{}, z{};
+  rows node_weights, neighbour_weights, h{}, mean{}, z{};
 
   rows operator()(const rows& x) {
     h = x, mean = targets.mean(sources(h));
-    z = matmul(h, own) + matmul(mean, near);
+    z = matmul(h, node_weights) + matmul(mean, neighbour_weights);
     return xt::maximum(z, 0.0);
   }
   rows train(const world& everyone, const rows& dy) {
-    const rows dz = xt::where(z > 0.0, dy, 0.0), d_mean = einsum<"nj,ij->ni">(dz, near);
-    const rows dh = einsum<"nj,ij->ni">(dz, own) + sources.adjoint(targets.mean_adjoint(d_mean));
-    step(everyone, own, einsum<"ni,nj->ij">(h, dz));
-    step(everyone, near, einsum<"ni,nj->ij">(mean, dz));
+    const rows dz = xt::where(z > 0.0, dy, 0.0), d_mean = einsum<"nj,ij->ni">(dz, neighbour_weights);
+    const rows dh = einsum<"nj,ij->ni">(dz, node_weights) + sources.adjoint(targets.mean_adjoint(d_mean));
+    step(everyone, node_weights, einsum<"ni,nj->ij">(h, dz));
+    step(everyone, neighbour_weights, einsum<"ni,nj->ij">(mean, dz));
     return dh;
   }
 };
@@ -74,9 +74,9 @@ std::pair<double, double> train(const world& everyone) {
   graph_layer first = layer(0.7), second = layer(0.5);
   std::pair<double, double> losses;
   for (std::size_t k = 0; k < steps; ++k) {
-    const rows off = second(first(x)) - wanted;
-    (k == 0 ? losses.first : losses.second) = sum_over(everyone, xt::sum<double>(off * off)()) / nodes;
-    first.train(everyone, second.train(everyone, rows(2.0 / nodes * off)));
+    const rows difference = second(first(x)) - wanted;
+    (k == 0 ? losses.first : losses.second) = sum_over(everyone, xt::sum<double>(difference * difference)()) / nodes;
+    first.train(everyone, second.train(everyone, rows(2.0 / nodes * difference)));
   }
   return losses;
 }
@@ -88,11 +88,11 @@ int main(int argc, char** argv) {
 
   // check: every worker trains on the whole graph alone, by the same function
   const auto alone = train(everyone.part(workers{everyone.id()}));
-  const double off = std::abs(losses.first - alone.first) + std::abs(losses.second - alone.second);
-  const double wrong = sum_over(everyone, off < 1e-9 ? 0.0 : 1.0);
+  const double difference = std::abs(losses.first - alone.first) + std::abs(losses.second - alone.second);
+  const double wrong_workers = sum_over(everyone, difference < 1e-9 ? 0.0 : 1.0);
   if (everyone.id() == 0)
     std::cout << "A graph of " << nodes << " nodes and " << edges << " edges on " << everyone.size()
               << " workers: loss " << losses.first << " before, " << losses.second << " after " << steps << " steps\n"
-              << (wrong == 0 ? "the same as on one worker\n" : "not what one worker computes\n");
-  return wrong == 0 && losses.second < 0.3 * losses.first ? EXIT_SUCCESS : EXIT_FAILURE;
+              << (wrong_workers == 0 ? "the same as on one worker\n" : "not what one worker computes\n");
+  return wrong_workers == 0 && losses.second < 0.3 * losses.first ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -28,7 +28,8 @@ int main(int argc, char** argv) {
                              xt::xtensor<double, 4>{{{{0.05, 0.2, 0.05}, {0.2, -1, 0.2}, {0.05, 0.2, 0.05}}}});
   const auto at_rest = field([](double, double) { return 0.; });
   const auto receivers = field([](double i, double) { return int(i) % 6 == 1 ? 1. : 0.; });
-  const auto bang = field([](double i, double j) { return std::exp(-((i - 8) * (i - 8) + (j - 12) * (j - 12)) / 6); });
+  const auto true_source =
+      field([](double i, double j) { return std::exp(-((i - 8) * (i - 8) + (j - 12) * (j - 12)) / 6); });
 
   // [wave]
   const auto pulse = [](std::size_t i) {  // the strength of the source in step i
@@ -36,25 +37,25 @@ int main(int argc, char** argv) {
     return (1 - 2 * t * t) * std::exp(-t * t);
   };
   const auto next = [&](std::size_t i, const auto& now, const auto& before, const auto& source) {
-    const auto pull = convolve<2>(now, stencil, {.padding = {1, 1}});
-    return add(subtract(multiply(now, 2), before), add(multiply(pull, 0.4), multiply(source, pulse(i))));
+    const auto laplacian = convolve<2>(now, stencil, {.padding = {1, 1}});
+    return add(subtract(multiply(now, 2), before), add(multiply(laplacian, 0.4), multiply(source, pulse(i))));
   };
   // [/wave]
-  std::vector<tensor> heard;
+  std::vector<tensor> records;
   scan(
       [&](std::size_t i, const auto& state) {
         const auto& [now, before] = state;
-        heard.push_back(next(i, now, before, bang));
-        return std::tuple{heard.back(), now};
+        records.push_back(next(i, now, before, true_source));
+        return std::tuple{records.back(), now};
       },
       std::tuple{at_rest, at_rest}, steps);
 
   // [misfit]
   const auto misfit = [&](const auto& source) {  // the state is the wave, the wave before, and the misfit so far
     const auto step = [&](std::size_t i, const auto& state, const auto& s) {
-      const auto& [now, before, wrong] = state;
+      const auto& [now, before, misfit_so_far] = state;
       const auto later = next(i, now, before, s);
-      return std::tuple{later, now, add(wrong, multiply(receivers, square(subtract(later, heard[i]))))};
+      return std::tuple{later, now, add(misfit_so_far, multiply(receivers, square(subtract(later, records[i]))))};
     };
     return sum(std::get<2>(scan(step, std::tuple{at_rest, at_rest, at_rest}, steps, {.recompute_every = 8}, source)));
   };
@@ -63,34 +64,34 @@ int main(int argc, char** argv) {
   // [descent]
   tensor guess = at_rest;
   double first = 0, slope_error = 0, value = 0;
-  std::size_t kept = 0;
+  std::size_t tape_bytes = 0;
   for (int round = 0; round < 6; ++round) {
-    const auto [wrong, gradients] = value_and_gradient(misfit, guess);
+    const auto [misfit_so_far, gradients] = value_and_gradient(misfit, guess);
     const auto& gradient = std::get<0>(gradients);
     // the misfit is a quadratic function of the source: its values at two points give the best length of a step
     const double slope = sum(square(gradient)).number();
     const double along = misfit(subtract(guess, gradient)).number();
-    const double curvature = along - wrong + slope;
+    const double curvature = along - misfit_so_far + slope;
     if (round == 0) {
-      kept = tape_holds().most_bytes;
-      first = wrong;
+      tape_bytes = tape_holds().most_bytes;
+      first = misfit_so_far;
       const double forward = misfit(add(guess, gradient)).number();
       slope_error =
           std::abs((forward - along) / 2 - slope) / slope;  // central differences are exact for a quadratic function
     }
     guess = subtract(guess, multiply(gradient, slope / (2 * curvature)));
-    value = wrong;
+    value = misfit_so_far;
   }
   // [/descent]
   const auto places = argmax(reshape(guess, {side * side}), dimensions<0>);
-  const auto place = static_cast<std::size_t>(places.number());
+  const auto largest_place = static_cast<std::size_t>(places.number());
   if (everyone.id() == 0) {
     std::printf("%zu steps of a wave on %zu x %zu cells, at most %zu bytes kept by a worker\n", steps, side, side,
-                kept);
+                tape_bytes);
     std::printf("the gradient differs from a finite difference by %.0e of it\n", slope_error);
     std::printf("6 descents: the misfit falls from %.2f to %.2f, the source is loudest at row %zu, column %zu\n", first,
-                value, place / side, place % side);
+                value, largest_place / side, largest_place % side);
   }
-  const bool right = slope_error < 1e-9 && value < first / 5 && place == 8 * side + 12;
+  const bool right = slope_error < 1e-9 && value < first / 5 && largest_place == 8 * side + 12;
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

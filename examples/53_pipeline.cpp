@@ -21,48 +21,50 @@ int main() {
     if (everyone.id() == 0) std::printf("this example needs 4 workers, or a multiple of 4\n");
     return 1;
   }
-  const std::size_t of_stage = everyone.size() / stages;
+  const std::size_t workers_per_stage = everyone.size() / stages;
 
   // [stages]
   // Each stage has workers of its own, over which its micro-batches are sharded.
-  const mesh m{axis{"data", of_stage}};
-  const sharding cut = m.layout("data", ""), whole = m.layout("", "");
+  const mesh m{axis{"data", workers_per_stage}};
+  const sharding sharded_rows = m.layout("data", ""), replicated = m.layout("", "");
   const auto layer = [](const auto& x, const auto& w) { return tanh(matmul(x, w)); };
-  std::vector<pipeline_stage> list;
+  std::vector<pipeline_stage> stage_list;
   for (std::size_t s = 0; s < stages; ++s) {
-    const placed_mesh where(m, workers(s * of_stage, (s + 1) * of_stage));
+    const placed_mesh where(m, workers(s * workers_per_stage, (s + 1) * workers_per_stage));
     if (s + 1 < stages)
-      list.push_back({[=](std::size_t n) {
-                        return trace(layer, spec(cut, {n, width}), spec(whole, {width, width}));
-                      },
-                      where});
+      stage_list.push_back({[=](std::size_t n) {
+                              return trace(layer, spec(sharded_rows, {n, width}), spec(replicated, {width, width}));
+                            },
+                            where});
     else  // the last stage computes the loss
-      list.push_back({[=](std::size_t n) {
-                        const auto loss = [n](const auto& x, const auto& targets, const auto& w) {
-                          const auto wrong = subtract(matmul(x, w), targets);
-                          return sum(multiply(wrong, wrong)) / double(n);
-                        };
-                        return trace(loss, spec(cut, {n, width}), spec({n, width}), spec(whole, {width, width}));
-                      },
-                      where});
+      stage_list.push_back(
+          {[=](std::size_t n) {
+             const auto loss = [n](const auto& x, const auto& targets, const auto& w) {
+               const auto error = subtract(matmul(x, w), targets);
+               return sum(multiply(error, error)) / double(n);
+             };
+             return trace(loss, spec(sharded_rows, {n, width}), spec({n, width}), spec(replicated, {width, width}));
+           },
+           where});
   }
   // [/stages]
 
-  const auto made = [&](std::size_t s, const sharding& layout, const shape_list& extents, auto element) {
+  const auto tensor_on_stage = [&](std::size_t s, const sharding& layout, const shape_list& extents, auto element) {
     const mesh one{axis{"all", 1}};
-    return reshard(shard<double>(everyone, sharding(one, 2), extents, element), list[s].where, layout);
+    return reshard(shard<double>(everyone, sharding(one, 2), extents, element), stage_list[s].where, layout);
   };
-  const auto x = made(0, cut, {rows, width}, [](const auto& i) { return std::sin(double(i[0] * 3 + i[1])); });
-  const auto targets =
-      made(stages - 1, cut, {rows, width}, [](const auto& i) { return 0.5 * std::cos(double(i[0] * 3 + i[1])); });
+  const auto x =
+      tensor_on_stage(0, sharded_rows, {rows, width}, [](const auto& i) { return std::sin(double(i[0] * 3 + i[1])); });
+  const auto targets = tensor_on_stage(stages - 1, sharded_rows, {rows, width},
+                                       [](const auto& i) { return 0.5 * std::cos(double(i[0] * 3 + i[1])); });
   std::vector<std::vector<tensor>> weights(stages);
   for (std::size_t s = 0; s < stages; ++s)
-    weights[s].push_back(made(s, whole, {width, width}, [s](const auto& i) {
+    weights[s].push_back(tensor_on_stage(s, replicated, {width, width}, [s](const auto& i) {
       return 0.3 * std::sin(double((s + 1) * 17 + i[0] * 5 + i[1] * 11));
     }));
 
   // [train]
-  pipeline<double> step(everyone, list, {.rows = rows, .micro_batches = micro_batches});
+  pipeline<double> step(everyone, stage_list, {.rows = rows, .micro_batches = micro_batches});
   double first = 0, last = 0;
   for (int k = 0; k < 100; ++k) {
     const tensor& loss = step(x, targets, weights);

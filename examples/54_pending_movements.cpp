@@ -27,9 +27,9 @@ constexpr std::size_t batch = 8, positions = 8, width = 16, heads = 4, hidden = 
 const auto loss = [](const auto& x, const auto& targets, const auto& scale, const auto& shift, const auto& q,
                      const auto& k, const auto& v, const auto& o, const auto& up, const auto& down) {
   const auto n = normalise(x, scale, shift);
-  const auto seen = attention(einsum<"btc,chd->bhtd">(n, q), einsum<"btc,chd->bhtd">(n, k),
-                              einsum<"btc,chd->bhtd">(n, v), {.causal = true});
-  const auto y = add(x, einsum<"bhtd,hdc->btc">(seen, o));
+  const auto mixed = attention(einsum<"btc,chd->bhtd">(n, q), einsum<"btc,chd->bhtd">(n, k),
+                               einsum<"btc,chd->bhtd">(n, v), {.causal = true});
+  const auto y = add(x, einsum<"bhtd,hdc->btc">(mixed, o));
   const auto z = add(y, einsum<"btf,fc->btc">(gelu(einsum<"btc,cf->btf">(normalise(y, scale, shift), up)), down));
   return mean(losses::mse(z, targets));
 };

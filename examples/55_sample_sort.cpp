@@ -11,7 +11,7 @@
 using namespace partita;
 using keys = xt::xtensor<double, 1>;
 
-constexpr std::size_t each = 5000, every = 20;
+constexpr std::size_t keys_per_worker = 5000, sample_step = 20;
 
 int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
@@ -19,28 +19,28 @@ int main(int argc, char** argv) {
   const std::size_t P = everyone.size();
   std::mt19937 random(static_cast<unsigned>(everyone.id()));
   std::exponential_distribution<double> distribution;  // most keys are small
-  keys own = xt::zeros<double>({each});
-  for (double& key : own) key = distribution(random);
+  keys own_keys = xt::zeros<double>({keys_per_worker});
+  for (double& key : own_keys) key = distribution(random);
 
   // [sort]
-  const keys sample = xt::view(own, xt::range(0, each, every));
-  std::vector<double> shares;
-  for (std::size_t k = 1; k < P; ++k) shares.push_back(static_cast<double>(k) / static_cast<double>(P));
-  const keys bounds = quantile(everyone, sample, shares);  // all workers get the same bounds
+  const keys sample = xt::view(own_keys, xt::range(0, keys_per_worker, sample_step));
+  std::vector<double> probabilities;
+  for (std::size_t k = 1; k < P; ++k) probabilities.push_back(static_cast<double>(k) / static_cast<double>(P));
+  const keys bounds = quantile(everyone, sample, probabilities);  // all workers get the same bounds
 
   std::vector<std::size_t> buckets;
-  for (const double key : own)
+  for (const double key : own_keys)
     buckets.push_back(static_cast<std::size_t>(std::upper_bound(bounds.begin(), bounds.end(), key) - bounds.begin()));
-  keys bucket = send_to(everyone, buckets)(own);  // the keys that arrive
+  keys bucket = send_to(everyone, buckets)(own_keys);  // the keys that arrive
   std::sort(bucket.begin(), bucket.end());
   // [/sort]
 
   // check: the buckets contain the keys in the order of an exact sort, and no bucket is much larger than another
-  const keys exact = sort(everyone, own, {.length = bucket.size()});
-  const double wrong = sum_over(everyone, bucket == exact ? 0.0 : 1.0),
+  const keys sorted_keys = sort(everyone, own_keys, {.length = bucket.size()});
+  const double wrong_workers = sum_over(everyone, bucket == sorted_keys ? 0.0 : 1.0),
                largest = maximum_over(everyone, static_cast<double>(bucket.size()));
   if (everyone.id() == 0)
-    std::cout << each * P << " keys in " << P << " buckets of at most " << largest << "\n"
-              << (wrong == 0 ? "they are sorted\n" : "they are not sorted\n");
-  return wrong == 0 && largest < 1.2 * each ? EXIT_SUCCESS : EXIT_FAILURE;
+    std::cout << keys_per_worker * P << " keys in " << P << " buckets of at most " << largest << "\n"
+              << (wrong_workers == 0 ? "they are sorted\n" : "they are not sorted\n");
+  return wrong_workers == 0 && largest < 1.2 * keys_per_worker ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -61,14 +61,14 @@ int main(int argc, char** argv) {
   const auto reference =
       nlohmann::json::parse(std::ifstream(data + "/digits_reference_runs.json")).at("mlp_64_48_10_relu");
   const int epochs = reference.at("epochs");
-  const bool speaks = everyone.id() == 0;
-  if (speaks)
+  const bool prints = everyone.id() == 0;
+  if (prints)
     std::printf(
         "A network of two linear layers (64 pixels, 48 hidden, 10 digits) learns %zu images on %zu workers;\n"
         "the weights of each layer are cut over %zu x %zu of them.\n%6s %12s %22s %9s\n",
         train, everyone.size(), f_out, f_in, "epoch", "loss", "off one worker's loss", "time");
   const auto start = std::chrono::steady_clock::now();
-  double farthest = 0;
+  double largest_difference = 0;
   for (int epoch = 0; epoch < epochs; ++epoch) {
     const double value = loss(network(x), train_labels);
     network.zero_gradients();
@@ -76,19 +76,19 @@ int main(int argc, char** argv) {
     optimiser.step();
     const std::string key = std::to_string(epoch);
     if (reference.at("loss_at_epoch").contains(key)) {
-      const double off = std::abs(value - double(reference.at("loss_at_epoch").at(key)));
-      farthest = std::max(farthest, off);
+      const double difference = std::abs(value - double(reference.at("loss_at_epoch").at(key)));
+      largest_difference = std::max(largest_difference, difference);
       const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-      if (speaks) std::printf("%6d %12.8f %22.1e %7.2f s\n", epoch, value, off, time.count());
+      if (prints) std::printf("%6d %12.8f %22.1e %7.2f s\n", epoch, value, difference, time.count());
     }
   }
   const double accuracy = double(loss.correct(network(x_test), test_labels)) / double(test_labels.size());
-  const bool right = farthest < 1e-8 && accuracy >= 0.91;
-  if (speaks)
+  const bool right = largest_difference < 1e-8 && accuracy >= 0.91;
+  if (prints)
     std::printf(
         "%.2f %% of the test images are classified correctly (by one worker alone: %.2f %%).\n"
         "Look at: no worker holds all weights, and the losses are those of a program on one worker, within %.1e%s.\n"
         "`examples/run digits -n 6` gives the same losses on six workers.\n",
-        100 * accuracy, 100 * double(reference.at("test_accuracy")), farthest, right ? "" : ": TOO FAR");
+        100 * accuracy, 100 * double(reference.at("test_accuracy")), largest_difference, right ? "" : ": TOO FAR");
   return right ? 0 : 1;
 }

@@ -35,10 +35,10 @@ inline std::vector<std::uint8_t> bytes_of(const std::string& file) {
     all.assign(std::istreambuf_iterator<char>(plain), {});
   } else if (std::ifstream(file + ".gz") && file.find('\'') == std::string::npos) {
     const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(("gzip -dc '" + file + ".gz'").c_str(), "r"), &pclose);
-    std::uint8_t some[1 << 16];
+    std::uint8_t result_images[1 << 16];
     for (std::size_t n = 1; pipe && n > 0;) {
-      n = std::fread(some, 1, sizeof some, pipe.get());
-      all.insert(all.end(), some, some + n);
+      n = std::fread(result_images, 1, sizeof result_images, pipe.get());
+      all.insert(all.end(), result_images, result_images + n);
     }
   }
   return all;
@@ -61,14 +61,15 @@ inline image_set digits_of(const std::string& folder) {
   const auto labels = xt::load_npy<std::int32_t>(folder + "/digits_labels_i32.npy");
   const std::size_t train = 1440;
   const auto cut = [&](std::size_t first, std::size_t last) {
-    images some{{raw.data() + 64 * first, raw.data() + 64 * last}, {}};
-    for (std::size_t k = first; k < last; ++k) some.labels.push_back(static_cast<std::uint8_t>(labels.data()[k]));
-    return some;
+    images result_images{{raw.data() + 64 * first, raw.data() + 64 * last}, {}};
+    for (std::size_t k = first; k < last; ++k)
+      result_images.labels.push_back(static_cast<std::uint8_t>(labels.data()[k]));
+    return result_images;
   };
   return {"digits", cut(0, train), cut(train, labels.size()), 8, 16, true};
 }
 /// The images in a folder. Without a folder, the images of Debian's dataset-fashion-mnist if it is installed, or else
-/// /// the digits.
+/// the digits.
 inline image_set images_in(const std::string& given) {
   const std::string folder = given.empty() ? "/usr/share/datasets/fashion-mnist" : given;
   for (const char* end : {"", ".gz"})

@@ -59,7 +59,7 @@ inline sparse_vector next_vector(generator& random, const benchmark_class& c, st
 }
 
 /// This worker's share of the entries of the matrix, which is a sum of outer products of sparse vectors. The workers
-/// /// make the products in turn; any worker may own their rows.
+/// make the products in turn; any worker may own their rows.
 // [matrix]
 inline std::vector<partita::triplet<double>> entries_of(const benchmark_class& c, std::size_t workers, std::size_t id) {
   generator random;
