@@ -18,7 +18,7 @@ struct cluster_facts {
   double copied_byte = 1 / 4e9;    ///< seconds that a worker spends on each byte that it packs or unpacks
   double latency = 1.5e-6;         ///< seconds from NIC to NIC
   double card_message = 1 / 15e6;  ///< seconds that the NIC of a node spends on each message
-  double card_byte = 1 / 25e9;     ///< and on each byte
+  double card_byte = 1 / 25e9;     ///< seconds that the NIC of a node spends on each byte
   double meeting = 0.25e-6;        ///< seconds until a worker sees a flag that another worker of its node has set
 };
 
@@ -40,7 +40,7 @@ struct pair_bytes {
 
 /// One direction of a node's exchange, simulated in three steps. Pairs of workers whose messages go to the same node
 /// may be joined into few messages; each worker packs its bytes and posts the messages that are not joined; the owners
-/// of the joined messages post those. The NIC then sends all messages in the order in which they were posted.
+/// of the joined messages post the joined messages. The NIC then sends all messages in the order of posting.
 class card_queue {
  public:
   card_queue(const cluster_facts& facts, std::size_t node) : facts_(facts), node_(node), now_(facts.workers_on_node) {}
@@ -53,7 +53,7 @@ class card_queue {
       if (node_of(p) != node_) leaving.push_back(p);
     std::stable_sort(leaving.begin(), leaving.end(),
                      [&](const auto& a, const auto& b) { return node_of(a) < node_of(b); });
-    // for each other node: into how many messages the traffic to it is joined; 0 if it is not joined
+    // for each other node the number of messages into which the traffic to the node is joined; 0 if it is not joined
     std::vector<std::size_t> joined;
     for (std::size_t first = 0, next = 0; first < leaving.size(); first = next) {
       while (next < leaving.size() && node_of(leaving[next]) == node_of(leaving[first])) ++next;
@@ -106,8 +106,8 @@ class card_queue {
     m.owner = m.workers[node_traffic::owner(m.workers.size(), node_of(leaving[k - 1]), lane)];
     messages_.push_back(std::move(m));
   }
-  /// Every worker sets one flag for each owner in whose messages it has a part. An owner posts when it has seen the
-  /// flags of all of them.
+  /// Every worker sets one flag for each owner in whose messages it has a part. An owner posts its messages when it has
+  /// seen the flags of all these workers.
   void post_joined() {
     const std::size_t n = facts_.workers_on_node;
     std::vector<char> meets(n * n, 0);
@@ -172,8 +172,8 @@ node_exchange simulate_node(const cluster_facts& facts, std::size_t node, std::s
   return sent;
 }
 
-/// The slowest of `looked_at` nodes, evenly spaced among all nodes. If all workers do the same, it is the slowest of
-/// all.
+/// The slowest of `looked_at` nodes, which are evenly spaced among all nodes. If all workers have equal plans, this is
+/// the slowest of all nodes.
 template <class PlanOf>
 node_exchange simulate_nodes(const cluster_facts& facts, std::size_t workers, std::size_t element_bytes, PlanOf plan_of,
                              std::size_t looked_at = 16) {

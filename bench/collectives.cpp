@@ -42,7 +42,7 @@ double timed(MPI_Comm everyone, bool crowded, F f, Use use) {
   return slowest;
 }
 
-/// Reads a result once, which brings it into the cache of its worker.
+/// Reads a result once, so that it is in the cache of its worker.
 template <class Block>
 void read_through(const Block& block) {
   float sum = 0;
@@ -72,7 +72,7 @@ void compare(const world& everyone, bench::rows& out, std::size_t rounds, bench:
     const auto once = [&](std::size_t way, auto call) {
       renew(k + way);
       const double t = timed(c, crowded, call, [](const auto& y) { read_through(y); });
-      if (k >= 3) taken[way].push_back(t);  // the first three calls fill pools and fault pages in
+      if (k >= 3) taken[way].push_back(t);  // the first three calls fill pools and cause page faults
     };
     once(1, ours);
     once(2, theirs);

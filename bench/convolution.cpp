@@ -20,7 +20,7 @@ struct shape_of_layer {
   const char* name;
   std::size_t batch, in, out, side, kernel, stride, padding;
 };
-/// A layer of 64 channels of 64 x 64, and the layers of ResNet-18.
+/// The measured layers: a layer of 64 channels of 64 x 64, and the layers of ResNet-18.
 constexpr shape_of_layer layers[] = {{"64 x 64 x 64, 3 x 3", 4, 64, 64, 64, 3, 1, 1},
                                      {"ResNet first, 7 x 7 stride 2", 2, 3, 64, 224, 7, 2, 3},
                                      {"ResNet 56, 3 x 3", 2, 64, 64, 56, 3, 1, 1},
@@ -28,7 +28,7 @@ constexpr shape_of_layer layers[] = {{"64 x 64 x 64, 3 x 3", 4, 64, 64, 64, 3, 1
                                      {"ResNet 14, 3 x 3", 8, 256, 256, 14, 3, 1, 1}};
 
 #ifdef BENCH_ONEDNN
-/// The same product by oneDNN. Weights and x are converted to the layouts that it prefers before the clock starts.
+/// The local product by oneDNN. Weights and x are converted to the layouts that oneDNN prefers before the clock starts.
 class by_onednn {
  public:
   by_onednn(const detail::local_convolution<2>& s, const float* x, const float* w, std::size_t stride) {

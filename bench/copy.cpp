@@ -15,7 +15,7 @@ namespace {
 
 using partita::stores;
 
-/// Memory of zeros, in huge pages where the system has them, faulted in before any timing.
+/// Memory of zeros, in huge pages if the system has them; every page is touched before any timing.
 class buffer {
  public:
   explicit buffer(std::size_t bytes)

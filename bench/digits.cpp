@@ -32,7 +32,7 @@ double second_weight(std::size_t i, std::size_t j) {
   return std::sin(2.0 + static_cast<double>(hidden * i + j)) * std::sqrt(2.0 / hidden);
 }
 
-/// The network by hand: both layers are partitioned along their input features; worker 0 holds what is between them.
+/// The network by hand: both layers are partitioned along their input features; worker 0 holds the values between them.
 class by_hand {
  public:
   explicit by_hand(int workers)

@@ -11,8 +11,9 @@ bench::rows* table = nullptr;
 std::string group;  // element type and extents
 
 struct measurement {
-  int repetitions;  ///< how many samples
-  int calls;  ///< how many calls in each sample, since the clock cannot resolve one call of less than a microsecond
+  int repetitions;  ///< the number of samples
+  int calls;        ///< the number of calls in each sample, since the clock cannot resolve one call of less than a
+                    ///< microsecond
 };
 
 template <class F>

@@ -23,7 +23,7 @@ namespace {
 
 using namespace partita;
 
-/// The same bytes by the collective calls of MPI-IO: blocks of a row-major matrix, through a file view.
+/// Writes and reads the blocks of a row-major matrix by the collective calls of MPI-IO, through a file view.
 class mpi_io {
  public:
   mpi_io(const world& everyone, const std::string& path, const std::array<std::size_t, 2>& extents, const box<2>& block)
@@ -65,7 +65,7 @@ class mpi_io {
 };
 
 #ifdef BENCH_HDF5
-/// The same bytes by the collective calls of parallel HDF5: each worker selects its block as a hyperslab.
+/// Writes and reads the blocks by the collective calls of parallel HDF5: each worker selects its block as a hyperslab.
 class parallel_hdf5 {
  public:
   parallel_hdf5(const world& everyone, const std::string& path, const std::array<std::size_t, 2>& extents,
@@ -89,7 +89,7 @@ class parallel_hdf5 {
     if (H5Dwrite(w, H5T_NATIVE_FLOAT, in_memory_, in_file_, moving_, data) < 0)
       throw std::runtime_error("cannot write " + path_);
     H5Dclose(w), H5Fclose(file);
-    detail::posix_file same;  // flushes as MPI_File_sync does
+    detail::posix_file same;  // flushes the file, as MPI_File_sync does
     if (same.open(path_, O_WRONLY) != 0 || same.sync() != 0) throw std::runtime_error("cannot flush " + path_);
   }
   void read(float* data) {
@@ -122,7 +122,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   const std::size_t mebibytes = line.count("mebibytes");
   const int rounds = line.rounds();
   const bool first = everyone.id() == 0;
-  std::optional<bench::temporary_folder> made;  // worker 0 removes it, also after an exception
+  std::optional<bench::temporary_folder> made;  // worker 0 removes the folder, also after an exception
   char name[4096] = {};
   if (first) {
     made.emplace(line.word("folder"), "partita_bench_files");

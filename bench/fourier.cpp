@@ -1,6 +1,6 @@
-// Fourier transforms of a cube against FFTW's local ones with our repartition by hand, and against FFTW-MPI; of real
-// numbers against complex ones; of extents that are odd or prime; of three fields in one exchange; and the steps of the
-// NAS benchmark FT against the same by hand.
+// Compares Fourier transforms of a cube with FFTW's local transforms and repartitions by hand, and with FFTW-MPI. It
+// also compares real with complex numbers, odd or prime extents with a cube, three fields in one exchange with three
+// calls, and the steps of the NAS benchmark FT with the same steps by hand.
 #ifdef BENCH_FFTW
 #include <fftw3-mpi.h>
 #else
@@ -28,7 +28,8 @@ using block = xt::xtensor<number, 3>;
 
 fftw_complex* as_fftw(number* x) { return reinterpret_cast<fftw_complex*>(x); }
 
-/// Planes of complex numbers to columns: transforms of planes, our repartition, transforms of lines.
+/// The transform by hand from planes to columns: FFTW transforms planes, a repartition moves the numbers, and FFTW
+/// transforms lines.
 class by_hand {
  public:
   by_hand(const world& everyone, const std::array<std::size_t, 3>& n)
@@ -61,7 +62,7 @@ class by_hand {
     fftw_execute(there_[1]);
     return result_;
   }
-  /// The inverse, without the factor, of waves that an expression gives.
+  /// The inverse transform, without its factor, of an expression of waves.
   template <class Waves>
   const block& inverse(const Waves& waves) {
     xt::noalias(result_) = waves;
@@ -74,11 +75,11 @@ class by_hand {
  private:
   repartition<extents<dynamic, 1, 1>, extents<1, dynamic, 1>> move_;
   block planes_, result_;
-  std::array<fftw_plan, 2> there_, back_;  // of planes, of lines
+  std::array<fftw_plan, 2> there_, back_;  // the plans of planes and of lines
 };
 
 #ifdef BENCH_FFTW
-/// The same by FFTW-MPI, whose result lies transposed, too.
+/// The transform by FFTW-MPI, whose result is also transposed.
 class by_fftw_mpi {
  public:
   explicit by_fftw_mpi(const std::array<std::size_t, 3>& n) {
@@ -98,7 +99,7 @@ class by_fftw_mpi {
   ~by_fftw_mpi() { fftw_destroy_plan(plan_), fftw_free(data_); }
 
   void operator()(const block& x) {
-    // its first workers have all rows that it can give them, ours have balanced blocks
+    // FFTW-MPI gives the first workers as many rows as possible, whereas partita has balanced blocks
     std::copy_n(x.data(), std::min(x.size(), rows_ * row_), reinterpret_cast<number*>(data_));
     fftw_execute(plan_);
   }
@@ -114,7 +115,7 @@ number element(std::size_t i, std::size_t j, std::size_t k) {
   return {static_cast<double>((3 * i + 5 * j + 7 * k) % 11), static_cast<double>((i * j + k) % 4)};
 }
 
-/// Compares the transforms of one shape, one of each in turn. Returns whether the results are equal.
+/// Compares the transforms of one shape, which take turns. Returns whether the results are equal.
 bool compare(const world& everyone, const std::array<std::size_t, 3>& n, int rounds, bench::rows& out) {
   const auto p_x = everyone.partition(extents<dynamic, 1, 1>(everyone.size()));
   const auto p_y = everyone.partition(extents<1, dynamic, 1>(everyone.size()));
@@ -156,7 +157,7 @@ bool compare(const world& everyone, const std::array<std::size_t, 3>& n, int rou
   return right;
 }
 
-/// Extents that are odd or prime against those of a cube, one of each in turn.
+/// Compares transforms of odd or prime extents with those of a cube, in turn.
 void compare_with_cube(const world& everyone, std::size_t n, int rounds, bench::rows& out) {
   const auto p_x = everyone.partition(extents<dynamic, 1, 1>(everyone.size()));
   const auto p_y = everyone.partition(extents<1, dynamic, 1>(everyone.size()));
@@ -176,7 +177,8 @@ void compare_with_cube(const world& everyone, std::size_t n, int rounds, bench::
           cube.size());
 }
 
-/// Three fields in one exchange, one after the other, and one of them alone, in turn. Returns whether all are equal.
+/// Compares a call of three fields, three calls of one field, and one call of one field, in turn. Returns whether all
+/// results are equal.
 bool compare_fields(const world& everyone, std::size_t n, int rounds, bench::rows& out) {
   const auto p_x = everyone.partition(extents<dynamic, 1, 1>(everyone.size()));
   const auto p_y = everyone.partition(extents<1, dynamic, 1>(everyone.size()));
@@ -202,8 +204,8 @@ bool compare_fields(const world& everyone, std::size_t n, int rounds, bench::row
   return a == d && b == e && c == g;
 }
 
-/// The transforms of the NAS benchmark FT, one run of each in turn: one forward, and one back for each of six steps, in
-/// which each wave decays. Returns whether the results are equal.
+/// Compares the transforms of the NAS benchmark FT with the same transforms by hand, in turn: one forward, and one back
+/// for each of six steps, in which each wave decays. Returns whether the results are equal.
 bool compare_nas_ft(const world& everyone, const char* name, const std::array<std::size_t, 3>& n, int rounds,
                     bench::rows& out) {
   const auto p_x = everyone.partition(extents<dynamic, 1, 1>(everyone.size()));
@@ -222,7 +224,7 @@ bool compare_nas_ft(const world& everyone, const char* name, const std::array<st
   const auto decay_by_hand = decay_on(everyone.partition(extents<1, dynamic, 1>(everyone.size())));
   by_hand hand(everyone, n);
   const double each = 1 / static_cast<double>(volume_of(n));
-  number first = 0, first_by_hand = 0;  // the sum of one element of each step
+  number first = 0, first_by_hand = 0;  // the sums of one element over all steps
   std::vector<double> ours, manual;
   for (int k = -1; k < rounds; ++k) {
     const double of_ours = bench::timed([&] {

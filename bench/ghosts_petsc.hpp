@@ -43,8 +43,8 @@ class by_vec_scatter {
   VecScatter scatter_ = nullptr;
 };
 
-/// y = A x of a square matrix whose rows and columns are those of the workers' blocks of x. `entries` are those of the
-/// rows of this worker, which begin at `first`.
+/// Computes y = A x for a square matrix whose rows and columns are distributed like x. `entries` are the entries of the
+/// rows of this worker, which begin at row `first`.
 class by_mat_mult {
  public:
   by_mat_mult(std::size_t first, std::size_t owned, const std::vector<partita::triplet<double>>& entries) {

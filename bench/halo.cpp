@@ -18,7 +18,7 @@ namespace {
 
 using namespace partita;
 
-/// The box of one neighbour in the block with ghosts.
+/// The cells that one neighbour sends or receives, as a box of the block with ghosts.
 template <std::size_t Rank>
 struct face {
   int worker;
@@ -184,7 +184,7 @@ bool measure(const world& everyone, bench::rows& out, std::size_t side, std::siz
   }
 #ifdef BENCH_PETSC
   for (int k = -3; k < std::min(iterations, 30);
-       ++k) {  // not alternating with the others: it also copies the block and so evicts their caches
+       ++k) {  // in rounds of its own: copying the block evicts the caches of the other implementations
     const double d = bench::timed([&] { array.global_to_local(); });
     if (k >= 0) petsc.push_back(d);
   }

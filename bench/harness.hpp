@@ -34,8 +34,8 @@ inline double least(const std::vector<double>& samples) {
   return *std::min_element(samples.begin(), samples.end());
 }
 
-/// The argument of an option: none, one number of at least 1, two of them, a comma-separated list, a decimal number, or
-/// any word.
+/// The argument of an option: none, one number of at least 1, two such numbers, a comma-separated list, a decimal
+/// number, or any word.
 enum class argument { none, count, pair, list, decimal, word };
 
 /// An option of a benchmark: --name VALUE.
@@ -43,8 +43,8 @@ struct option {
   const char* name;
   argument takes;
   const char* help;
-  std::string usual{};  ///< its default value; empty: none
-  std::string quick{};  ///< its default value with --quick; empty: the same as `usual`
+  std::string usual{};  ///< the default value of the option; empty: no default value
+  std::string quick{};  ///< the default value with --quick; empty: the same as `usual`
 };
 
 /// The numbers of workers that a benchmark supports. Benchmarks without MPI have {1, 1}.
@@ -62,7 +62,7 @@ struct usage_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The parsed command line: --help, --json, --quick and the options of the benchmark. Anything else is an error.
+/// The parsed command line: --help, --json, --quick and the options of the benchmark. Any other argument is an error.
 class command_line {
  public:
   command_line(const char* name, const char* about, worker_range range, std::initializer_list<option> options)
@@ -179,7 +179,7 @@ class command_line {
   bool json_ = false, quick_ = false;
 };
 
-/// One row, in the order in which its fields are printed.
+/// One row of results, whose fields are in the order in which they are printed.
 using row = nlohmann::ordered_json;
 
 /// The rows of a benchmark. A row without samples or with a non-finite number is an error and is not printed.
@@ -255,7 +255,7 @@ class rows {
   std::size_t count_ = 0;
 };
 
-/// A folder for this run only. It is removed when the run ends, also by an exception.
+/// A folder for this run only, which is removed when the run ends, also by an exception.
 struct temporary_folder {
   std::filesystem::path path;
 

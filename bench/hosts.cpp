@@ -1,5 +1,5 @@
-// Times every kernel between hosts, alternating with the MPI call for the same, and prints the medians as lines of
-// JSON. test/cluster/cluster.py runs it, with the same number of workers on each host.
+// Times every kernel between hosts, alternating with the corresponding MPI call, and prints the medians as lines of
+// JSON. test/cluster/cluster.py runs this program, with the same number of workers on each host.
 #include <unistd.h>
 #include <algorithm>
 #include <partita/kernel/all_gather.hpp>

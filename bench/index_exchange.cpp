@@ -1,6 +1,6 @@
-// Ghosts by their global indices: refresh of an index exchange against packed MPI_Alltoallv with lists that were made
-// once, PETSc's VecScatter, and a bare gather from shared memory, which no library can beat on one node; products of a
-// sparse matrix against PETSc's MatMult; the time to construct an exchange.
+// Compares the refresh of ghosts by an index exchange with packed MPI_Alltoallv with lists that are made once, with
+// PETSc's VecScatter, and with a plain gather from shared memory, which no library can beat on one node. It also
+// compares products of a sparse matrix with PETSc's MatMult, and times the construction of an exchange.
 #include <partita/kernel/csr_matrix.hpp>
 #include <partita/kernel/index_exchange.hpp>
 
@@ -34,7 +34,7 @@ std::vector<std::size_t> ghosts_of(std::size_t worker, std::size_t workers, std:
   return all;
 }
 
-/// What a program writes by hand: lists of rows for each worker, packed and sent by MPI_Alltoallv.
+/// The exchange by hand: rows are packed by a list of rows for each worker, and sent by MPI_Alltoallv.
 class by_hand {
  public:
   by_hand(std::size_t owned, const std::vector<std::size_t>& ghosts, std::size_t columns)
@@ -77,7 +77,7 @@ class by_hand {
   std::vector<double> packed_;
 };
 
-/// All rows in memory that the workers of a node share: each worker copies its ghosts, between two barriers.
+/// The exchange by shared memory: each worker copies its ghosts from memory of the node, between two barriers.
 class shared_gather {
  public:
   shared_gather(std::size_t owned, const std::vector<std::size_t>& ghosts, std::size_t columns)
@@ -113,7 +113,7 @@ class shared_gather {
   double* own_ = nullptr;
 };
 
-/// A matrix with entries around the diagonal and some anywhere, times a vector.
+/// Times products of a matrix, which has entries around the diagonal and a few random entries, and a vector.
 bool measure_products(const bench::command_line& line, bench::rows& out) {
   const world everyone;
   const std::size_t P = everyone.size(), me = everyone.id(), owned = line.count("rows");
@@ -165,7 +165,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   for (const std::size_t columns : line.counts("columns")) {
     const auto ghosts = ghosts_of(me, P, owned, owned / 20);
     std::vector<double> refreshed, called, by_hand_seconds, gathered, scattered;
-    // Which pages a block has decides how much of it a cache holds: all blocks are made anew several times.
+    // The pages of a block determine how much of it fits into a cache, so all blocks are allocated several times.
     constexpr int placements = 6;
     for (int placement = 0; placement < placements; ++placement) {
       const index_exchange exchange(everyone, mine, ghosts);
@@ -220,7 +220,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
     out.add(std::to_string(columns) + " doubles", row, refreshed.size());
   }
   right = measure_products(line, out) && right;
-  // set-up: each worker owns and wants its share of the indices, at random
+  // construction: each worker owns and wants a random share of the indices
   const std::size_t all = line.count("indices"), share = all / P;
   std::mt19937 random(static_cast<std::uint32_t>(me));
   std::vector<std::size_t> wanted(share);

@@ -1,5 +1,5 @@
 // Moves a block of more than 2^31 elements and bytes from one worker to another by every strategy, and checks every
-// element. It needs three times the bytes of the block as memory.
+// element. The program needs three times the bytes of the block as memory.
 #include <partita/kernel/repartition.hpp>
 
 #include <cstdint>
@@ -23,7 +23,7 @@ template <class X, class... Policies>
 outcome move(const world& everyone, const X& x, std::size_t width, std::size_t pitch, Policies... policies) {
   const repartition r(everyone.partition<1, 1>(workers{0}), everyone.partition<1, 1>(workers{1}), policies...);
   outcome o;
-  for (int turn = 0; turn < 2; ++turn) {  // the first turn faults the pages in
+  for (int turn = 0; turn < 2; ++turn) {  // the first turn causes page faults
     everyone.communicator().barrier();
     const double start = MPI_Wtime();
     const auto y = r(x);
@@ -36,7 +36,7 @@ outcome move(const world& everyone, const X& x, std::size_t width, std::size_t p
   return o;
 }
 
-/// Prints the outcome, and returns whether it is right on all workers.
+/// Prints whether the moved elements are right, and returns whether they are right on all workers.
 bool report(bench::rows& out, const char* name, double bytes, const outcome& o) {
   const bool right = bench::right_everywhere(o.right);
   out.add_peer(name, "partita", o.seconds,
@@ -46,7 +46,8 @@ bool report(bench::rows& out, const char* name, double bytes, const outcome& o) 
 
 bool measure(const bench::command_line& line, bench::rows& out) {
   const world everyone;
-  const std::size_t pitch = std::size_t{1} << 20, width = pitch - 4096;  // of the rows of a strided block
+  const std::size_t pitch = std::size_t{1} << 20,
+                    width = pitch - 4096;  // the distance and the length of the rows of a strided block
   const auto height = static_cast<std::size_t>(line.decimal("gibibytes") * 1024) + 1;
   const std::size_t rows = everyone.id() == 0 ? height : 0;
   xt::xtensor<std::int8_t, 2> x({rows, pitch});

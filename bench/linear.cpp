@@ -123,8 +123,8 @@ void measure(bench::rows& out, bench::regime_meter& meter, const world& everyone
   add(
       "psgemm", [&] { psgemm.forward(); }, [&] { psgemm.adjoint(); });
 #endif
-  const double work =
-      2e-9 * static_cast<double>(batch * features * features / (f_out * f_in));  // in units of about 10 ms
+  const double work = 2e-9 * static_cast<double>(batch * features * features /
+                                                 (f_out * f_in));  // the work of a call, in units of about 10 ms
   const int inner = work < 0.01 ? 20 : work < 0.1 ? 5 : 1;
   bench::regimes_met met;
   for (int round = -2; round < chosen.rounds; ++round) {

@@ -1,4 +1,4 @@
-// Common parts of all MPI benchmarks: a main function, a common clock, samples, the regime of the machine.
+// Common parts of all MPI benchmarks: a main function, a clock of all workers, samples, the regime of the machine.
 #pragma once
 
 #include <mpi.h>
@@ -58,7 +58,7 @@ int run_on_workers(int argc, char** argv, command_line line, Body body) {
   }
 }
 
-/// The time of one call, from the first start to the last end over all workers, and how far apart they started. The
+/// The time of one call, from the first start to the last end over all workers, and the difference of their starts. The
 /// processes of one machine share the clock.
 struct sample {
   double seconds, apart;

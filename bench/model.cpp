@@ -31,7 +31,7 @@ void pencils(bench::rows& out, const char* name, std::size_t a, std::size_t b, s
                          {"bound", 1e3 * slowest.bound}});
 }
 
-/// The moves of transforms of 512 x 512 x 512 double numbers on 32 x 32 workers.
+/// Prints the moves of transforms of 512 x 512 x 512 numbers of type double on 32 x 32 workers.
 void transform(bench::rows& out, const char* name, const detail::pencil_request& request) {
   constexpr std::size_t bytes = 2 * sizeof(double);
   const auto shape = [](const std::array<std::size_t, 3>& s) {

@@ -1,6 +1,6 @@
-// Training steps of a perceptron or a transformer whose weights are cut over the data axis, bound with and without
-// overlap of movements and computing, alternating in one run, and the time in which a worker waits for movements; or
-// two convolutions and pooling, with an exchange each and with one for all.
+// Compares training steps of a perceptron or a transformer, whose weights are sharded over the data axis, with and
+// without overlap of movements and computing, and the time in which a worker waits for movements; or two convolutions
+// and pooling with one exchange for each and with one exchange for all. The variants alternate in one run.
 #include "machine.hpp"
 #include "transformer_block.hpp"
 
@@ -31,14 +31,14 @@ auto layers(const X& x, const W& first, const More&... more) {
   return layers(relu(matmul(x, first)), more...);
 }
 
-/// A way to bind a program.
+/// The options and the samples of one way to bind a program.
 struct way {
   const char* name;
   schedule_options options;
 };
 
-/// Compares steps of a program that is bound in two ways. The first argument is the batch, the others are weights. The
-/// results of a training step, which are its gradients, have the same bits.
+/// Compares steps of a program that is bound in two ways. The first argument of the program is the batch, all other
+/// arguments are weights. The results of a training step, which are its gradients, have the same bits.
 template <std::size_t... I>
 bool compare(const world& everyone, const bench::command_line& line, const std::string& name,
              const traced_function& program, std::index_sequence<I...>, const way (&ways)[2], bool trains,
@@ -97,7 +97,7 @@ bool compare(const world& everyone, const bench::command_line& line, const std::
   return right;
 }
 
-/// Two convolutions and pooling of an image of 64 rows and columns for each worker, cut along its rows.
+/// Measures two convolutions and pooling of an image that is sharded along its rows: 64 rows for each worker.
 bool measure_windows(const world& everyone, const bench::command_line& line, bench::rows& out) {
   const std::size_t n = everyone.size(), channels = line.count("channels");
   const mesh m{axis{"rows", n}};
@@ -131,7 +131,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   if (is_transformer && (heads % n != 0 || width % heads != 0 || batch % positions != 0))
     throw bench::usage_error("requires 8 heads that the number of workers divides, and whole sequences of 32 rows");
   const mesh m{axis{"data", n}};
-  // Each weight is gathered where it is used, and its gradient is reduce-scattered.
+  // Each weight is gathered before its product, and its gradient is reduce-scattered.
   const way ways[] = {{"in order", {.overlap = false}}, {"overlapped", {.overlap = true}}};
   const std::string size = std::to_string(batch) + " x " + std::to_string(width) + ", " + line.word("link");
   if (!is_transformer) {

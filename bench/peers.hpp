@@ -1,5 +1,5 @@
-// The peers of our repartition: schemes in plain MPI, and the libraries for it that Debian packages. Each peer is set
-// up once for a case and then called repeatedly.
+// The peers of the kernel repartition: schemes in plain MPI, and libraries that Debian packages. Each peer is set up
+// once for a case and then called repeatedly.
 #pragma once
 
 #include <mpi.h>
@@ -205,7 +205,7 @@ void Cblacs_gridmap(int*, int*, int, int, int);
 void Cpsgemr2d(int, int, float*, int, int, int*, float*, int, int, int*, int);
 }
 
-/// Whether ScaLAPACK can do it: it supports matrices in complete blocks of one size, on all workers.
+/// Whether ScaLAPACK supports the problem: matrices in complete blocks of one size, on all workers.
 inline bool scalapack_can(const problem& p, int n) {
   if (p.transposed || p.extents.size() != 2) return false;
   for (const shape& grid : {p.from, p.to})

@@ -8,8 +8,8 @@
 
 namespace bench {
 
-/// Whether PETSc can do it. Its scalars are doubles here: each carries two neighbouring floats, so that it moves the
-/// same bytes as the other peers.
+/// Whether PETSc supports the problem. The scalars of PETSc are doubles: each double carries two neighbouring floats,
+/// so that PETSc moves the same bytes as the other peers.
 inline bool petsc_can(const problem& p) {
   const std::size_t last = p.extents.size() - 1;
   for (const shape& grid : {p.from, p.to})

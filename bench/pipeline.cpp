@@ -1,6 +1,6 @@
-// Steps of a pipeline of one stage for each worker: times in several orders, alternating in one run, and the measured
-// share of the time in which workers do nothing beside the simulated one. Where there are fewer cores than stages,
-// stages that wait for a device of their own stand for those that compute.
+// Times steps of a pipeline with one stage for each worker, in several orders that alternate in one run, and compares
+// the measured idle share of the workers with the simulated idle share. If the machine has fewer cores than stages, a
+// stage can wait instead of computing, as for a device of its own.
 #include "machine.hpp"
 
 #include <chrono>
@@ -20,7 +20,7 @@ namespace {
 using namespace partita;
 using tensor = sharded_tensor<float>;
 
-/// The same elements after a time that no core spends, and back after another one.
+/// An operation that returns its operand after a wait, which stands for the time of a device; its adjoint also waits.
 struct waiting {
   static constexpr std::size_t parameters = 2;
   double milliseconds = 0, back = 0;
@@ -45,10 +45,10 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   if (rows < micro_batches) throw bench::usage_error("requires a --batch of a row for each micro-batch");
   const mesh m{axis{"data", 1}};
   const sharding lies = m.layout("", "");
-  // Two products a stage, and in the last one also the loss.
+  // Each stage has two products, and the last stage also computes the loss.
   const auto layers = [=](const auto& x, const auto& v, const auto& w) {
     if (device == 0) return tanh(matmul(tanh(matmul(x, v)), w));
-    // as long back as forth for the inputs, and once more for the weights
+    // the cotangents of the inputs take as long as the forward pass, and so do the gradients of the weights
     const auto y = tanh(matmul(tanh(matmul(x, v)), operate(waiting{0, device}, w)));
     return operate(waiting{device, device}, y);
   };

@@ -52,8 +52,8 @@ int main(int argc, char** argv) {
       "plan", "planning a repartition for one of up to a million workers, without any MPI", {1, 1},
       {{"rounds", bench::argument::count, "plans of each case", "201", "11"},
        {"most-workers", bench::argument::count, "the largest number of workers", "1000000", "1024"}});
-  // glibc returns memory to the system after every plan until the program has freed its first large block. Any program
-  // that repartitions tensors has done that; without this line 20 us of page faults are measured.
+  // glibc returns memory to the system after every plan until the program has freed its first large block. Every
+  // program that repartitions tensors has freed such a block; without this line 20 us of page faults are measured.
   { const std::vector<char> tensor(std::size_t{16} << 20); }
   return bench::run_alone(argc, argv, line, [](const bench::command_line& given, bench::rows& to) {
     out = &to, rounds = given.count("rounds"), most_workers = given.count("most-workers");

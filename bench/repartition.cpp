@@ -1,5 +1,5 @@
-// Compares a repartition with a memcpy of the same bytes and with other implementations of it, alternating in one run,
-// on 2 or on 4 workers.
+// Compares a repartition with a memcpy of the same bytes and with other implementations of the same repartition,
+// alternating in one run, on 2 or on 4 workers.
 #include "machine.hpp"
 #include "peers.hpp"
 #if defined(BENCH_PETSC)
@@ -34,7 +34,7 @@ struct variant {
   std::vector<std::function<const float*()>> run{};
 };
 
-/// The blocks of one tensor in heap memory, faulted in before any timing.
+/// The blocks of one tensor in heap memory, whose pages are touched before any timing.
 struct blocks {
   bench::shape x_shape, y_shape;
   std::size_t x_size, y_size, most;
@@ -57,7 +57,7 @@ struct blocks {
   }
 };
 
-/// Reads a result once, as its user would.
+/// Reads all elements of a result once, as a program would.
 float sum_of(const float* p, std::size_t n) {
   float s[16] = {};
   std::size_t k = 0;
@@ -81,7 +81,7 @@ auto tensor_on(std::vector<float>& memory, const bench::shape& s) {
   return xt::adapt(memory.data(), bench::volume(s), xt::no_ownership(), array_of<Rank>(s));
 }
 
-/// Our kernel between the two grids of a problem.
+/// The kernel repartition between the two grids of a problem.
 template <std::size_t Rank, class... Policies>
 auto ours(const world& everyone, const bench::problem& p, Policies... policies) {
   const auto on = [&](const bench::shape& grid) {
@@ -92,7 +92,7 @@ auto ours(const world& everyone, const bench::problem& p, Policies... policies) 
                                                                                                   policies...);
 }
 
-/// y = r(x), with a new result from the pool in each call.
+/// The call y = r(x), with a new result from the pool in each call.
 template <std::size_t Rank, class Kernel>
 std::function<const float*()> pooled(const Kernel& r, blocks& b) {
   using result = decltype((*r)(tensor_on<Rank>(b.x, b.x_shape)));
@@ -103,7 +103,7 @@ std::function<const float*()> pooled(const Kernel& r, blocks& b) {
     return static_cast<const float*>((*y)->data());
   };
 }
-/// r.into(x, y), where y is memory of the caller.
+/// The call r.into(x, y), where y is memory of the caller.
 template <std::size_t Rank, class Kernel>
 std::function<const float*()> into_the_heap(const Kernel& r, blocks& b) {
   return [r, &b] {
@@ -113,7 +113,7 @@ std::function<const float*()> into_the_heap(const Kernel& r, blocks& b) {
 }
 
 /// All implementations for tensors that share their grids. In a case of several tensors, each implementation moves all
-/// of them one after another.
+/// tensors one after another.
 template <std::size_t Rank, class... Policies>
 std::vector<variant> all_ways(const world& everyone, const std::vector<bench::problem>& problems,
                               std::vector<blocks>& all, Policies... policies) {
@@ -184,7 +184,7 @@ void measure(const std::string& title, const std::vector<bench::problem>& proble
     ways = all_ways<Rank>(everyone, problems, all);
   }
 
-  // Before anything is timed, every implementation must give the same result as ours, element by element.
+  // Before any timing, every implementation must give the same result as the kernel, element by element.
   for (std::size_t k = 0; k < all.size(); ++k) {
     blocks& b = all[k];
     b.rewrite(0);
@@ -201,8 +201,8 @@ void measure(const std::string& title, const std::vector<bench::problem>& proble
 
   std::vector<std::vector<double>> times[3];
   for (auto& t : times) t.resize(ways.size());
-  // A sample is discarded if another program ran on a worker's core meanwhile or delayed its start. If workers share
-  // cores, this happens in every sample.
+  // A sample is discarded if another program ran on a worker's core during the sample or delayed its start, unless
+  // workers share cores, where this happens in every sample.
   const std::size_t inner = all[0].most * sizeof(float) < (std::size_t{1} << 20) ? 20 : 1;
   volatile float sink = 0;
   if (chosen.samples != 0) samples = static_cast<int>(chosen.samples);
@@ -255,8 +255,8 @@ void measure(const std::string& title, const std::vector<bench::problem>& proble
   }
 }
 
-/// Blocks that become balanced, of 500 to 1499 numbers and of other sizes in every call, as particles have; by hand:
-/// MPI_Allgather of the sizes and MPI_Alltoallv.
+/// Compares a repartition to balanced blocks, from blocks of 500 to 1499 numbers whose sizes change in every call, with
+/// the same by hand: MPI_Allgather of the sizes and MPI_Alltoallv.
 void measure_changing_sizes(bench::regime_meter& meter) {
   const std::string title = "changing sizes";
   if (!chosen.only.empty() && title != chosen.only) return;
@@ -301,7 +301,7 @@ void measure_changing_sizes(bench::regime_meter& meter) {
   }
   constexpr const char* names[] = {"memcpy", "partita", "MPI_Allgather and MPI_Alltoallv"};
   std::vector<double> times[3];
-  volatile double sink = 0;  // else the compiler leaves the copies out
+  volatile double sink = 0;  // prevents the compiler from removing the copies
   const std::size_t samples = chosen.samples != 0 ? chosen.samples : chosen.quick ? 5 : 41, calls = 100;
   for (std::size_t s = 0; s <= samples; ++s)
     for (std::size_t way = 0; way < 3; ++way) {

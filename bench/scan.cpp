@@ -1,5 +1,5 @@
-// The time of a scan and its gradient for each of its options, over the time that the count of its steps predicts from
-// the scan that records all steps and from a step without a gradient.
+// Times a scan and its gradient with each option, and compares the times with predictions. A prediction follows from
+// the number of computed steps, the time of a scan that records all steps, and the time of a step without a gradient.
 #include "machine.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
     });
   };
   const auto u = field(1), speed = field(2);
-  // a wave equation: a step reads the row above, which may belong to another worker
+  // the step of a wave equation reads the row above, which may belong to another worker
   const auto step = [&](const auto& state, const auto& c) {
     const auto& [now, before] = state;
     const auto above = pad(slice(now, dimensions<0>, {0, rows - 1}), dimensions<0>, {1, 0});
@@ -61,7 +61,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
         if (round < 0 && &v == variants.data()) first = of_corner;
         right = right && of_corner == first;
       });
-      // what the count of steps predicts, from the samples of this round
+      // the time that the number of steps predicts, from the samples of this round
       if (&v == variants.data()) recorded = took;
       const double steps_again = static_cast<double>(scan_cost(n, v.options, 0, 0).steps - n);
       if (round < 0) continue;

@@ -1,5 +1,5 @@
-// Compares the order of the estimates of `search` with measured times: training steps of three networks with layouts
-// chosen from all that there are, and with the ten best, in turn. The parts of a step are measured first, each alone.
+// Compares the order of the estimates of `search` with measured times: training steps of three networks, in turn, with
+// some of all possible layouts and with the ten best layouts. The parts of a step are first measured separately.
 #include "machine.hpp"
 
 #include <algorithm>
@@ -28,13 +28,13 @@ using namespace partita;
 using real = float;
 
 struct candidate {
-  std::vector<sharding> layouts;  ///< of the arguments of more than one dimension; x comes first
+  std::vector<sharding> layouts;  ///< the layouts of the arguments of more than one dimension; x is first
   double estimated = 0;
   std::function<void()> step{};
   std::vector<double> samples{};
 };
 
-/// A function of x and of parameters.
+/// A network: a function of x and of parameters.
 struct network {
   const char* name;
   std::vector<shape_list> shapes;
@@ -42,7 +42,7 @@ struct network {
   /// An executable training step with the annotations of a candidate.
   std::function<std::function<void()>(const world&, const std::vector<sharding>&)> step;
 
-  /// The program with these annotations, and its parameters.
+  /// The traced program with the annotations of a candidate, and its parameters.
   graph annotated(const std::vector<sharding>& layouts) const {
     graph g = program.operations();
     g.release(program.input(0));
@@ -89,7 +89,7 @@ network network_of(const char* name, const mesh& m, const std::array<shape_list,
     std::vector<std::size_t> parameters(N - 1);
     std::iota(parameters.begin(), parameters.end(), std::size_t{1});
     const auto all = std::make_shared<state>(state{program.template bind<real>(everyone, parameters), x, dy, {{}, {}}});
-    // With a small rate all steps compute with about the same numbers.
+    // With a small learning rate all steps compute with about the same numbers.
     all->optimiser =
         sharded_adamw<real>(std::vector<trained<real>>(all->x.begin() + 1, all->x.end()), {.learning_rate = 1e-7});
     return [all] {
@@ -144,7 +144,7 @@ std::vector<sharding> layouts_of(const mesh& m, const shape_list& shape) {
       }
   return all;
 }
-/// All candidates if there are no more than `most`, otherwise so many chosen at random.
+/// All candidates if their number is at most `most`, or else `most` candidates that are chosen at random.
 std::vector<candidate> candidates(const network& net, const mesh& m, std::size_t most) {
   std::vector<std::vector<sharding>> choices;
   double number = 1;
@@ -161,7 +161,7 @@ std::vector<candidate> candidates(const network& net, const mesh& m, std::size_t
       for (std::size_t k = 0; k < at.size(); ++k) at[k] = random() % choices[k].size();
     for (std::size_t k = 0; k < at.size(); ++k) one.layouts.push_back(choices[k][at[k]]);
     if (number > double(most)) continue;
-    std::size_t k = 0;  // the next one
+    std::size_t k = 0;  // the number of the next candidate
     while (k < at.size() && ++at[k] == choices[k].size()) at[k++] = 0;
     more = k < at.size();
   }
@@ -175,13 +175,13 @@ void estimate(const network& net, std::vector<candidate>& all, const step_model&
   std::stable_sort(all.begin(), all.end(),
                    [](const candidate& a, const candidate& b) { return a.estimated < b.estimated; });
 }
-/// `n` of the candidates, evenly spaced from the best estimate to the worst.
+/// `n` candidates that are evenly spaced from the best estimate to the worst.
 std::vector<candidate> spread_over(const std::vector<candidate>& all, std::size_t n) {
   std::vector<candidate> some;
   for (std::size_t k = 0; k < n; ++k) some.push_back(all[k * (all.size() - 1) / (n - 1)]);
   return some;
 }
-/// The `n` best, of which each is estimated at least a share `apart` slower than the one before.
+/// The `n` best candidates whose estimates differ from one to the next by at least the relative difference `apart`.
 std::vector<candidate> best_of(const std::vector<candidate>& all, std::size_t n, double apart) {
   std::vector<candidate> some;
   for (const candidate& one : all)
@@ -189,7 +189,7 @@ std::vector<candidate> best_of(const std::vector<candidate>& all, std::size_t n,
   return some;
 }
 
-/// Spearman's rank correlation of two lists without equal numbers.
+/// Spearman's rank correlation of two lists; no list has equal numbers.
 double rank_correlation(const std::vector<double>& a, const std::vector<double>& b) {
   const auto ranks = [](const std::vector<double>& of) {
     std::vector<double> all;
@@ -210,7 +210,7 @@ double rank_correlation(const std::vector<double>& a, const std::vector<double>&
 bool measure(const bench::command_line& line, bench::rows& out) {
   const world everyone;
   const mesh m = everyone.size() == 4 ? mesh{axis{"a", 2}, axis{"b", 2}} : mesh{axis{"a", 2}};
-  constexpr double apart = 0.01;  // chosen: medians of one candidate differ that much from run to run
+  constexpr double apart = 0.01;  // chosen because medians of one candidate differ by as much from run to run
   bool right = true;
   std::vector<network> all_networks = networks(m);
   if (line.quick()) all_networks.resize(1, all_networks[0]);
@@ -225,7 +225,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
     const double took = bench::seconds() - since;
     if (!line.quick()) times.measure_again();  // the cores may have had other work
     estimate(net, all, how.model);
-    // The search finds one that is as good.
+    // The search must find a candidate that is as good as the best of all.
     const graph g = net.annotated({});
     if (line.quick()) how.most = 20;
     const search_answer found = search(g, {}, ~std::size_t{0}, how);

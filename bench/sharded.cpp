@@ -1,5 +1,5 @@
-// The cost of sharded tensors: compares an add of 256 elements with its loop, matmul with linear, and a training step
-// of examples/26_fashion_mnist.cpp with the same step by hand on MPI and CBLAS, alternating in one run.
+// The cost of sharded tensors: compares an add of 256 elements with a loop, matmul with linear, and a training step of
+// examples/26_fashion_mnist.cpp with the same step by hand on MPI and CBLAS, alternating in one run.
 #include "machine.hpp"
 #include "trained_by_hand.hpp"
 
@@ -33,7 +33,7 @@ void compare(bench::rows& out, const char* what, std::vector<variant> variants, 
     out.add_peer(what, v.name, v.samples, {{"ratio", bench::median(v.samples) / first}});
 }
 
-/// The overhead of an operation compared with its loop, on every worker without communication.
+/// The overhead of an operation over a plain loop, on every worker without communication.
 void dispatch(const world& everyone, bench::rows& out, bool quick) {
   constexpr mesh m{axis{"data", 1}};
   const xt::xtensor<float, 1> ones = xt::ones<float>({std::size_t{256}});
@@ -60,7 +60,8 @@ void dispatch(const world& everyone, bench::rows& out, bool quick) {
           quick ? 2 : 31, quick ? 100 : 20000);
 }
 
-/// A product whose first operand is resharded at each call: a small one, so that planning and agreement show.
+/// A product whose first operand is resharded at each call. The product is small, so that the times of planning and
+/// agreement are visible.
 void resharded_product(const world& everyone, bench::rows& out, bool quick) {
   const mesh m{axis{"data", everyone.size()}};
   const auto element = [](const auto& i) { return static_cast<float>(i[0] + 2 * i[1]); };

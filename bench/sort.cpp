@@ -1,4 +1,4 @@
-// Sorted numbers over all workers against std::sort of all of them on one core, and the median without moving any.
+// Compares sort, argsort and quantile of the numbers of all workers with std::sort of all numbers on one core.
 #include <partita/kernel/sort.hpp>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace partita;
 
-/// Numbers of one kind for worker k.
+/// The numbers of worker k: random, sorted, reversed or equal.
 std::vector<double> numbers(const std::string& kind, std::size_t worker, std::size_t count) {
   std::mt19937_64 random(worker);
   std::vector<double> all(count);
@@ -47,7 +47,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
       const double of_places = bench::timed([&] { argsort(everyone, x); });
       const double of_median = bench::timed([&] { quantile(everyone, x, {0.5}); });
       auto one = all;
-      const double of_one = bench::timed([&] { std::sort(one.begin(), one.end()); });  // the others wait
+      const double of_one = bench::timed([&] { std::sort(one.begin(), one.end()); });  // all other workers wait
       if (me == 0) right = right && std::equal(result.begin(), result.end(), one.begin());
       if (k < 0) continue;
       sorted.push_back(of_sort), places.push_back(of_places), median.push_back(of_median), alone.push_back(of_one);

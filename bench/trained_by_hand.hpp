@@ -16,7 +16,7 @@ struct network_sizes {
 
 /// Images are partitioned over data, hidden features over model. Gradients are reduce-scattered over data, each worker
 /// updates its part of the parameters and of AdamW's state, and parameters are gathered. Gradients are clipped by their
-/// global norm. Partitioned dimensions must be divisible, or are padded.
+/// global norm. Partitioned dimensions must be divisible by the number of workers, or are padded.
 class trained_by_hand {
  public:
   template <class Pixel, class First, class Second, class Label>

@@ -13,12 +13,12 @@
 namespace partita {
 
 /// One move of a transform. Messages and elements are those of all workers together; `most_sent` and `most_messages`
-/// those of the worker that has most; `node` is the slowest node.
+/// are those of the worker that sends most; `node` is the slowest node.
 struct transform_move {
   std::array<std::size_t, 3> from{}, to{};
   movement_cost cost{};
-  /// The elements that leave their worker in any move after which the same lines are whole: of each line, all parts but
-  /// the largest.
+  /// The elements that must leave their worker in any move after which the same lines are whole: all parts of each line
+  /// except the largest part.
   std::size_t least_elements = 0;
   node_exchange node{};
 };

@@ -9,7 +9,8 @@
 
 namespace bench {
 
-/// On x [batch, positions, width]: q, k and v are [width, heads, head], o is [heads, head, width].
+/// A block of a transformer on x [batch, positions, width]: q, k and v are [width, heads, head], o is [heads, head,
+/// width].
 inline constexpr auto transformer_block = [](const auto& x, const auto& g, const auto& b, const auto& q, const auto& k,
                                              const auto& v, const auto& o, const auto& up, const auto& down) {
   using namespace partita;

@@ -14,7 +14,7 @@ namespace {
 using namespace partita;
 using matrix = xt::xtensor<double, 2>;
 
-/// The loop of PRK. A grows by 1 in each iteration, so the final B is known and can be checked.
+/// The loop of the Parallel Research Kernels. A grows by 1 in each iteration, so the final B is known and is checked.
 class prk {
  public:
   explicit prk(std::size_t order)
@@ -77,7 +77,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
     const auto p = everyone.partition(extents<dynamic, 1>(everyone.size()));
     const repartition turn(p, p, permute<1, 0>);
     prk theirs(order);
-    // PRK stores a matrix by columns; one of its columns is a row here
+    // PRK stores a matrix by columns, so a column of PRK is a row of this program
     matrix a({rows, order}), b = xt::zeros<double>({rows, order}), a_2, b_2 = b, c = b;
     for (std::size_t j = 0; j < rows; ++j)
       for (std::size_t i = 0; i < order; ++i) a(j, i) = static_cast<double>(order * (j + everyone.id() * rows) + i);

@@ -8,7 +8,7 @@ namespace test {
 
 using partita::block_route, partita::block_routes;
 
-/// For a block with more elements than there are members.
+/// The number of messages for a block that has more elements than the group has members.
 inline std::size_t messages_of_spread(const block_routes& r) {
   return r.spread() == block_route::in_parts ? r.pieces() * (r.members - 1) : r.members - 1;
 }

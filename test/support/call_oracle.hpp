@@ -135,7 +135,7 @@ struct pairing {
   arrangement small, large;
   bool small_reversed = false, large_reversed = false;
 
-  /// For each dimension of `large`, as it is written there: whether `small` has the same extent.
+  /// For each dimension of `large`, before any transposition: whether `small` has the same extent.
   std::vector<bool> alike() const {
     list s = small.shape, l = large.shape;
     if (small_reversed) std::reverse(s.begin(), s.end());
@@ -145,7 +145,7 @@ struct pairing {
     for (std::size_t d = 0; d < l.size(); ++d) same[large_reversed ? l.size() - 1 - d : d] = s[d] == l[d];
     return same;
   }
-  /// The place of the small worker that pairs with a large one.
+  /// The place, in the small grid, of the worker that is paired with a worker of the large grid.
   std::size_t partner(std::size_t large_worker) const {
     const auto same = alike();
     const list i = large.index(large_worker);
@@ -254,7 +254,7 @@ struct grouping {
 
 // ---- tensors that are cut ----------------------------------------------------------------------------------------
 
-/// For one dimension: the indices that each part holds, in the order of its memory.
+/// The parts of one dimension: the indices that each part holds, in the order of its memory.
 using parts = std::vector<list>;
 
 /// Balanced parts: the first n mod p of the p parts hold one index more.
@@ -282,7 +282,7 @@ inline parts dealt(std::size_t n, std::size_t p, std::size_t b) {
 /// A tensor whose elements are functions of their index, partitioned over a grid of workers.
 struct cut_tensor {
   arrangement on;
-  std::vector<parts> cuts;  ///< one for each dimension
+  std::vector<parts> cuts;  ///< the parts of each dimension
 
   list shape(std::size_t worker) const {
     const list i = on.index(worker);

@@ -1,10 +1,10 @@
 // The cheapest sequence of collectives between two shardings, found by a search; plans of reshards are compared with
 // it.
 //
-// The role of an axis is what it does: shard a dimension at some position among its axes, replicate, or be partial. The
-// roles of all axes are a state, and each collective along an axis is an edge between states. The search is A* over
-// that graph (Hart, Nilsson, Raphael 1968). Its lower bound is the time to receive the bytes that a worker still lacks
-// of its target. So the result is exact on meshes of up to four axes.
+// The role of an axis says whether the axis shards a dimension (at some position among the axes of this dimension),
+// replicates, or is partial. The roles of all axes are a state, and each collective along an axis is an edge between
+// states. The search is A* over the graph of these states (Hart, Nilsson, Raphael 1968). Its lower bound is the time to
+// receive the bytes that a worker still lacks of its target. So the result is exact on meshes of up to four axes.
 #pragma once
 
 #include <array>
@@ -52,13 +52,13 @@ struct axis_roles {
   friend constexpr bool operator==(const axis_roles&, const axis_roles&) = default;
 };
 
-/// The step from one state to the next.
+/// The reshard step from one state to the next.
 struct reshard_edge {
   reshard_step::what done = reshard_step::what::slice;
   std::uint8_t axis = reshard_step::none;
 };
 
-/// The states are the roles of all axes; the graph is not stored.
+/// The graph of states, which is not stored: a state is the roles of all axes.
 class reshard_graph {
  public:
   constexpr reshard_graph(const mesh& m, const sharding& from, const sharding& to, const shape_list& shape,
@@ -218,7 +218,8 @@ class reshard_graph {
   }
 
  private:
-  /// All axes of a mesh of up to four axes; else those whose roles differ, and those that block them.
+  /// The axes that may move: all axes of a mesh of up to four axes; otherwise the axes whose roles differ, and the axes
+  /// that block these.
   constexpr void choose_movable() {
     bool dirty[most_dimensions] = {};
     for (std::size_t a = 0; a < m_.rank(); ++a) {
@@ -239,8 +240,8 @@ class reshard_graph {
       if (s.of[a] == axis_roles::partial_before && goal_.of[a] != s.of[a]) return false;
     return true;
   }
-  /// Permutations of roles among the movable axes from `first` on: all of them for few axes, else only exchanges of
-  /// pairs.
+  /// Permutations of roles among the movable axes from `first` on: all permutations for few axes, otherwise only
+  /// exchanges of pairs.
   template <class Use>
   constexpr void permutations(const axis_roles& origin, const axis_roles& s, std::size_t first, Use use) const {
     for (std::size_t a = first; a < m_.rank(); ++a)
@@ -288,7 +289,7 @@ class reshard_graph {
   axis_roles start_{}, goal_{};
 };
 
-/// The search. States are numbered in the order of their discovery.
+/// The A* search for the cheapest sequence. States are numbered in the order of their discovery.
 template <class Graph>
 class reshard_search {
  public:
@@ -351,7 +352,7 @@ class reshard_search {
     for (std::size_t k = 0; k < states_.size(); ++k) slot_of(states_[k].roles) = static_cast<std::uint32_t>(k + 1);
   }
 
-  // --- the open states, a heap: cheapest first; among equals, the one found first ---
+  // --- the open states are a heap: the cheapest state is first, and of equal states the one that was found first ---
 
   struct entry {
     double bound;

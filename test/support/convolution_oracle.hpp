@@ -1,4 +1,4 @@
-// Reference convolution by its definition: loops over every output and every tap of the whole tensors.
+// A reference convolution by its definition: loops over every output and every tap of the whole tensors.
 #pragma once
 
 #include <array>

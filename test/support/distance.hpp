@@ -1,4 +1,4 @@
-// How far two numbers are apart.
+// The distance of two numbers, in which NaN counts as a difference.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace test {
 
-/// |a - b|, infinite if one of them is NaN: std::max(most, NaN) is most, so that a NaN would pass.
+/// The distance |a - b|, which is infinite if a or b is NaN: std::max(most, NaN) would be most, and hide the NaN.
 template <class T>
 double distance_between(const T& a, const T& b) {
   if (a == b) return 0;

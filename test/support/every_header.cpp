@@ -1,3 +1,3 @@
-// The compile command of this file has everything that a header of the library needs: structure/ compiles headers with
-// it.
+// The compile command of this file has all flags that a header of the library needs: the tests in structure/ compile
+// headers with this command.
 int every_header() { return 0; }

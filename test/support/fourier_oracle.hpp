@@ -33,10 +33,11 @@ inline const std::vector<number>& roots_of_unity(std::size_t n) {
 inline double entry(real_transform kind, bool ortho, std::size_t k, std::size_t j, std::size_t n) {
   const double K = static_cast<double>(k), J = static_cast<double>(j), N = static_cast<double>(n),
                pi = std::numbers::pi;
-  const auto at_ends = [&](std::size_t i, bool first, bool last) {  // of the orthonormal matrices
+  const auto at_ends = [&](std::size_t i, bool first,
+                           bool last) {  // the factor at the ends of the orthonormal matrices
     return (first && i == 0) || (last && i + 1 == n) ? std::numbers::sqrt2 / 2 : 1.0;
   };
-  // of the matrices without a factor: an end that is not counted twice
+  // in the matrices without a factor, an end is not counted twice
   const auto once = [&](bool is) { return is ? 1.0 : 2.0; };
   switch (kind) {
     case real_transform::dct_1: {
@@ -78,14 +79,14 @@ inline double entry(real_transform kind, bool ortho, std::size_t k, std::size_t 
     }
   }
 }
-/// The matrix, row by row.
+/// The matrix of a transform, row by row.
 inline const std::vector<double>& matrix(real_transform kind, bool ortho, std::size_t n) {
   static std::map<std::tuple<real_transform, bool, std::size_t>, std::vector<double>> known;
   std::vector<double>& entries = known[{kind, ortho, n}];
   for (std::size_t at = entries.size(); at < n * n; ++at) entries.push_back(entry(kind, ortho, at / n, at % n, n));
   return entries;
 }
-/// By what a transform and its inverse together multiply n points.
+/// The factor by which a transform followed by its inverse multiplies n points.
 inline double points(line_kind kind, real_transform real, std::size_t n) {
   const auto N = static_cast<double>(n);
   if (kind != line_kind::real_to_real || real == real_transform::hartley) return N;
@@ -106,7 +107,7 @@ inline std::vector<number> line(line_kind kind, real_transform real, bool invers
   double factor = 1;
   if (norm == fourier_norm::ortho) factor = kind == line_kind::real_to_real ? 1 : 1 / std::sqrt(points(kind, real, n));
   else if ((norm == fourier_norm::backward) == back) factor = 1 / points(kind, real, n);
-  if (kind == line_kind::complex_to_real) {  // the whole spectrum of a real line
+  if (kind == line_kind::complex_to_real) {  // completes the spectrum of a real line
     x.resize(n);
     x[0].imag(0);
     if (n % 2 == 0) x[n / 2].imag(0);
@@ -136,7 +137,7 @@ struct whole_tensor {
   whole_tensor(const std::array<std::size_t, Rank>& shape) : extents(shape), values(partita::volume_of(shape)) {}
   number& at(const partita::index<Rank>& i) { return values[partita::number_of(i, extents)]; }
 
-  /// Transforms each line along a dimension; n as above.
+  /// Transforms each line along a dimension; n is the number of elements of the real side of a line.
   void transform(std::size_t d, line_kind kind, real_transform real, bool inverse, fourier_norm norm, std::size_t n) {
     auto shape = extents;
     shape[d] = kind == line_kind::real_to_complex ? n / 2 + 1 : n;

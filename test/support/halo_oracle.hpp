@@ -1,4 +1,4 @@
-// Reference halo exchange by its definition: the cell of the tensor that each ghost cell copies, if there is one.
+// A reference halo exchange by its definition: the cell of the tensor that each ghost cell copies, if it copies a cell.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace test {
 template <std::size_t Rank>
 using cell = std::array<std::ptrdiff_t, Rank>;
 
-/// The cell of the tensor that a cell copies; none outside a border of zeros or of a constant.
+/// The cell of the tensor that a ghost cell copies; no cell outside a border of zeros or of a constant.
 template <std::size_t Rank>
 std::optional<partita::index<Rank>> original(cell<Rank> g, const partita::index<Rank>& extents,
                                              const partita::halo_boundaries<Rank>& beyond) {
@@ -21,7 +21,7 @@ std::optional<partita::index<Rank>> original(cell<Rank> g, const partita::index<
   for (std::size_t d = 0; d < Rank; ++d) {
     const auto n = static_cast<std::ptrdiff_t>(extents[d]);
     const partita::boundary b = g[d] < 0 ? beyond.before[d] : beyond.after[d];
-    if (n == 0) return {};  // there is no cell to copy from
+    if (n == 0) return {};  // an empty tensor has no cell to copy
     if (g[d] < 0 || g[d] >= n) {
       if (partita::is_outside(b)) return {};
       if (b == partita::boundary::periodic)
@@ -34,7 +34,7 @@ std::optional<partita::index<Rank>> original(cell<Rank> g, const partita::index<
   return i;
 }
 
-/// The cells of a block with ghosts: the first index and the number along each dimension.
+/// The cells of a block with ghosts: the first index and the number of cells along each dimension.
 template <std::size_t Rank>
 struct grown_block {
   cell<Rank> first{};

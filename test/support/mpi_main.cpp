@@ -37,7 +37,7 @@ namespace {
 using seconds = std::chrono::duration<double>;
 using std::chrono::steady_clock;
 
-constexpr int gave_up = 86;  // the exit status of a job that the watchdog ends
+constexpr int gave_up = 86;  // the exit status of a job that the watchdog has ended
 
 /// Writes whole lines with a prefix, each by one write(), so that lines of several workers do not mix.
 class line_buffer : public std::streambuf {
@@ -128,7 +128,7 @@ class agreement : public bt::test_observer {
   std::size_t failed() const { return failed_; }
   std::size_t skipped() const { return skipped_; }
 
-  int priority() override { return 1000; }  // is called after the log and the results
+  int priority() override { return 1000; }  // the observer is called after those of the log and the results
   void test_unit_start(const bt::test_unit& unit) override {
     if (unit.p_type != bt::TUT_CASE) return;
     mine_ = 0;
@@ -177,7 +177,7 @@ void agreement::test_unit_finish(const bt::test_unit& unit, unsigned long) {
   }
   watchdog_.stop();
   if (any != 0 && workers_)
-    // not freed: MPI may deliver the messages of a freed communicator to the next one
+    // the communicator is not freed: MPI may deliver the messages of a freed communicator to the next communicator
     failed_cases_.push_back(*workers_);
   workers_.reset();
   if (any != 0 && mine_ == 0 && everyone_.rank() == 0)
@@ -186,7 +186,7 @@ void agreement::test_unit_finish(const bt::test_unit& unit, unsigned long) {
 }
 
 void agreement::test_unit_skipped(const bt::test_unit& unit, bt::const_string reason) {
-  if (!unit.is_enabled()) return;  // not selected on the command line
+  if (!unit.is_enabled()) return;  // the case is not selected on the command line
   struct : bt::test_tree_visitor {
     std::size_t cases = 0;
     void visit(const bt::test_case&) override { ++cases; }
@@ -204,7 +204,7 @@ std::ostream* log_stream = nullptr;
 bool initialise() {
   static std::ostream nowhere(nullptr);
   bt::unit_test_log.set_stream(*log_stream);
-  bt::results_reporter::set_stream(nowhere);  // the closing line replaces it
+  bt::results_reporter::set_stream(nowhere);  // the closing line replaces this report
   return true;
 }
 
@@ -230,7 +230,7 @@ int main(int argc, char** argv) {
   const int status = bt::unit_test_main(&initialise, argc, argv);
   bt::framework::deregister_observer(*agreed);
   bt::unit_test_log.set_stream(std::cout);      // Boost.Test writes to its streams again in exit(),
-  bt::results_reporter::set_stream(std::cerr);  // when ours are destroyed
+  bt::results_reporter::set_stream(std::cerr);  // when the streams of this file are destroyed
 
   const auto passed = agreed->passed(), failed = agreed->failed(), skipped = agreed->skipped();
   agreed.reset();
@@ -241,5 +241,5 @@ int main(int argc, char** argv) {
     std::cout << "random operations: " << test::random_operations() << std::endl;
   if (world.rank() == 0) test::write_closing_line(std::cout, passed, failed, skipped);
   world.barrier();  // mpirun may kill the other workers as soon as one ends with a status other than 0
-  return all != 0 ? all : test::status_of(passed, failed, skipped);  // the same on every worker
+  return all != 0 ? all : test::status_of(passed, failed, skipped);  // the status is the same on every worker
 }

@@ -11,10 +11,10 @@ namespace test {
 /// pending cannot reach the next case. The first call in a case is collective.
 boost::mpi::communicator workers();
 
-/// The number of workers that run the tests. It may be called anywhere, also before main.
+/// The number of workers that run the tests. The function may be called anywhere, also before main.
 int number_of_workers();
 
-/// `BOOST_AUTO_TEST_CASE(x, *test::at_least(4))`: with fewer workers the case is skipped on all of them, with this
+/// `BOOST_AUTO_TEST_CASE(x, *test::at_least(4))`: a run on fewer workers skips the case on all workers, and prints the
 /// reason.
 inline auto at_least(int n) {
   return boost::unit_test::precondition([n](boost::unit_test::test_unit_id) {
@@ -24,7 +24,7 @@ inline auto at_least(int n) {
   });
 }
 
-/// `*test::with_room()`: skips the case, with this reason, if the environment says that shared memory has no room.
+/// `*test::with_room()`: skips the case, and prints the reason, if the environment says that shared memory has no room.
 inline auto with_room() {
   return boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
     boost::test_tools::assertion_result room(std::getenv("PARTITA_SHARED_FREE") == nullptr);

@@ -14,7 +14,7 @@ inline shape_list broadcast_place(const shape_list& i, const shape_list& operand
     place.push_back(operand[d] == 1 ? 0 : i[i.size() - operand.size() + d]);
   return place;
 }
-/// Letters of a broadcast operand: a dimension of one element that is repeated must not be sharded.
+/// The letters of a broadcast operand: a dimension of one element that is repeated must not be sharded.
 inline std::string broadcast_letters(const shape_list& operand, const shape_list& result) {
   std::string letters;
   const std::string all = alphabet(result.size());
@@ -197,7 +197,7 @@ operation_case random_reduction(Random& random) {
   return op;
 }
 
-/// softmax, cumulative sum, roll, triangle: operations along dimensions that must not be sharded.
+/// Operations along dimensions that must not be sharded: softmax, cumulative sum, roll, triangle.
 template <class Random>
 operation_case random_along(Random& random) {
   operation_case op;
@@ -239,7 +239,7 @@ operation_case random_reshape(Random& random) {
   shape_list x = some_shape(random, 1, 3), z;
   std::size_t volume = 1;
   for (const std::size_t e : x) volume *= e;
-  // any factorisation of the volume
+  // the new extents are any factorisation of the number of elements
   for (std::size_t rest = volume; rest > 1 || z.empty();) {
     std::size_t e = 1 + random() % rest;
     while (rest % e != 0) ++e;
@@ -431,7 +431,7 @@ operation_case random_indexing(Random& random) {
       const auto row = static_cast<std::size_t>(v[ids](where));
       return row < local['v'].start || row >= local['v'].stop
                  ? number{0}
-                 : v[1 - ids](shape_list{row, at[n]});  // a row that another worker may hold
+                 : v[1 - ids](shape_list{row, at[n]});  // reads a row that another worker may hold
     };
   } else if (which == 3) {
     const shape_list there = replaced(x, c, extent(random));
@@ -465,7 +465,7 @@ operation_case random_indexing(Random& random) {
   return op;
 }
 
-/// Norms, cross entropy, attention, convolution: simplified functions that read the same elements.
+/// Norms, cross entropy, attention and convolution, as simplified functions that read the same elements.
 template <class Random>
 operation_case random_network(Random& random) {
   operation_case op;
@@ -529,7 +529,7 @@ operation_case random_network(Random& random) {
     made("convolution", rules::convolution);
     op.value = [a = size['a'], b = size['b']](const std::vector<view>& v, std::size_t, const shape_list& i,
                                               const ranges& local) {
-      number all = 0;  // periodic
+      number all = 0;  // the convolution is periodic
       for (std::size_t c = local['c'].start; c < local['c'].stop; ++c)
         for (std::size_t p = 0; p < a; ++p)
           for (std::size_t q = 0; q < b; ++q)
@@ -626,7 +626,7 @@ operation_case random_layer(Random& random) {
   return op;
 }
 
-/// Writing where an index says, running extremes, mixtures of experts, optimisers.
+/// Writes at given indices, cumulative extremes, mixtures of experts, optimisers.
 template <class Random>
 operation_case random_update(Random& random) {
   operation_case op;

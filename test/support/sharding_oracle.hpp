@@ -30,7 +30,7 @@ struct view {
   }
 };
 
-/// The range of each letter on a device.
+/// The range of indices of each letter on a device.
 struct ranges {
   std::array<interval, 128> of{};
   std::array<bool, 128> known{};
@@ -60,7 +60,7 @@ inline std::vector<std::string> letters_by_tensor(const std::string& letters) {
   return all;
 }
 
-/// The result blocks that one device computes from its operand blocks. Throws if it cannot.
+/// The result blocks that one device computes from its operand blocks. Throws if the device lacks an element.
 inline devices executed(const operation_case& op, const std::vector<view>& operands,
                         const std::vector<block>& result_blocks) {
   devices out;
@@ -128,8 +128,8 @@ truth truth_of(const operation_case& op, Random& random) {
   return all;
 }
 
-/// Shards the operands as given, executes on every device, and compares. Returns an empty string if all is right, else
-/// an error message.
+/// Shards the operands as given, executes the operation on every device, and compares the results. Returns an empty
+/// string if all results are right, or else an error message.
 template <class Operands, class Results>
 std::string wrong(const operation_case& op, const truth& whole, const Operands& operands, const Results& results,
                   std::uint64_t seed) {

@@ -233,7 +233,7 @@ struct traffic {
 };
 
 /// Executes one exchange of boxes by the plans of all devices. `shapes` has the shape of the whole tensor as each
-/// device sees it. If summands are gathered they are combined.
+/// device sees it. Summands that a device gathers are combined.
 inline devices exchanged(const reshard_exchange& e, pending_reduction kind, const std::vector<shape_list>& shapes,
                          const devices& all, traffic& received) {
   const placed_mesh where(e.from.on);
@@ -273,13 +273,13 @@ inline devices exchanged(const reshard_exchange& e, pending_reduction kind, cons
   }
   return out;
 }
-/// The same elements in blocks of these shapes.
+/// The blocks of all devices, with the shapes that a sharding gives them.
 inline devices in_shapes(devices all, const sharding& s, const shape_list& shape) {
   for (std::size_t k = 0; k < all.size(); ++k) all[k].shape = shape_of(mesh_block(s, shape, k));
   return all;
 }
 
-/// Makes an axis partial: of sums and products all devices but the first hold the neutral element.
+/// Makes an axis partial: for sums and products, all devices except the first hold the neutral element.
 inline devices made_partial(const reshard_step& step, const mesh& m, devices all) {
   for (std::size_t k = 0; k < all.size(); ++k)
     if (coordinate_of(m, k, step.axis) != 0 &&
@@ -349,7 +349,7 @@ sharding random_sharding(const mesh& m, std::size_t rank, Random& random,
   return s;
 }
 
-/// A random pair of shardings of a tensor that all axes divide; every second source is partial.
+/// A random pair of shardings of a tensor whose extents all axes divide; every second source is partial.
 struct random_pair {
   mesh on;
   shape_list shape;

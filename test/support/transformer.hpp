@@ -7,8 +7,8 @@
 
 namespace test {
 
-/// 1024 features, 16 heads, sequences of 512. With `by_hand`, axis 0 shards the batch, and axis 1 shards the first
-/// weight of each pair by columns and the second by rows.
+/// The graph of a transformer with 1024 features, 16 heads and sequences of 512. With `by_hand`, axis 0 shards the
+/// batch, and axis 1 shards the first weight of each pair by columns and the second weight by rows.
 inline partita::graph transformer(const partita::mesh& m, std::size_t layers, std::size_t batch, bool by_hand) {
   using namespace partita;
   constexpr std::size_t length = 512, features = 1024, heads = 16, inner = 4096;
