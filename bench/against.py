@@ -4,9 +4,9 @@
 against.py run OLD_BUILD NEW_BUILD ROWS [--workers 2,4] [--rounds N] [--seconds N] [--only BENCH,...]
 against.py table ROWS... [--update]         the table; with --update also into docs/performance.md, between its markers
 
-A run adds its rows to the file ROWS, so that several runs stand in one table; each row names the commit it was built from.
-Old and new take turns, the order changes with the round. Calls that are the same program code in both (memcpy, plain MPI, products alone) are measured as well:
-how far those are apart is the noise of the comparison.
+A run adds its rows to the file ROWS, so that one table can contain several runs; each row names the commit of its build.
+The two builds take turns, in an order that changes with the round. Calls that are the same code in both builds (memcpy,
+plain MPI, products alone) are also measured: their differences are the noise of the comparison.
 """
 import argparse
 import datetime
@@ -32,7 +32,7 @@ BENCHES = {
 
 
 def measured(build, bench, workers, arguments):
-    """The rows of one run of a benchmark. A build from before the options had names takes these two values alone."""
+    """The rows of one run of a benchmark. A build in which options had no names takes only these two values."""
     program = os.path.join(build, "bench", bench)
     if "--json" not in subprocess.run([program, "--help"], capture_output=True, text=True).stdout:
         arguments = [word for word in arguments if word not in ("--most-bytes", "--case")]
@@ -43,7 +43,7 @@ def measured(build, bench, workers, arguments):
 
 
 def commit(build):
-    """The commit that a build is of, as its Meson says where the sources are; with + where they were changed since."""
+    """The commit of a build, from the source folder that its Meson names; with + if the sources were changed since."""
     try:
         source = json.loads((pathlib.Path(build) / "meson-info/meson-info.json").read_text())["directories"]["source"]
         said = subprocess.run(["git", "-C", source, "describe", "--always", "--exclude=*", "--dirty=+"], check=True,
@@ -81,7 +81,8 @@ def is_ours(row):
 
 
 def ratios(rows):
-    """new / old of each case and way, by the medians over the runs of each side, of one regime of the machine."""
+    """The ratio new / old of each case and implementation: medians over the runs of each build, in one regime of the
+    machine."""
     seconds = {}
     for row in rows:
         regime = "" if row["bench"] == "linear" else row.get("regime", "")
@@ -98,7 +99,7 @@ def ratios(rows):
 
 
 def origins(rows):
-    """What was compared, and when."""
+    """The sentence that names the compared commits and the date."""
     def of(side):
         return ", ".join(sorted({row["commit"] for row in rows if row["side"] == side and "commit" in row})) or "unknown"
 

@@ -36,9 +36,9 @@ double timed(MPI_Comm everyone, bool crowded, F f, Use use) {
   while (now() < start)
     if (crowded) std::this_thread::yield();
   const auto result = f();
-  double mine = now() - start, slowest = 0;
+  double own_seconds = now() - start, slowest = 0;
   use(result);
-  MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, everyone);
+  MPI_Allreduce(&own_seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, everyone);
   return slowest;
 }
 
@@ -47,8 +47,8 @@ template <class Block>
 void read_through(const Block& block) {
   float sum = 0;
   for (std::size_t k = 0; k < block.size(); k += 16) sum += block.data()[k];
-  volatile float kept = sum;
-  static_cast<void>(kept);
+  volatile float sink = sum;
+  static_cast<void>(sink);
 }
 
 /// Times the three variants in turn. `renew` writes the sources again before each call, so that they are only in the
@@ -66,7 +66,7 @@ void compare(const world& everyone, bench::rows& out, std::size_t rounds, bench:
                                                                : 7;
   const char* const names[] = {"memcpy", "partita", peer};
   std::vector<double> taken[3];
-  bench::regimes_met met;
+  bench::seen_regimes met;
   for (std::size_t k = 0; k < times + 3; ++k) {
     if (k % 20 == 0) met.add(meter.now());
     const auto once = [&](std::size_t way, auto call) {
@@ -115,8 +115,8 @@ bool measure(const bench::command_line& line, bench::rows& out) {
     const sum_reduce s_once(all, one, reproducible);
     const all_sum_reduce a_once(all, dimensions<0>, reproducible);
     const auto copy = [&] { return std::memcpy(to.data(), from.data(), bytes), std::span<const float>(to); };
-    const auto against = [&](const char* kernel, const char* peer, auto renewed, auto ours, auto theirs) {
-      compare(everyone, out, rounds, meter, kernel, peer, bytes, renewed, ours, theirs, copy);
+    const auto compare_with = [&](const char* kernel, const char* peer, auto renew_sources, auto ours, auto theirs) {
+      compare(everyone, out, rounds, meter, kernel, peer, bytes, renew_sources, ours, theirs, copy);
     };
     const auto bcast = [&] { return MPI_Bcast(to.data(), count, MPI_FLOAT, 0, c), std::span<const float>(to); };
     const auto reduce = [&] {
@@ -125,17 +125,17 @@ bool measure(const bench::command_line& line, bench::rows& out) {
     const auto allreduce = [&] {
       return MPI_Allreduce(from.data(), to.data(), count, MPI_FLOAT, MPI_SUM, c), std::span<const float>(to);
     };
-    against(
+    compare_with(
         "broadcast", "MPI_Bcast", renew_root, [&] { return b(source); }, bcast);
-    against(
+    compare_with(
         "sum_reduce", "MPI_Reduce", renew, [&] { return s(x); }, reduce);
-    against(
+    compare_with(
         "all_sum_reduce", "MPI_Allreduce", renew, [&] { return a(x); }, allreduce);
-    against(
+    compare_with(
         "broadcast, shared_view", "MPI_Bcast", renew_root, [&] { return b_view(source); }, bcast);
-    against(
+    compare_with(
         "sum_reduce, reproducible", "MPI_Reduce", renew, [&] { return s_once(x); }, reduce);
-    against(
+    compare_with(
         "all_sum_reduce, reproducible", "MPI_Allreduce", renew, [&] { return a_once(x); }, allreduce);
   }
   return true;

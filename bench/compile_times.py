@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""compile_times.py [--update] [--rounds N] [--compilers NAME...] SOURCE_ROOT BUILD_DIR BEFORE: what first uses cost to
-compile, with the headers of a commit before (BEFORE, with the core if it had one), with these headers alone, and with the
-compiled core: user seconds, peak memory and bytes of the object, medians over rounds in which all take turns. With --update
-the tables of docs/compile-cost.md, between their markers, are made again. This is no test, because seconds do not repeat.
-Nothing else should run meanwhile."""
+"""compile_times.py [--update] [--rounds N] [--compilers NAME...] SOURCE_ROOT BUILD_DIR BEFORE: the cost of compiling
+first uses of the library: user seconds, peak memory and bytes of the object. It compares the headers of the commit BEFORE
+(with the core if that commit had one), the present headers alone, and the compiled core; the figures are medians over
+rounds in which all of these take turns. With --update the tables of docs/compile-cost.md, between their markers, are made
+again. This is not a test, because seconds do not repeat. No other program should run at the same time."""
 import argparse
 import os
 import pathlib
@@ -20,7 +20,7 @@ from compile_cost import WAYS, flags
 MARKERS = ("<!-- made by bench/compile_times.py -->\n\n", "\n<!-- so far bench/compile_times.py -->\n")
 SIDES = ("before", *WAYS)
 FRONT = "#include <partita/partita.hpp>\n"
-# what every program of this library includes from elsewhere
+# the headers of other libraries that every program of partita includes
 ELSEWHERE = """#include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
 #include <xtensor/{0}xtensor.hpp>
@@ -43,7 +43,7 @@ CHECK, OPTIMISED = ["-fsyntax-only"], ["-O2", "-c", "-o", "FOLDER/a.o"]
 
 
 def programs_of(root):
-    """Each row of the table: what is compiled, its text, and how."""
+    """The rows of the table: the name of a program, its text, and the options with which it is compiled."""
     sharded = (root / "test/structure/programs/5_sharded_network.cpp").read_text()
     return {
         "the front door, `-fsyntax-only`": (FRONT, CHECK),
@@ -58,7 +58,7 @@ def programs_of(root):
 
 
 def own_flags(build, root, include):
-    """The flags of the build with another include folder first in the place of the library's."""
+    """The flags of the build, with another include folder in place of the include folder of the library."""
     kept = [f for f in flags(build) if not (f.startswith("-I") and (build / f[2:]).resolve().is_relative_to(root))]
     return [f"-I{include}", *kept]
 
@@ -78,7 +78,7 @@ def taken(compiler, given, text, how, folder, build):
 
 
 def measured(compiler, programs, given, folder, options):
-    """The medians of each program and each side; None where a program does not compile with the state before."""
+    """The medians of each program with each set of headers; None if the program does not compile with BEFORE."""
     samples = {}
     for _ in range(options.rounds):
         for name, (text, how) in programs.items():

@@ -37,14 +37,15 @@ class by_onednn {
     const memory::dims from{n(s.batch), n(s.in), n(s.window[0]), n(s.window[1])},
         weights{n(s.out), n(s.in), n(s.kernel[0]), n(s.kernel[1])},
         to{n(s.batch), n(s.out), n(s.places[0]), n(s.places[1])}, step{n(stride), n(stride)}, none{0, 0};
-    const auto any = [](const memory::dims& d) {
+    const auto any_layout = [](const memory::dims& d) {
       return memory::desc(d, memory::data_type::f32, memory::format_tag::any);
     };
     const auto dense = [](const memory::dims& d) {
       return memory::desc(d, memory::data_type::f32, memory::format_tag::nchw);
     };
     const convolution_forward::primitive_desc chosen(
-        {prop_kind::forward_inference, algorithm::convolution_auto, any(from), any(weights), any(to), step, none, none},
+        {prop_kind::forward_inference, algorithm::convolution_auto, any_layout(from), any_layout(weights),
+         any_layout(to), step, none, none},
         engine_);
     x_ = laid_out(dense(from), chosen.src_desc(), x);
     w_ = laid_out(dense(weights), chosen.weights_desc(), w);
@@ -126,12 +127,12 @@ bool measure(const world& everyone, bench::rows& out, const shape_of_layer& l, i
     if (k >= 0) onednn.push_back(e), taken.push_back(f), taken_back.push_back(g);
 #endif
   }
-  double apart = 0, largest = 1;
+  double largest_difference = 0, largest = 1;
 #ifdef BENCH_ONEDNN
   product.forward(window.data(), w, nullptr, result.data());
   const float* const theirs = other.result();
   for (std::size_t k = 0; k < result.size(); ++k) {
-    apart = std::max(apart, std::abs(static_cast<double>(theirs[k] - result[k])));
+    largest_difference = std::max(largest_difference, std::abs(static_cast<double>(theirs[k] - result[k])));
     largest = std::max(largest, std::abs(static_cast<double>(result[k])));
   }
 #endif
@@ -144,9 +145,9 @@ bool measure(const world& everyone, bench::rows& out, const shape_of_layer& l, i
                    {"local_to_onednn", ours / bench::median(onednn)},
                    {"local_to_chosen", ours / bench::median(taken)},
                    {"back_to_chosen", ours_back / bench::median(taken_back)},
-                   {"apart", apart / largest}});
+                   {"apart", largest_difference / largest}});
   out.add(l.name, fields, whole.size());
-  return apart <= 1e-5 * largest;
+  return largest_difference <= 1e-5 * largest;
 }
 
 }  // namespace

@@ -124,24 +124,24 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   for (std::size_t r = 0; r < rows; ++r) labels(r) = label(r);
 
   std::vector<double> times[2];
-  double off = 0;
+  double largest_difference = 0;
   for (int epoch = 0; epoch < epochs; ++epoch) {
-    double theirs = 0, ours = 0;
-    times[0].push_back(bench::timed([&] { theirs = static_cast<double>(raw.epoch()); }));
+    double loss_by_hand = 0, loss_of_layers = 0;
+    times[0].push_back(bench::timed([&] { loss_by_hand = static_cast<double>(raw.epoch()); }));
     times[1].push_back(bench::timed([&] {
-      ours = static_cast<double>(loss(network(x), labels));
+      loss_of_layers = static_cast<double>(loss(network(x), labels));
       network.zero_gradients();
       network.adjoint(loss.adjoint());
       optimiser.step();
     }));
-    off = std::max(off, std::abs(theirs - ours));
+    largest_difference = std::max(largest_difference, std::abs(loss_by_hand - loss_of_layers));
   }
   const char* const names[] = {"by hand", "partita"};
   for (std::size_t v = 0; v < 2; ++v)
     out.add_peer(
         "epoch of 64-48-10, 1440 rows", names[v], times[v],
         {{"bytes", rows * pixels * sizeof(float)}, {"ratio", bench::median(times[v]) / bench::median(times[0])}});
-  return off <= 1e-3;
+  return largest_difference <= 1e-3;
 }
 
 }  // namespace

@@ -122,11 +122,11 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   const std::size_t mebibytes = line.count("mebibytes");
   const int rounds = line.rounds();
   const bool first = everyone.id() == 0;
-  std::optional<bench::temporary_folder> made;  // worker 0 removes the folder, also after an exception
+  std::optional<bench::temporary_folder> run_folder;  // worker 0 removes the folder, also after an exception
   char name[4096] = {};
   if (first) {
-    made.emplace(line.word("folder"), "partita_bench_files");
-    if (made->path.string().size() < sizeof name) made->path.string().copy(name, sizeof name - 1);
+    run_folder.emplace(line.word("folder"), "partita_bench_files");
+    if (run_folder->path.string().size() < sizeof name) run_folder->path.string().copy(name, sizeof name - 1);
   }
   MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
   const std::string folder = std::string(name) + "/w";
@@ -140,7 +140,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   columns.fill(0.5F);
   back.fill(0);
 
-  const auto clean = [&] {
+  const auto remove_files = [&] {
     if (first) static_cast<void>(detail::remove_folder(folder));
     if (first) ::mkdir(folder.c_str(), 0777);
   };
@@ -154,39 +154,39 @@ bool measure(const bench::command_line& line, bench::rows& out) {
 #else
   out.note("without parallel HDF5: libhdf5-openmpi-dev was not there");
 #endif
-  const auto by_one = [&](const std::string& command) {
+  const auto run_on_one_worker = [&](const std::string& command) {
     if (first && std::system((command + " 2>/dev/null").c_str()) != 0) throw std::runtime_error("fails: " + command);
     everyone.communicator().barrier();
   };
   const auto nothing = [] {};
-  const file_options moved{.run_bytes = std::size_t{1} << 40U};  // reads rows, then redistributes them to columns
+  const file_options by_slabs{.run_bytes = std::size_t{1} << 40U};  // reads rows, then redistributes them to columns
   std::uint64_t step = 0;
   way ways[] = {
-      {"write: dd, one process", clean, [&] { by_one(dd + " conv=fdatasync"); }},
-      {"write: MPI-IO collective, rows", clean, [&] { by_rows.write(rows.data()); }},
-      {"write: MPI-IO collective, columns", clean, [&] { by_columns.write(columns.data()); }},
+      {"write: dd, one process", remove_files, [&] { run_on_one_worker(dd + " conv=fdatasync"); }},
+      {"write: MPI-IO collective, rows", remove_files, [&] { by_rows.write(rows.data()); }},
+      {"write: MPI-IO collective, columns", remove_files, [&] { by_columns.write(columns.data()); }},
       {"read:  MPI-IO collective, columns", nothing, [&] { by_columns.read(back.data()); }},
 #ifdef BENCH_HDF5
-      {"write: HDF5 collective, rows", clean, [&] { hdf5_rows.write(rows.data()); }},
-      {"write: HDF5 collective, columns", clean, [&] { hdf5_columns.write(columns.data()); }},
+      {"write: HDF5 collective, rows", remove_files, [&] { hdf5_rows.write(rows.data()); }},
+      {"write: HDF5 collective, columns", remove_files, [&] { hdf5_columns.write(columns.data()); }},
       {"read:  HDF5 collective, columns", nothing, [&] { hdf5_columns.read(back.data()); }},
-      {"write: save_hdf5, columns", clean, [&] { save_hdf5(ours, "w", p_columns, global, columns); }},
+      {"write: save_hdf5, columns", remove_files, [&] { save_hdf5(ours, "w", p_columns, global, columns); }},
       {"read:  load_hdf5, columns", nothing, [&] { load_hdf5<float, 2>(ours, "w", p_columns); }},
 #endif
-      {"write: save_npy, columns", clean, [&] { save_npy(file, p_columns, global, columns); }},
-      {"write: save_npy, rows", clean, [&] { save_npy(file, p_rows, global, rows); }},
-      {"read:  dd, one process", nothing, [&] { by_one("dd if=" + file + " of=/dev/null bs=1M"); }},
+      {"write: save_npy, columns", remove_files, [&] { save_npy(file, p_columns, global, columns); }},
+      {"write: save_npy, rows", remove_files, [&] { save_npy(file, p_rows, global, rows); }},
+      {"read:  dd, one process", nothing, [&] { run_on_one_worker("dd if=" + file + " of=/dev/null bs=1M"); }},
       {"read:  load_npy, rows", nothing, [&] { load_npy<float, 2>(file, p_rows); }},
       {"read:  load_npy, columns", nothing, [&] { load_npy<float, 2>(file, p_columns); }},
-      {"read:  load_npy, columns, moved", nothing, [&] { load_npy<float, 2>(file, p_columns, moved); }},
-      {"write: save_checkpoint, rows", clean,
+      {"read:  load_npy, columns, moved", nothing, [&] { load_npy<float, 2>(file, p_columns, by_slabs); }},
+      {"write: save_checkpoint, rows", remove_files,
        [&] { save_checkpoint(folder + "/run", ++step, named("w", p_rows, global, rows)); }},
       {"read:  checkpoint, rows", nothing,
        [&] { load_checkpoint(folder + "/run", everyone).load<float, 2>("w", p_rows); }},
       {"read:  checkpoint, columns", nothing,
        [&] { load_checkpoint(folder + "/run", everyone).load<float, 2>("w", p_columns); }},
       {"read:  checkpoint, columns, moved", nothing,
-       [&] { load_checkpoint(folder + "/run", everyone).load<float, 2>("w", p_columns, moved); }},
+       [&] { load_checkpoint(folder + "/run", everyone).load<float, 2>("w", p_columns, by_slabs); }},
   };
   std::vector<std::size_t> groups;  // each group is a variant that writes, and the variants after it that read its file
   for (std::size_t k = 0; k < std::size(ways); ++k)

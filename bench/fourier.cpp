@@ -123,7 +123,7 @@ bool compare(const world& everyone, const std::array<std::size_t, 3>& n, int rou
   const xt::xtensor<double, 3> r =
       block_from<double>(p_x, dynamic_extents<3>(n), [](auto... i) { return element(i...).real(); });
   const auto f = fourier_transform<0, 1, 2>(p_x, p_y);
-  const auto half_of = fourier_transform<0, 1, 2>(p_x, p_y, real_to_complex, {.real_extent = n[2]});
+  const auto to_half_spectrum = fourier_transform<0, 1, 2>(p_x, p_y, real_to_complex, {.real_extent = n[2]});
   block y({n[0], balanced_part(n[1], everyone.size(), everyone.id()).size(), n[2]}),
       half({y.shape()[0], y.shape()[1], n[2] / 2 + 1});
   by_hand hand(everyone, n);
@@ -132,26 +132,26 @@ bool compare(const world& everyone, const std::array<std::size_t, 3>& n, int rou
 #endif
   std::vector<double> ours, manual, theirs, real;
   for (int k = -2; k < rounds; ++k) {
-    const double of_ours = bench::timed([&] { f.into(x, y); }), of_hand = bench::timed([&] { hand(x); }),
-                 of_real = bench::timed([&] { half_of.into(r, half); });
-    if (k >= 0) ours.push_back(of_ours), manual.push_back(of_hand), real.push_back(of_real);
+    const double partita_seconds = bench::timed([&] { f.into(x, y); }), hand_seconds = bench::timed([&] { hand(x); }),
+                 real_seconds = bench::timed([&] { to_half_spectrum.into(r, half); });
+    if (k >= 0) ours.push_back(partita_seconds), manual.push_back(hand_seconds), real.push_back(real_seconds);
 #ifdef BENCH_FFTW
-    const double of_fftw = bench::timed([&] { fftw(x); });
-    if (k >= 0) theirs.push_back(of_fftw);
+    const double fftw_seconds = bench::timed([&] { fftw(x); });
+    if (k >= 0) theirs.push_back(fftw_seconds);
 #endif
   }
   const block& known = hand(x);
-  const double most = static_cast<double>(volume_of(n)) * 1e-13, of_ours = bench::median(ours);
+  const double most = static_cast<double>(volume_of(n)) * 1e-13, partita_seconds = bench::median(ours);
   bool right = true;
   for (std::size_t k = 0; k < y.size(); ++k) right = right && std::abs(y.data()[k] - known.data()[k]) <= most;
-  bench::row fields{{"seconds", of_ours},
+  bench::row fields{{"seconds", partita_seconds},
                     {"seconds_by_hand", bench::median(manual)},
                     {"seconds_real", bench::median(real)},
-                    {"to_by_hand", of_ours / bench::median(manual)},
-                    {"real_to_complex", bench::median(real) / of_ours}};
+                    {"to_by_hand", partita_seconds / bench::median(manual)},
+                    {"real_to_complex", bench::median(real) / partita_seconds}};
   if (!theirs.empty()) {
     fields["seconds_fftw_mpi"] = bench::median(theirs);
-    fields["fftw_mpi_to_ours"] = bench::median(theirs) / of_ours;
+    fields["fftw_mpi_to_ours"] = bench::median(theirs) / partita_seconds;
   }
   out.add(std::to_string(n[0]) + " x " + std::to_string(n[1]) + " x " + std::to_string(n[2]), fields, ours.size());
   return right;
@@ -189,10 +189,10 @@ bool compare_fields(const world& everyone, std::size_t n, int rounds, bench::row
   std::tie(a, b, c) = f(x, y, z);
   std::vector<double> together, apart, alone;
   for (int k = -2; k < rounds; ++k) {
-    const double of_three = bench::timed([&] { f.into(std::tie(x, y, z), std::tie(a, b, c)); });
-    const double of_calls = bench::timed([&] { f.into(x, d), f.into(y, e), f.into(z, g); });
-    const double of_one = bench::timed([&] { f.into(x, d); });
-    if (k >= 0) together.push_back(of_three), apart.push_back(of_calls), alone.push_back(of_one);
+    const double joint_seconds = bench::timed([&] { f.into(std::tie(x, y, z), std::tie(a, b, c)); });
+    const double separate_seconds = bench::timed([&] { f.into(x, d), f.into(y, e), f.into(z, g); });
+    const double single_seconds = bench::timed([&] { f.into(x, d); });
+    if (k >= 0) together.push_back(joint_seconds), apart.push_back(separate_seconds), alone.push_back(single_seconds);
   }
   out.add("3 fields of " + std::to_string(n) + " x " + std::to_string(n) + " x " + std::to_string(n),
           {{"seconds", bench::median(together)},
@@ -227,21 +227,21 @@ bool compare_nas_ft(const world& everyone, const char* name, const std::array<st
   number first = 0, first_by_hand = 0;  // the sums of one element over all steps
   std::vector<double> ours, manual;
   for (int k = -1; k < rounds; ++k) {
-    const double of_ours = bench::timed([&] {
+    const double partita_seconds = bench::timed([&] {
       const auto waves = transform(x);
       for (int t = 1; t <= 6; ++t) {
         const auto v = inverse(waves * xt::exp(decay * static_cast<double>(t)));
         first += v.data()[v.size() / 2];
       }
     });
-    const double of_hand = bench::timed([&] {
+    const double hand_seconds = bench::timed([&] {
       const block waves = hand(x);
       for (int t = 1; t <= 6; ++t) {
         const block& v = hand.inverse(waves * xt::exp(decay_by_hand * static_cast<double>(t)) * each);
         first_by_hand += v.data()[v.size() / 2];
       }
     });
-    if (k >= 0) ours.push_back(of_ours), manual.push_back(of_hand);
+    if (k >= 0) ours.push_back(partita_seconds), manual.push_back(hand_seconds);
   }
   out.add(std::string("NAS FT, class ") + name,
           {{"seconds", bench::median(ours)},

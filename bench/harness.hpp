@@ -65,8 +65,8 @@ struct usage_error : std::runtime_error {
 /// The parsed command line: --help, --json, --quick and the options of the benchmark. Any other argument is an error.
 class command_line {
  public:
-  command_line(const char* name, const char* about, worker_range range, std::initializer_list<option> options)
-      : name_(name), about_(about), range_(range), options_(options) {}
+  command_line(const char* name, const char* description, worker_range range, std::initializer_list<option> options)
+      : name_(name), description_(description), range_(range), options_(options) {}
 
   /// Parses the arguments. Returns an exit status if the program should end: 0 after --help, 2 for an invalid line or
   /// an unsupported number of workers. Only a worker with `prints` writes.
@@ -111,7 +111,7 @@ class command_line {
 
   std::string help() const {
     std::string all =
-        std::string("usage: ") + name_ + " [option]...\n" + about_ + "\nworkers: " + range_.words() + "\n\n";
+        std::string("usage: ") + name_ + " [option]...\n" + description_ + "\nworkers: " + range_.words() + "\n\n";
     const auto line = [&](std::string left, const std::string& right) {
       left.resize(std::max<std::size_t>(left.size() + 2, 26), ' ');
       all += "  " + left + right + "\n";
@@ -172,7 +172,7 @@ class command_line {
   }
 
   const char* name_;
-  const char* about_;
+  const char* description_;
   worker_range range_;
   std::vector<option> options_;
   std::map<std::string, std::string> given_{};

@@ -31,8 +31,8 @@ double seconds(F f) {
   double start = now() + 0.003;
   MPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   MPI_Barrier(MPI_COMM_WORLD);
-  double late = std::max(start, now() + 0.001);
-  MPI_Allreduce(&late, &start, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  double own_start = std::max(start, now() + 0.001);
+  MPI_Allreduce(&own_start, &start, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   while (now() < start) ::usleep(100);
   f();
   const double own = now() - start;
@@ -46,9 +46,9 @@ double seconds(F f) {
 double modelled(const world& everyone, int hosts, std::size_t rows, std::size_t columns) {
   const std::size_t P = everyone.size(), nodes = static_cast<std::size_t>(hosts);
   const auto& link = detail::own_node::of(everyone.communicator()).link();
-  cluster_facts facts;
+  cluster_parameters facts;
   facts.workers_on_node = P / nodes;
-  facts.message = link.cost.message, facts.latency = link.cost.latency, facts.card_byte = link.cost.byte;
+  facts.message = link.cost.message, facts.latency = link.cost.latency, facts.nic_byte = link.cost.byte;
   const grid<extents<dynamic, dynamic>> from(extents<dynamic, dynamic>(P, 1)), to(extents<dynamic, dynamic>(1, P));
   const auto there = decomposition<2>::balanced({rows, columns}, from.shape()),
              then = decomposition<2>::balanced({rows, columns}, to.shape());
@@ -67,7 +67,7 @@ class table {
     const std::size_t P = everyone.size(), n = block / sizeof(double), columns = std::min<std::size_t>(n, 64);
     const int size = static_cast<int>(P), count = static_cast<int>(n);
     const auto all = everyone.partition(extents<dynamic, 1>(P));
-    const auto beside = everyone.partition(extents<1, dynamic>(P));
+    const auto columns_of_workers = everyone.partition(extents<1, dynamic>(P));
     const auto root = everyone.partition<1, 1>();
     const matrix x = xt::ones<double>({n / columns, columns}), none = zero_volume<double, 2>();
     matrix y(x.shape()), whole({P * (n / columns), columns});
@@ -96,13 +96,13 @@ class table {
           [&] { MPI_Allgather(from, count, MPI_DOUBLE, whole.data(), count, MPI_DOUBLE, world_); });
     }
     if (n % P == 0) {
-      const reduce_scatter k(beside, dimensions<1>);
+      const reduce_scatter k(columns_of_workers, dimensions<1>);
       row(
           "reduce_scatter", [&] { k(x); },
           [&] { MPI_Reduce_scatter_block(from, y.data(), count / size, MPI_DOUBLE, MPI_SUM, world_); });
     }
     if (columns % P == 0) {
-      const repartition k(all, beside);
+      const repartition k(all, columns_of_workers);
       const int rows = count / static_cast<int>(columns), width = static_cast<int>(columns / P);
       MPI_Datatype part = MPI_DATATYPE_NULL;
       MPI_Type_vector(rows, width, static_cast<int>(columns), MPI_DOUBLE, &part);
@@ -130,12 +130,12 @@ class table {
   void row(const char* name, Ours ours, Theirs theirs, double model = 0) const {
     for (int k = 0; k < 3; ++k) ours(), theirs();  // warm-up: plans, connections, the choice of an algorithm
     std::vector<double> first, second;
-    double spent = 0;
+    double total_seconds = 0;
     constexpr std::size_t least = 5, most = 21;
-    while (first.size() < least || (spent < 1 && first.size() < most)) {
+    while (first.size() < least || (total_seconds < 1 && first.size() < most)) {
       first.push_back(seconds(ours));
       second.push_back(seconds(theirs));
-      spent += first.back() + second.back();
+      total_seconds += first.back() + second.back();
     }
     bench::row fields{{"link", link_},
                       {"hosts", hosts_},

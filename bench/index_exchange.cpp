@@ -54,10 +54,11 @@ class by_hand {
                   send_places_.data(), MPI_UINT64_T, MPI_COMM_WORLD);
     for (std::uint64_t& row : rows_) row -= owned * static_cast<std::size_t>(bench::worker());
     packed_.resize(rows_.size() * columns);
-    const auto widen = [&](std::vector<int>& numbers) {
+    const auto to_numbers_of_columns = [&](std::vector<int>& numbers) {
       for (int& n : numbers) n *= static_cast<int>(columns);
     };
-    widen(sends_), widen(send_places_), widen(receives_), widen(receive_places_);
+    to_numbers_of_columns(sends_), to_numbers_of_columns(send_places_), to_numbers_of_columns(receives_),
+        to_numbers_of_columns(receive_places_);
   }
   void refresh(double* u) {
     double* to = packed_.data();
@@ -135,17 +136,17 @@ bool measure_products(const bench::command_line& line, bench::rows& out) {
 #endif
   const int each = line.rounds("calls");
   for (int k = -1; k < line.rounds(); ++k) {
-    const double of_ours = bench::timed([&] {
-                             for (int call = 0; call < each; ++call) y = a(x);
-                           }) /
-                           each;
-    if (k >= 0) ours.push_back(of_ours);
+    const double partita_seconds = bench::timed([&] {
+                                     for (int call = 0; call < each; ++call) y = a(x);
+                                   }) /
+                                   each;
+    if (k >= 0) ours.push_back(partita_seconds);
 #ifdef BENCH_PETSC
-    const double of_petsc = bench::timed([&] {
-                              for (int call = 0; call < each; ++call) petsc.multiply(x.data(), z.data());
-                            }) /
-                            each;
-    if (k >= 0) theirs.push_back(of_petsc);
+    const double petsc_seconds = bench::timed([&] {
+                                   for (int call = 0; call < each; ++call) petsc.multiply(x.data(), z.data());
+                                 }) /
+                                 each;
+    if (k >= 0) theirs.push_back(petsc_seconds);
 #endif
   }
 #ifdef BENCH_PETSC
@@ -188,17 +189,17 @@ bool measure(const bench::command_line& line, bench::rows& out) {
                each;
       };
       for (int k = -3; k < std::max(1, line.rounds() / placements); ++k) {
-        const double of_refresh = per_call([&] { exchange.refresh(u); });
-        const double of_hand = per_call([&] { hand.refresh(v.data()); });
-        const double of_call = per_call([&] { exchange(x); });
-        const double of_gather = per_call([&] { gather.refresh(w.data() + owned * columns); });
+        const double refresh_seconds = per_call([&] { exchange.refresh(u); });
+        const double hand_seconds = per_call([&] { hand.refresh(v.data()); });
+        const double call_seconds = per_call([&] { exchange(x); });
+        const double gather_seconds = per_call([&] { gather.refresh(w.data() + owned * columns); });
 #ifdef BENCH_PETSC
-        const double of_petsc = per_call([&] { petsc.refresh(); });
-        if (k >= 0) scattered.push_back(of_petsc);
+        const double petsc_seconds = per_call([&] { petsc.refresh(); });
+        if (k >= 0) scattered.push_back(petsc_seconds);
 #endif
         if (k < 0) continue;
-        refreshed.push_back(of_refresh), called.push_back(of_call);
-        by_hand_seconds.push_back(of_hand), gathered.push_back(of_gather);
+        refreshed.push_back(refresh_seconds), called.push_back(call_seconds);
+        by_hand_seconds.push_back(hand_seconds), gathered.push_back(gather_seconds);
       }
       right = right && u == v && u == w && exchange(x) == matrix(xt::view(u, xt::range(owned, u.shape(0))));
 #ifdef BENCH_PETSC

@@ -38,28 +38,28 @@ class scalapack {
     Cblacs_gridinit(&context_, "Column", f_in, f_out);  // worker i f_in + j is at (j, i), as for the layer's W
     const auto up = [](int a, int b) { return (a + b - 1) / b; };
     const auto describe = [&](int rows, int columns, int* d) {
-      const int of_this[9] = {1, context_, rows, columns, up(rows, f_in), up(columns, f_out), 0, 0, up(rows, f_in)};
-      std::copy_n(of_this, 9, d);
-      return std::vector<float>(static_cast<std::size_t>(of_this[4]) * static_cast<std::size_t>(of_this[5]), 1.F);
+      const int descriptor[9] = {1, context_, rows, columns, up(rows, f_in), up(columns, f_out), 0, 0, up(rows, f_in)};
+      std::copy_n(descriptor, 9, d);
+      return std::vector<float>(static_cast<std::size_t>(descriptor[4]) * static_cast<std::size_t>(descriptor[5]), 1.F);
     };
-    w_ = describe(features, features, of_w_);
-    x_ = describe(features, batch, of_x_);
-    y_ = describe(features, batch, of_y_);
+    w_ = describe(features, features, w_descriptor_);
+    x_ = describe(features, batch, x_descriptor_);
+    y_ = describe(features, batch, y_descriptor_);
   }
   void forward() {
-    const float one_f = 1, zero_f = 0;
+    const float unit = 1, zero = 0;
     const int one = 1;
-    psgemm_("T", "N", &features_, &batch_, &features_, &one_f, w_.data(), &one, &one, of_w_, x_.data(), &one, &one,
-            of_x_, &zero_f, y_.data(), &one, &one, of_y_);
+    psgemm_("T", "N", &features_, &batch_, &features_, &unit, w_.data(), &one, &one, w_descriptor_, x_.data(), &one,
+            &one, x_descriptor_, &zero, y_.data(), &one, &one, y_descriptor_);
   }
   /// Computes dW^T = x^T dy and dx^T = W^T dy^T, using y as dy.
   void adjoint() {
-    const float one_f = 1, zero_f = 0;
+    const float unit = 1, zero = 0;
     const int one = 1;
-    psgemm_("N", "T", &features_, &features_, &batch_, &one_f, x_.data(), &one, &one, of_x_, y_.data(), &one, &one,
-            of_y_, &zero_f, dw(), &one, &one, of_w_);
-    psgemm_("N", "N", &features_, &batch_, &features_, &one_f, w_.data(), &one, &one, of_w_, y_.data(), &one, &one,
-            of_y_, &zero_f, dx(), &one, &one, of_x_);
+    psgemm_("N", "T", &features_, &features_, &batch_, &unit, x_.data(), &one, &one, x_descriptor_, y_.data(), &one,
+            &one, y_descriptor_, &zero, dw(), &one, &one, w_descriptor_);
+    psgemm_("N", "N", &features_, &batch_, &features_, &unit, w_.data(), &one, &one, w_descriptor_, y_.data(), &one,
+            &one, y_descriptor_, &zero, dx(), &one, &one, x_descriptor_);
   }
 
  private:
@@ -67,7 +67,7 @@ class scalapack {
   float* dx() { return dx_.resize(x_.size()), dx_.data(); }
 
   int batch_, features_, context_ = 0;
-  int of_w_[9], of_x_[9], of_y_[9];
+  int w_descriptor_[9], x_descriptor_[9], y_descriptor_[9];
   std::vector<float> w_, x_, y_, dw_, dx_;
 };
 #endif
@@ -96,10 +96,10 @@ void measure(bench::rows& out, bench::regime_meter& meter, const world& everyone
   const std::size_t f_out = chosen.f_out, f_in = chosen.f_in;
   bench::linear_by_hand raw(static_cast<int>(f_out), static_cast<int>(f_in), static_cast<int>(batch),
                             static_cast<int>(features), static_cast<int>(features));
-  std::vector<std::size_t> ends;
-  for (std::size_t i = 0; i < f_out; ++i) ends.push_back(i * f_in);
+  std::vector<std::size_t> workers_of_y;
+  for (std::size_t i = 0; i < f_out; ++i) workers_of_y.push_back(i * f_in);
   const auto p_x = everyone.partition(extents<1, dynamic>(f_in));
-  const auto p_y = everyone.partition(extents<1, dynamic>(f_out), workers(ends));
+  const auto p_y = everyone.partition(extents<1, dynamic>(f_out), workers(workers_of_y));
   linear<float> layer(p_x, p_y, everyone.partition(extents<dynamic, dynamic>(f_out, f_in)),
                       {.in_features = features, .out_features = features, .bias = false});
   layer.weight().fill(1.F);
@@ -126,7 +126,7 @@ void measure(bench::rows& out, bench::regime_meter& meter, const world& everyone
   const double work = 2e-9 * static_cast<double>(batch * features * features /
                                                  (f_out * f_in));  // the work of a call, in units of about 10 ms
   const int inner = work < 0.01 ? 20 : work < 0.1 ? 5 : 1;
-  bench::regimes_met met;
+  bench::seen_regimes met;
   for (int round = -2; round < chosen.rounds; ++round) {
     met.add(meter.now());
     for (auto* variants : {&forward, &both})

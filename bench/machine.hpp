@@ -27,9 +27,9 @@ inline int workers() {
   return n;
 }
 
-/// Whether `here` is true on all workers.
-inline bool right_everywhere(bool here) {
-  int own = here ? 1 : 0, all = 0;
+/// Whether `is_right` is true on all workers.
+inline bool right_everywhere(bool is_right) {
+  int own = is_right ? 1 : 0, all = 0;
   MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   return all != 0;
 }
@@ -67,12 +67,12 @@ struct sample {
 template <class Call>
 sample sampled(Call call) {
   MPI_Barrier(MPI_COMM_WORLD);
-  double span[3], all[3];
-  span[0] = seconds();
-  span[1] = -span[0];
+  double own_times[3], all[3];
+  own_times[0] = seconds();
+  own_times[1] = -own_times[0];
   call();
-  span[2] = seconds();
-  MPI_Allreduce(span, all, 3, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  own_times[2] = seconds();
+  MPI_Allreduce(own_times, all, 3, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return {all[2] + all[1], all[0] + all[1]};
 }
 template <class Call>
@@ -144,7 +144,7 @@ class regime_meter {
 };
 
 /// Counts the regimes that were seen during a measurement.
-class regimes_met {
+class seen_regimes {
  public:
   void add(regime r) { ++times_[static_cast<std::size_t>(r)]; }
   /// The name of the most frequent regime.

@@ -13,7 +13,7 @@ using three = extents<dynamic, dynamic, dynamic>;
 
 void pencils(bench::rows& out, const char* name, std::size_t a, std::size_t b, std::size_t extent,
              const three& result) {
-  const cluster_facts facts;
+  const cluster_parameters facts;
   const grid<three> from(three(a, b, 1)), to(result);
   const std::array<std::size_t, 3> tensor{extent, extent, extent};
   const auto there = decomposition<3>::balanced(tensor, from.shape()),
@@ -37,7 +37,7 @@ void transform(bench::rows& out, const char* name, const detail::pencil_request&
   const auto shape = [](const std::array<std::size_t, 3>& s) {
     return std::to_string(s[0]) + " x " + std::to_string(s[1]) + " x " + std::to_string(s[2]);
   };
-  for (const transform_move& move : moves_of_transform(request, cluster_facts(), bytes))
+  for (const transform_move& move : moves_of_transform(request, cluster_parameters(), bytes))
     out.add_derived(name, {{"workers", request.workers},
                            {"move", shape(move.from) + " to " + shape(move.to)},
                            {"messages", move.cost.most_messages},

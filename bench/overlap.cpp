@@ -44,7 +44,7 @@ bool compare(const world& everyone, const bench::command_line& line, const std::
              const traced_function& program, std::index_sequence<I...>, const way (&ways)[2], bool trains,
              bench::rows& out) {
   const std::size_t width = line.count("width");
-  const auto made = [&](std::size_t k) {
+  const auto tensor_of = [&](std::size_t k) {
     const value v = program.input(k);
     return shard<float>(everyone, program.complete()[v], program.operations()[v].shape, [&](const auto& i) {
       std::size_t salt = k;
@@ -52,11 +52,11 @@ bool compare(const world& everyone, const bench::command_line& line, const std::
       return static_cast<float>(salt % 13) / static_cast<float>(width) - 0.01F;
     });
   };
-  const tensor arguments[] = {made(I)...};
+  const tensor arguments[] = {tensor_of(I)...};
   struct variant {
     bound_program<float> step;
     std::vector<double> samples{}, waited{}, computed{};
-    std::vector<tensor> found{};
+    std::vector<tensor> results{};
   };
   std::vector<std::size_t> gradients;
   for (std::size_t k = 1; trains && k < sizeof...(I); ++k) gradients.push_back(k);
@@ -67,17 +67,17 @@ bool compare(const world& everyone, const bench::command_line& line, const std::
   for (variant& v : all) v.step.measured();
   for (int round = -1; round < line.rounds("steps"); ++round)
     for (variant& v : all) {
-      const double took = bench::timed([&] {
+      const double step_seconds = bench::timed([&] {
         const tensor& y = v.step(arguments[I]...);
-        v.found = trains ? v.step.backward(dy) : std::vector<tensor>{y};
+        v.results = trains ? v.step.backward(dy) : std::vector<tensor>{y};
       });
       if (round < 0) continue;
       const timetable last = v.step.measured();
-      v.samples.push_back(took), v.waited.push_back(last.waiting()), v.computed.push_back(last.computing());
+      v.samples.push_back(step_seconds), v.waited.push_back(last.waiting()), v.computed.push_back(last.computing());
     }
   bool right = true;
-  for (std::size_t k = 0; k < all[0].found.size(); ++k) {
-    const tensor &a = all[0].found[k], &b = all[1].found[k];
+  for (std::size_t k = 0; k < all[0].results.size(); ++k) {
+    const tensor &a = all[0].results[k], &b = all[1].results[k];
     // a product of a larger block may be rounded differently
     right = right && std::equal(a.data(), a.data() + a.size(), b.data(), [&](float u, float v) {
               return trains ? u == v : std::abs(u - v) <= 1e-4F * (1 + std::abs(u));

@@ -62,14 +62,15 @@ inline span common(const span& a, const span& b) {
 }
 
 /// The data that moves between this worker and worker k: the box, and the MPI datatypes that select it on both sides.
-struct meeting {
+struct transfer {
   int worker;
   std::size_t elements;
   MPI_Datatype type;
 };
 
-inline std::vector<meeting> meetings(const problem& p, const shape& own_grid, const shape& other_grid, int me, int n) {
-  std::vector<meeting> found;
+inline std::vector<transfer> transfers(const problem& p, const shape& own_grid, const shape& other_grid, int me,
+                                       int n) {
+  std::vector<transfer> all_transfers;
   const span own = block_of(p.extents, own_grid, static_cast<std::size_t>(me));
   for (int k = 0; k < n; ++k) {
     const span box = common(own, block_of(p.extents, other_grid, static_cast<std::size_t>(k)));
@@ -85,9 +86,9 @@ inline std::vector<meeting> meetings(const problem& p, const shape& own_grid, co
     MPI_Type_create_subarray(static_cast<int>(sizes.size()), sizes.data(), part.data(), start.data(), MPI_ORDER_C,
                              MPI_FLOAT, &type);
     MPI_Type_commit(&type);
-    found.push_back({k, elements, type});
+    all_transfers.push_back({k, elements, type});
   }
-  return found;
+  return all_transfers;
 }
 
 using call = std::function<void(const float* x, float* y)>;
@@ -95,7 +96,7 @@ using call = std::function<void(const float* x, float* y)>;
 /// Sends the same bytes between the same workers, but from and to contiguous memory: the cost of MPI alone. No block is
 /// repartitioned.
 inline call raw_contiguous(const problem& p, int me, int n) {
-  auto sends = meetings(p, p.from, p.to, me, n), receives = meetings(p, p.to, p.from, me, n);
+  auto sends = transfers(p, p.from, p.to, me, n), receives = transfers(p, p.to, p.from, me, n);
   return [=](const float* x, float* y) {
     std::vector<MPI_Request> requests;
     std::size_t at = 0;
@@ -127,7 +128,7 @@ inline call raw_contiguous(const problem& p, int me, int n) {
 
 /// Point-to-point messages with derived datatypes, directly from and to the blocks.
 inline call raw_types(const problem& p, int me, int n) {
-  auto sends = meetings(p, p.from, p.to, me, n), receives = meetings(p, p.to, p.from, me, n);
+  auto sends = transfers(p, p.from, p.to, me, n), receives = transfers(p, p.to, p.from, me, n);
   return [=](const float* x, float* y) {
     std::vector<MPI_Request> requests;
     for (const auto& m : receives) MPI_Irecv(y, 1, m.type, m.worker, 2, MPI_COMM_WORLD, &requests.emplace_back());
@@ -138,7 +139,7 @@ inline call raw_types(const problem& p, int me, int n) {
 
 /// COSTA's scheme in plain MPI: pack, send, receive, unpack, with one message for each pair of workers.
 inline call raw_packed(const problem& p, int me, int n) {
-  auto sends = meetings(p, p.from, p.to, me, n), receives = meetings(p, p.to, p.from, me, n);
+  auto sends = transfers(p, p.from, p.to, me, n), receives = transfers(p, p.to, p.from, me, n);
   std::size_t out = 0, in = 0;
   for (const auto& m : sends) out += m.elements;
   for (const auto& m : receives) in += m.elements;
@@ -154,10 +155,10 @@ inline call raw_packed(const problem& p, int me, int n) {
       at += m.elements;
     }
     at = 0;
-    MPI_Datatype own_out = MPI_DATATYPE_NULL, own_in = MPI_DATATYPE_NULL;
+    MPI_Datatype own_send_type = MPI_DATATYPE_NULL, own_receive_type = MPI_DATATYPE_NULL;
     for (const auto& m : sends) {
       if (m.worker == me) {
-        own_out = m.type;
+        own_send_type = m.type;
       } else {
         int position = 0;
         const int bytes = static_cast<int>(m.elements * sizeof(float));
@@ -168,9 +169,9 @@ inline call raw_packed(const problem& p, int me, int n) {
       at += m.elements;
     }
     for (const auto& m : receives)
-      if (m.worker == me) own_in = m.type;
-    if (own_out != MPI_DATATYPE_NULL)
-      MPI_Sendrecv(x, 1, own_out, 0, 4, y, 1, own_in, 0, 4, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+      if (m.worker == me) own_receive_type = m.type;
+    if (own_send_type != MPI_DATATYPE_NULL)
+      MPI_Sendrecv(x, 1, own_send_type, 0, 4, y, 1, own_receive_type, 0, 4, MPI_COMM_SELF, MPI_STATUS_IGNORE);
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     at = 0;
     for (const auto& m : receives) {
@@ -184,7 +185,7 @@ inline call raw_packed(const problem& p, int me, int n) {
 
 /// mpi4py-fft's scheme: one MPI_Alltoallw with subarray types.
 inline call raw_alltoallw(const problem& p, int me, int n) {
-  auto sends = meetings(p, p.from, p.to, me, n), receives = meetings(p, p.to, p.from, me, n);
+  auto sends = transfers(p, p.from, p.to, me, n), receives = transfers(p, p.to, p.from, me, n);
   const auto size = static_cast<std::size_t>(n);
   std::vector<int> send_counts(size, 0), receive_counts(size, 0), zero(size, 0);
   std::vector<MPI_Datatype> send_types(size, MPI_FLOAT), receive_types(size, MPI_FLOAT);
@@ -206,7 +207,7 @@ void Cpsgemr2d(int, int, float*, int, int, int*, float*, int, int, int*, int);
 }
 
 /// Whether ScaLAPACK supports the problem: matrices in complete blocks of one size, on all workers.
-inline bool scalapack_can(const problem& p, int n) {
+inline bool scalapack_supports(const problem& p, int n) {
   if (p.transposed || p.extents.size() != 2) return false;
   for (const shape& grid : {p.from, p.to})
     if (volume(grid) != static_cast<std::size_t>(n) || p.extents[0] % grid[0] != 0 || p.extents[1] % grid[1] != 0)

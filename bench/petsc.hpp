@@ -10,7 +10,7 @@ namespace bench {
 
 /// Whether PETSc supports the problem. The scalars of PETSc are doubles: each double carries two neighbouring floats,
 /// so that PETSc moves the same bytes as the other peers.
-inline bool petsc_can(const problem& p) {
+inline bool petsc_supports(const problem& p) {
   const std::size_t last = p.extents.size() - 1;
   for (const shape& grid : {p.from, p.to})
     if (p.extents[last] % (2 * grid[last]) != 0) return false;
@@ -68,14 +68,14 @@ inline call petsc(const problem& p, float* x, float* y, int me, int n) {
   VecScatterCreate(from, here, to, there, &scatter);
   ISDestroy(&here);
   ISDestroy(&there);
-  const std::shared_ptr<void> kept(nullptr, [from, to, scatter](void*) {
+  const std::shared_ptr<void> petsc_objects(nullptr, [from, to, scatter](void*) {
     Vec a = from, b = to;
     VecScatter s = scatter;
     VecScatterDestroy(&s);
     VecDestroy(&a);
     VecDestroy(&b);
   });
-  return [from, to, scatter, kept](const float*, float*) {
+  return [from, to, scatter, petsc_objects](const float*, float*) {
     VecScatterBegin(scatter, from, to, INSERT_VALUES, SCATTER_FORWARD);
     VecScatterEnd(scatter, from, to, INSERT_VALUES, SCATTER_FORWARD);
   };

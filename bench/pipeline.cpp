@@ -44,7 +44,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   const auto device = line.has("device") ? line.decimal("device") : 0.0;
   if (rows < micro_batches) throw bench::usage_error("requires a --batch of a row for each micro-batch");
   const mesh m{axis{"data", 1}};
-  const sharding lies = m.layout("", "");
+  const sharding replicated = m.layout("", "");
   // Each stage has two products, and the last stage also computes the loss.
   const auto layers = [=](const auto& x, const auto& v, const auto& w) {
     if (device == 0) return tanh(matmul(tanh(matmul(x, v)), w));
@@ -62,8 +62,8 @@ bool measure(const bench::command_line& line, bench::rows& out) {
                         return sum(multiply(wrong, wrong)) / static_cast<double>(n);
                       };
                       const shape_list x{n, width};
-                      return is_last ? trace(loss, spec(lies, x), spec(x), spec(weight), spec(weight))
-                                     : trace(layers, spec(lies, x), spec(weight), spec(weight));
+                      return is_last ? trace(loss, spec(replicated, x), spec(x), spec(weight), spec(weight))
+                                     : trace(layers, spec(replicated, x), spec(weight), spec(weight));
                     },
                     placed_mesh(m, workers(s, s + 1))});
   }
@@ -71,7 +71,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
     const auto element = [&](const auto& i) {
       return (static_cast<float>((i[0] * 7 + i[1] * 5 + salt) % 13) - 6) / static_cast<float>(width);
     };
-    return reshard(shard<float>(everyone, lies, extents, element), list[s].where, lies);
+    return reshard(shard<float>(everyone, replicated, extents, element), list[s].where, replicated);
   };
   const auto x = made(0, 1, {rows, width}), targets = made(stages - 1, 2, {rows, width});
   std::vector<std::vector<tensor>> weights(stages);

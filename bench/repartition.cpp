@@ -23,7 +23,7 @@ using namespace partita;
 struct {
   bench::rows* out = nullptr;
   bool quick = false, keep_disturbed = false;
-  std::string only;
+  std::string case_name;
   std::size_t samples = 0, most_bytes = 0;
 } chosen;
 
@@ -124,7 +124,7 @@ std::vector<variant> all_ways(const world& everyone, const std::vector<bench::pr
     ways.push_back({name, moves, {std::move(run)}});
   };
   const auto shared = ours<Rank>(everyone, problems[0], policies...);
-  const auto mailed = ours<Rank>(everyone, problems[0], policies..., strategy::message, messages::measured);
+  const auto by_messages = ours<Rank>(everyone, problems[0], policies..., strategy::message, messages::measured);
   const int me = bench::worker(), n = bench::workers();
   for (std::size_t k = 0; k < problems.size(); ++k) {
     const bench::problem& p = problems[k];
@@ -140,7 +140,7 @@ std::vector<variant> all_ways(const world& everyone, const std::vector<bench::pr
         false);
     add("partita", pooled<Rank>(shared, b));
     add("partita, into the heap", into_the_heap<Rank>(shared, b));
-    add("partita, messages alone", into_the_heap<Rank>(mailed, b));
+    add("partita, messages alone", into_the_heap<Rank>(by_messages, b));
     if (!p.transposed) {
       peer("MPI contiguous", bench::raw_contiguous(p, me, n), false);
       peer("MPI types", bench::raw_types(p, me, n));
@@ -148,10 +148,10 @@ std::vector<variant> all_ways(const world& everyone, const std::vector<bench::pr
       peer("MPI_Alltoallw", bench::raw_alltoallw(p, me, n));
     }
 #if defined(BENCH_SCALAPACK)
-    if (bench::scalapack_can(p, n)) peer("ScaLAPACK psgemr2d", bench::scalapack(p, me, n));
+    if (bench::scalapack_supports(p, n)) peer("ScaLAPACK psgemr2d", bench::scalapack(p, me, n));
 #endif
 #if defined(BENCH_PETSC)
-    if (bench::petsc_can(p)) peer("PETSc VecScatter", bench::petsc(p, b.x.data(), b.y.data(), me, n));
+    if (bench::petsc_supports(p)) peer("PETSc VecScatter", bench::petsc(p, b.x.data(), b.y.data(), me, n));
 #endif
 #if defined(BENCH_FFTW)
     if (p.transposed) peer("FFTW-MPI transpose", bench::fftw(p, b.x.data(), b.y.data()));
@@ -170,8 +170,8 @@ void report(const std::string& title, std::size_t bytes, const std::string& name
 
 template <std::size_t Rank>
 void measure(const std::string& title, const std::vector<bench::problem>& problems, bench::regime_meter& meter,
-             int samples, bool then_read = false) {
-  if (!chosen.only.empty() && title != chosen.only) return;
+             int samples, bool reads_result = false) {
+  if (!chosen.case_name.empty() && title != chosen.case_name) return;
   for (const bench::problem& p : problems)
     if (bench::volume(p.extents) * sizeof(float) > chosen.most_bytes) return;
   const world everyone;
@@ -207,7 +207,7 @@ void measure(const std::string& title, const std::vector<bench::problem>& proble
   volatile float sink = 0;
   if (chosen.samples != 0) samples = static_cast<int>(chosen.samples);
   else if (chosen.quick) samples = samples / 3 + 3;
-  const double patience = bench::seconds() + (chosen.quick ? 6 : 20);
+  const double end_time = bench::seconds() + (chosen.quick ? 6 : 20);
   bool enough = false;
   for (int s = -1; !enough; ++s) {
     for (std::size_t v = 0; v < ways.size(); ++v) {
@@ -221,7 +221,7 @@ void measure(const std::string& title, const std::vector<bench::problem>& proble
           const long interrupted = bench::interruptions();
           for (std::size_t t = 0; t < all.size(); ++t) {
             const float* const result = ways[v].run[t]();
-            if (then_read) sink = sink + sum_of(result, all[t].y_size);
+            if (reads_result) sink = sink + sum_of(result, all[t].y_size);
           }
           disturbed = bench::interruptions() != interrupted;
         });
@@ -236,11 +236,11 @@ void measure(const std::string& title, const std::vector<bench::problem>& proble
       if (s >= 0 && (before == after || chosen.keep_disturbed) && undisturbed > 0)
         times[static_cast<int>(before)][v].push_back(total / static_cast<double>(undisturbed));
     }
-    int over = s + 1 >= 4 * samples || bench::seconds() > patience;
+    int over = s + 1 >= 4 * samples || bench::seconds() > end_time;
     for (auto& regime : times) {
-      std::size_t fewest = regime[0].size();
-      for (const auto& t : regime) fewest = std::min(fewest, t.size());
-      if (fewest >= static_cast<std::size_t>(samples)) over = 1;
+      std::size_t smallest_count = regime[0].size();
+      for (const auto& t : regime) smallest_count = std::min(smallest_count, t.size());
+      if (smallest_count >= static_cast<std::size_t>(samples)) over = 1;
     }
     MPI_Bcast(&over, 1, MPI_INT, 0, MPI_COMM_WORLD);
     enough = over != 0;
@@ -259,7 +259,7 @@ void measure(const std::string& title, const std::vector<bench::problem>& proble
 /// the same by hand: MPI_Allgather of the sizes and MPI_Alltoallv.
 void measure_changing_sizes(bench::regime_meter& meter) {
   const std::string title = "changing sizes";
-  if (!chosen.only.empty() && title != chosen.only) return;
+  if (!chosen.case_name.empty() && title != chosen.case_name) return;
   const world everyone;
   const std::size_t n = everyone.size(), me = everyone.id();
   const auto line = everyone.partition(extents(n));
@@ -287,7 +287,7 @@ void measure_changing_sizes(bench::regime_meter& meter) {
     MPI_Alltoallv(memory.data(), sent.data(), sent_from.data(), MPI_DOUBLE, by_hand.data(), received.data(),
                   received_to.data(), MPI_DOUBLE, MPI_COMM_WORLD);
   };
-  const auto moved_by_us = [&](int mine) {
+  const auto moved_by_kernel = [&](int mine) {
     return even(xt::adapt(memory.data(), static_cast<std::size_t>(mine), xt::no_ownership(),
                           std::array<std::size_t, 1>{static_cast<std::size_t>(mine)}));
   };
@@ -295,7 +295,7 @@ void measure_changing_sizes(bench::regime_meter& meter) {
   const auto next_size = [&state] { return static_cast<int>(500 + (state = state * 48271 % 2147483647) % 1000); };
   const int check = next_size();
   moved_by_hand(check);
-  if (const auto y = moved_by_us(check); !std::equal(y.begin(), y.end(), by_hand.begin(), by_hand.end())) {
+  if (const auto y = moved_by_kernel(check); !std::equal(y.begin(), y.end(), by_hand.begin(), by_hand.end())) {
     std::fprintf(stderr, "%s: worker %d holds something else\n", title.c_str(), bench::worker());
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
@@ -311,7 +311,7 @@ void measure_changing_sizes(bench::regime_meter& meter) {
           if (way == 0) {
             std::memcpy(copied.data(), memory.data(), static_cast<std::size_t>(size) * sizeof(double));
             sink = copied[k];
-          } else if (way == 1) moved_by_us(size);
+          } else if (way == 1) moved_by_kernel(size);
           else moved_by_hand(size);
         }
       });
@@ -363,7 +363,7 @@ int main(int argc, char** argv) {
   return bench::run_on_workers(argc, argv, line, [](const bench::command_line& given, bench::rows& out) {
     chosen.out = &out;
     chosen.quick = given.quick(), chosen.keep_disturbed = given.has("keep-disturbed");
-    chosen.only = given.word("case");
+    chosen.case_name = given.word("case");
     if (given.has("rounds")) chosen.samples = given.count("rounds");
     chosen.most_bytes = given.count("most-bytes");
 #if !defined(BENCH_SCALAPACK)

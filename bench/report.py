@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""report.py FOLDER [--quick] [--release FILE]: the page of what `bench/run --all` left in FOLDER: report.md with tables, and
-plots that gnuplot draws (SVG). With --release, FILE gets a line of this version (one more if the run was --quick), or
-the line is replaced, and what has become more than a tenth slower than in the line before of that kind is named."""
+"""report.py FOLDER [--quick] [--release FILE]: writes the page report.md for the results of `bench/run --all` in FOLDER,
+with tables, and plots that gnuplot draws (SVG). With --release, the script adds a line for this version to FILE, or
+replaces it (runs with --quick have lines of their own), and names each result that is more than a tenth slower than in
+the line before of the same kind."""
 import collections
 import datetime
 import json
@@ -20,7 +21,7 @@ ROOT = HERE.parent
 
 
 def said(*command):
-    """The first line that a command prints, or nothing where there is no such program."""
+    """The first line that a command prints, or nothing if the program is not installed."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     except OSError:
@@ -49,7 +50,7 @@ def version():
 
 
 def rows_of(folder):
-    """What each file says, in the regime of the machine that most of its samples met."""
+    """The results in each file, in the regime of the machine in which most of its samples were taken."""
     found = collections.defaultdict(list)
     for file in sorted(folder.glob("*.json")):
         rows = [json.loads(line) for line in file.read_text().splitlines() if line.startswith("{")]
@@ -74,7 +75,7 @@ def by_case(rows, *names):
 
 
 def figures(found):
-    """The few numbers that a release is known by: (name, value, whether more is better)."""
+    """The few numbers that are recorded for a release: (name, value, whether more is better)."""
     for workers in sorted({r["workers"] for r in found["repartition"]}):
         cases = by_case([r for r in found["repartition"] if r["workers"] == workers], "case").values()
         cases = [c for c in cases if "partita" in c and "memcpy" in c]
@@ -94,7 +95,8 @@ def figures(found):
 
 
 def plotted(folder, name, title, axes, columns, rows, log=""):
-    """A plot of lines with points, or nothing where there is no gnuplot. columns: one for each line, missing values None."""
+    """A plot of lines with points, or nothing if gnuplot is not installed. Each line has one of the columns; a missing value
+    is None."""
     if not rows or shutil.which("gnuplot") is None:
         return ""
     data = "\n".join("\t".join("?" if v is None else f"{v:g}" for v in row) for row in rows)
@@ -159,8 +161,8 @@ def plots(folder, found):
 
 
 def release(file, numbers):
-    """Puts this version's line into the file; what is worse by more than a tenth than in the line before, of a run that
-    was quick as this one is, or not."""
+    """Writes this version's line into the file. Returns the results that are worse by more than a tenth than in the line
+    before of the same kind (with or without --quick)."""
     quick = "--quick" in sys.argv
     lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     lines = [line for line in lines if (line["version"], line["quick"]) != (version(), quick)]

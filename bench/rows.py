@@ -31,7 +31,7 @@ def size(n):
 
 
 class table:
-    """What each way took for each case, in the order of the file."""
+    """The times of each implementation for each case, in the order of the file."""
 
     def __init__(self, chosen, case_of):
         self.cases = unique(case_of(r) for r in chosen)
@@ -39,7 +39,7 @@ class table:
         self.seconds = {(case_of(r), r["peer"]): r["seconds_median"] for r in chosen}
 
     def best(self, case, chosen):
-        """The fastest of these ways, and its name; None where there is none."""
+        """The fastest of these implementations, and its name; None if the case has none of them."""
         return min(((self.seconds[case, w], w) for w in self.ways if (case, w) in self.seconds and chosen(w)), default=None)
 
 
@@ -128,7 +128,8 @@ def transpose():
 
 
 def hosts():
-    """Ours and, in brackets, MPI's own call, in ms; below, how they compare at that size, and what the model says."""
+    """Times of partita and, in brackets, of MPI's own call, in ms; below them their ratio at each size, and the ratio of
+    the model."""
     def ms(t):
         return f"{t:.0f}" if t >= 100 else f"{t:.1f}" if t >= 10 else f"{t:.2f}"
 
@@ -173,7 +174,7 @@ def model():
 
 
 def simulated():
-    """Ours and, in brackets, MPI's own call and a loop of messages, else the loop (~), else its overheads (>)."""
+    """Times of partita and, in brackets, of MPI's own call and a loop of messages, or the loop (~), or its overheads (>)."""
     def us(t):
         return f"{t:.0f}" if t >= 100 else f"{t:.1f}"
 
@@ -233,7 +234,7 @@ def convolution():
 
 
 def sharded():
-    """Each way beside the first of its case; in brackets the least of all samples."""
+    """Each implementation beside the first of its case; the minimum of all samples is in brackets."""
     print("| case, workers | way | us, median (least) | over the first way |")
     print("|---|---|---|---|")
     of = [r for r in rows if r["bench"] == "sharded"]
@@ -246,7 +247,7 @@ def sharded():
 
 
 def search_order():
-    """The rank correlations of each network; then its best layouts, each estimated slower than the one before."""
+    """The rank correlations of each network, and its best layouts in ascending order of their estimates."""
     of = [r for r in rows if r["bench"] == "search_order"]
     print("| network | layouts estimated | parts measured | in | rank correlation over all, of | among the best, of |")
     print("|---|---|---|---|---|---|")
@@ -263,7 +264,7 @@ def search_order():
             print(f'| {r["case"]} | {r["seconds_estimated"] * 1e3:.2f} | {r["seconds_median"] * 1e3:.2f} |')
 
 
-# what the columns of these tables are called on a page; a time of a way is that way's name with its unit
+# the heads of columns on a page; the head of a time is the name of the implementation and the unit
 HEADS = {
     "seconds": "partita, ms", "seconds_median": "median, ms", "seconds_min": "least, ms", "seconds_real": "real numbers, ms",
     "seconds_fftw_mpi": "FFTW-MPI, ms", "seconds_three_calls": "three calls, ms", "seconds_one_field": "one field, ms",
@@ -277,7 +278,7 @@ HEADS = {
 
 
 def any_other(kind):
-    """Benchmarks without a table of their own: what each row has beside its case, times in milliseconds."""
+    """The table of a benchmark without a form of its own: all fields of each row beside its case, times in milliseconds."""
     of = [r for r in rows if r["bench"] == kind]
     columns = unique(key for r in of for key in r if key not in ("bench", "case", "workers", "peer", "samples", "regime"))
 

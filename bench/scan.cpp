@@ -47,26 +47,26 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   double first = 0;
   bool right = true;
   for (int round = -1; round < line.rounds(); ++round) {
-    const double alone = bench::timed([&] { scan(step, std::tuple{u, u}, n, small); });
-    if (round >= 0) forward.push_back(alone);
+    const double forward_seconds = bench::timed([&] { scan(step, std::tuple{u, u}, n, small); });
+    if (round >= 0) forward.push_back(forward_seconds);
     double recorded = 0;
     for (variant& v : variants) {
-      const double took = bench::timed([&] {
+      const double gradient_seconds = bench::timed([&] {
         const auto all = value_and_gradient(
             [&](const auto& c) {
               return sum(std::get<0>(scan(step, std::tuple{u, u}, n, v.options, c)));
             },
             small);
-        const double of_corner = std::get<0>(all.gradients).data()[0];
-        if (round < 0 && &v == variants.data()) first = of_corner;
-        right = right && of_corner == first;
+        const double corner_gradient = std::get<0>(all.gradients).data()[0];
+        if (round < 0 && &v == variants.data()) first = corner_gradient;
+        right = right && corner_gradient == first;
       });
       // the time that the number of steps predicts, from the samples of this round
-      if (&v == variants.data()) recorded = took;
-      const double steps_again = static_cast<double>(scan_cost(n, v.options, 0, 0).steps - n);
+      if (&v == variants.data()) recorded = gradient_seconds;
+      const double recomputed_steps = static_cast<double>(scan_cost(n, v.options, 0, 0).steps - n);
       if (round < 0) continue;
-      v.samples.push_back(took);
-      v.ratios.push_back(took / (recorded + steps_again * alone / static_cast<double>(n)));
+      v.samples.push_back(gradient_seconds);
+      v.ratios.push_back(gradient_seconds / (recorded + recomputed_steps * forward_seconds / static_cast<double>(n)));
     }
   }
   const std::string name = "scan of " + std::to_string(n) + " steps";

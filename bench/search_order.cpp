@@ -72,19 +72,19 @@ network network_of(const char* name, const mesh& m, const std::array<shape_list,
   };
   const auto step = [=](const world& everyone, const std::vector<sharding>& layouts) -> std::function<void()> {
     const auto program = traced_with(layouts);
-    const auto lies = [&](value v) {
+    const auto layout_of = [&](value v) {
       sharding s = program.complete()[v].finished();
       s.open = s.kept_whole = 0;
       return s;
     };
     std::vector<sharded_tensor<real>> x;
     for (std::size_t i = 0; i < N; ++i)
-      x.push_back(shard<real>(everyone, lies(program.input(i)), shapes[i], [=](const auto& at) {
+      x.push_back(shard<real>(everyone, layout_of(program.input(i)), shapes[i], [=](const auto& at) {
         double salt = double(i);
         for (const std::size_t one : at) salt = 17 * salt + double(one);
         return real(std::sin(salt) / (i == 0 ? 1 : 10));
       }));
-    const auto dy = shard<real>(everyone, layout_of_cotangent(lies(program.result())),
+    const auto dy = shard<real>(everyone, layout_of_cotangent(layout_of(program.result())),
                                 program.operations()[program.result()].shape, [](const auto&) { return real(0.01); });
     std::vector<std::size_t> parameters(N - 1);
     std::iota(parameters.begin(), parameters.end(), std::size_t{1});
@@ -181,11 +181,13 @@ std::vector<candidate> spread_over(const std::vector<candidate>& all, std::size_
   for (std::size_t k = 0; k < n; ++k) some.push_back(all[k * (all.size() - 1) / (n - 1)]);
   return some;
 }
-/// The `n` best candidates whose estimates differ from one to the next by at least the relative difference `apart`.
-std::vector<candidate> best_of(const std::vector<candidate>& all, std::size_t n, double apart) {
+/// The `n` best candidates whose estimates differ from one to the next by at least the relative difference
+/// `least_difference`.
+std::vector<candidate> best_of(const std::vector<candidate>& all, std::size_t n, double least_difference) {
   std::vector<candidate> some;
   for (const candidate& one : all)
-    if (some.size() < n && (some.empty() || one.estimated >= some.back().estimated * (1 + apart))) some.push_back(one);
+    if (some.size() < n && (some.empty() || one.estimated >= some.back().estimated * (1 + least_difference)))
+      some.push_back(one);
   return some;
 }
 
@@ -199,18 +201,19 @@ double rank_correlation(const std::vector<double>& a, const std::vector<double>&
   };
   const std::vector<double> x = ranks(a), y = ranks(b);
   const double middle = double(a.size() - 1) / 2;
-  double both = 0, of_x = 0, of_y = 0;
+  double products = 0, x_squares = 0, y_squares = 0;
   for (std::size_t k = 0; k < x.size(); ++k) {
-    both += (x[k] - middle) * (y[k] - middle);
-    of_x += (x[k] - middle) * (x[k] - middle), of_y += (y[k] - middle) * (y[k] - middle);
+    products += (x[k] - middle) * (y[k] - middle);
+    x_squares += (x[k] - middle) * (x[k] - middle), y_squares += (y[k] - middle) * (y[k] - middle);
   }
-  return of_x * of_y > 0 ? both / std::sqrt(of_x * of_y) : 0;
+  return x_squares * y_squares > 0 ? products / std::sqrt(x_squares * y_squares) : 0;
 }
 
 bool measure(const bench::command_line& line, bench::rows& out) {
   const world everyone;
   const mesh m = everyone.size() == 4 ? mesh{axis{"a", 2}, axis{"b", 2}} : mesh{axis{"a", 2}};
-  constexpr double apart = 0.01;  // chosen because medians of one candidate differ by as much from run to run
+  constexpr double least_difference =
+      0.01;  // chosen because medians of one candidate differ by as much from run to run
   bool right = true;
   std::vector<network> all_networks = networks(m);
   if (line.quick()) all_networks.resize(1, all_networks[0]);
@@ -220,9 +223,9 @@ bool measure(const bench::command_line& line, bench::rows& out) {
     how.model.element_bytes = sizeof(real), how.model.states = 2, how.model.times = &times;
     std::vector<candidate> all = candidates(net, m, line.count("candidates"));
     estimate(net, all, how.model);
-    const double since = bench::seconds();
+    const double start = bench::seconds();
     times.measure_again();
-    const double took = bench::seconds() - since;
+    const double measuring_seconds = bench::seconds() - start;
     if (!line.quick()) times.measure_again();  // the cores may have had other work
     estimate(net, all, how.model);
     // The search must find a candidate that is as good as the best of all.
@@ -232,17 +235,17 @@ bool measure(const bench::command_line& line, bench::rows& out) {
     right = right && (!found.is_exact || found.best.cost.seconds() <= all[0].estimated * (1 + 1e-9));
 
     std::vector<candidate> groups[] = {spread_over(all, std::min(all.size(), line.count("spread"))),
-                                       best_of(all, 10, apart)};
-    for (std::vector<candidate>& ones : groups) {
-      for (candidate& c : ones) c.step = net.step(everyone, c.layouts);
+                                       best_of(all, 10, least_difference)};
+    for (std::vector<candidate>& chosen : groups) {
+      for (candidate& c : chosen) c.step = net.step(everyone, c.layouts);
       for (int round = -3; round < line.rounds("steps"); ++round)
-        for (candidate& c : ones) {
+        for (candidate& c : chosen) {
           const double one = bench::timed(c.step);
           if (round >= 0) c.samples.push_back(one);
         }
       std::vector<double> estimated, measured;
-      const bool are_best = &ones == &groups[1];
-      for (candidate& c : ones) {
+      const bool are_best = &chosen == &groups[1];
+      for (candidate& c : chosen) {
         c.step = nullptr;
         estimated.push_back(c.estimated), measured.push_back(bench::median(c.samples));
         text layouts;
@@ -254,10 +257,10 @@ bool measure(const bench::command_line& line, bench::rows& out) {
       out.add_derived("rank correlation", {{"network", net.name},
                                            {"which", are_best ? "best" : "spread"},
                                            {"value", rank_correlation(estimated, measured)},
-                                           {"of", ones.size()},
+                                           {"of", chosen.size()},
                                            {"candidates", all.size()},
                                            {"parts", times.size()},
-                                           {"seconds_to_measure", took},
+                                           {"seconds_to_measure", measuring_seconds},
                                            {"judged", found.judged},
                                            {"seconds_found", found.best.cost.seconds()}});
     }

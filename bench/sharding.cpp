@@ -80,48 +80,49 @@ double compiled(const std::string& command, std::size_t asserts) {
 }
 
 bool measure_all(const std::string& compiler, std::size_t operations) {
-  std::size_t kept = 0;  // uses the results, so that the compiler keeps them
+  std::size_t sink = 0;  // uses the results, so that the compiler keeps them
 
   const rule product = "bmk,kn->bmn";
   std::vector<spec> operands{spec{m.layout("data", "", ""), {8, 128, 64}}, spec{m.layout("", "model"), {64, 256}}};
   measure("propagate, a matrix product", 20000, 1e-6, [&](std::size_t n) {
     operands[0].shape[1] = 128 + n % 8;
-    kept += propagate(m, product, operands).results[0].cutting();
+    sink += propagate(m, product, operands).results[0].cutting();
   });
   measure("propagate, rules::matmul from its shapes", 20000, 0, [&](std::size_t n) {
     operands[0].shape[1] = 128 + n % 8;
-    kept += propagate(m, rules::matmul, operands).results[0].cutting();
+    sink += propagate(m, rules::matmul, operands).results[0].cutting();
   });
   const sharding rows = m.layout("model", ""), columns = m.layout("", "data+model");
   measure("plan_reshard, a mesh of two axes", 2000, 0, [&](std::size_t n) {
-    kept += plan_reshard(m, rows, columns, {std::size_t{256}, 128 + 8 * (n % 8)}).size();
+    sink += plan_reshard(m, rows, columns, {std::size_t{256}, 128 + 8 * (n % 8)}).size();
   });
-  constexpr mesh four{axis{"rack", 2}, axis{"node", 4}, axis{"socket", 2}, axis{"card", 4}};
-  const sharding from = four.layout("rack+node", "socket", "").partial("card"),
-                 to = four.layout("card", "", "node+rack");
+  constexpr mesh four_axes{axis{"rack", 2}, axis{"node", 4}, axis{"socket", 2}, axis{"card", 4}};
+  const sharding from = four_axes.layout("rack+node", "socket", "").partial("card"),
+                 to = four_axes.layout("card", "", "node+rack");
   measure("plan_reshard, a mesh of four axes, three dimensions", 5, 0, [&](std::size_t) {
-    kept += plan_reshard(four, from, to, {256, 256, 256}).size();
+    sink += plan_reshard(four_axes, from, to, {256, 256, 256}).size();
   });
 
-  mesh seven;
-  for (const char* name : {"a", "b", "c", "d", "e", "f", "g"}) seven.push_back(axis(name, 2));
-  const sharding of_seven = seven.layout("a+b", "c", "d+e").partial("f"), to_seven = seven.layout("e+f", "g", "b");
+  mesh seven_axes;
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g"}) seven_axes.push_back(axis(name, 2));
+  const sharding from_seven = seven_axes.layout("a+b", "c", "d+e").partial("f"),
+                 to_seven = seven_axes.layout("e+f", "g", "b");
   measure("plan_reshard, a mesh of seven axes, a partial sum", 200, 1e-4, [&](std::size_t n) {
-    kept += plan_reshard(seven, of_seven, to_seven, {std::size_t{256}, 256, 128 + 8 * (n % 8)}).size();
+    sink += plan_reshard(seven_axes, from_seven, to_seven, {std::size_t{256}, 256, 128 + 8 * (n % 8)}).size();
   });
 
   std::mt19937_64 random(29);  // the pairs of test/unit/plan/plan_reshard.cpp
   std::vector<simulated::random_pair> pairs;
   while (pairs.size() < (quick ? 20U : 2000U)) pairs.emplace_back(random, 1, 3, 4);
   measure("plan_reshard, random pairs on one to three axes, each", pairs.size(), 1e-4,
-          [&](std::size_t n) { kept += plan_reshard(pairs[n].on, pairs[n].from, pairs[n].to, pairs[n].shape).size(); });
+          [&](std::size_t n) { sink += plan_reshard(pairs[n].on, pairs[n].from, pairs[n].to, pairs[n].shape).size(); });
 
   const graph program = layers(operations);
   const std::string name = "complete, " + std::to_string(operations) + " operations";
   measure(name.c_str(), 1, operations == 10000 ? 0.1 : 0,
-          [&](std::size_t) { kept += complete(program).reshards.size(); });
+          [&](std::size_t) { sink += complete(program).reshards.size(); });
   const graph small = layers(100);
-  measure("complete, 100 operations", 10, 0, [&](std::size_t) { kept += complete(small).reshards.size(); });
+  measure("complete, 100 operations", 10, 0, [&](std::size_t) { sink += complete(small).reshards.size(); });
 
   constexpr mesh cluster{axis{"data", 4}, axis{"model", 8}};
   const graph transformer = test::transformer(cluster, 2, 32, false);
@@ -130,7 +131,7 @@ bool measure_all(const std::string& compiler, std::size_t operations) {
   measure(
       "search, a transformer of two layers on 4 x 8", 1, 2,
       [&](std::size_t) {
-        kept += search(transformer, {{1e-5, 1e-10}, {1e-6, 1e-11}}, ~std::size_t{0}, adam).judged;
+        sink += search(transformer, {{1e-5, 1e-10}, {1e-6, 1e-11}}, ~std::size_t{0}, adam).judged;
       },
       3);
 
@@ -138,7 +139,7 @@ bool measure_all(const std::string& compiler, std::size_t operations) {
     const double one = compiled(compiler, 1), many = compiled(compiler, 101);
     out->add_peer("one static_assert", "partita", {(many - one) / 100}, {{"seconds_first", one}});
   }
-  return kept > 0;
+  return sink > 0;
 }
 
 }  // namespace

@@ -35,22 +35,24 @@ bool measure(const bench::command_line& line, bench::rows& out) {
     const auto x = xt::adapt(own, std::array<std::size_t, 1>{each});
     std::vector<double> all;
     for (std::size_t k = 0; k < P && me == 0; ++k) {
-      const auto of_worker = numbers(kind, k, each);
-      all.insert(all.end(), of_worker.begin(), of_worker.end());
+      const auto numbers_of_worker = numbers(kind, k, each);
+      all.insert(all.end(), numbers_of_worker.begin(), numbers_of_worker.end());
     }
     std::vector<double> sorted, places, median, alone, result;
     for (int k = -1; k < line.rounds(); ++k) {
-      const double of_sort = bench::timed([&] {
+      const double sort_seconds = bench::timed([&] {
         const auto y = sort(everyone, x);
         result.assign(y.begin(), y.end());
       });
-      const double of_places = bench::timed([&] { argsort(everyone, x); });
-      const double of_median = bench::timed([&] { quantile(everyone, x, {0.5}); });
+      const double argsort_seconds = bench::timed([&] { argsort(everyone, x); });
+      const double quantile_seconds = bench::timed([&] { quantile(everyone, x, {0.5}); });
       auto one = all;
-      const double of_one = bench::timed([&] { std::sort(one.begin(), one.end()); });  // all other workers wait
+      const double std_sort_seconds =
+          bench::timed([&] { std::sort(one.begin(), one.end()); });  // all other workers wait
       if (me == 0) right = right && std::equal(result.begin(), result.end(), one.begin());
       if (k < 0) continue;
-      sorted.push_back(of_sort), places.push_back(of_places), median.push_back(of_median), alone.push_back(of_one);
+      sorted.push_back(sort_seconds), places.push_back(argsort_seconds), median.push_back(quantile_seconds),
+          alone.push_back(std_sort_seconds);
     }
     out.add(kind,
             {{"numbers", each * P},

@@ -23,9 +23,10 @@ struct transform_move {
   node_exchange node{};
 };
 
-/// The moves of a transform along all dimensions of a tensor; `looked_at` nodes are simulated.
-inline std::vector<transform_move> moves_of_transform(const detail::pencil_request& request, const cluster_facts& facts,
-                                                      std::size_t element_bytes, std::size_t looked_at = 16) {
+/// The moves of a transform along all dimensions of a tensor; `simulated_nodes` nodes are simulated.
+inline std::vector<transform_move> moves_of_transform(const detail::pencil_request& request,
+                                                      const cluster_parameters& parameters, std::size_t element_bytes,
+                                                      std::size_t simulated_nodes = 16) {
   const auto three = [](const shape_list& all) { return std::array<std::size_t, 3>{all[0], all[1], all[2]}; };
   const auto layout = [](const std::array<std::size_t, 3>& shape) {
     return grid<dynamic_extents<3>>(dynamic_extents<3>(shape));
@@ -45,8 +46,8 @@ inline std::vector<transform_move> moves_of_transform(const detail::pencil_reque
         move.least_elements = std::max(
             move.least_elements, volume / tensor[d] * (tensor[d] - balanced_part(tensor[d], move.from[d], 0).size()));
     move.node = simulate_nodes(
-        facts, request.workers, element_bytes,
-        [&](std::size_t worker) { return plan_repartition(from, there, to, then, worker); }, looked_at);
+        parameters, request.workers, element_bytes,
+        [&](std::size_t worker) { return plan_repartition(from, there, to, then, worker); }, simulated_nodes);
     all.push_back(move);
   }
   return all;

@@ -100,13 +100,13 @@ bool measure(const bench::command_line& line, bench::rows& out) {
       loop.push_back(prk_seconds), natural.push_back(natural_seconds), into.push_back(into_seconds);
     }
     right = right && b == b_2 && std::equal(theirs.b().begin(), theirs.b().end(), b.data());
-    const double of_loop = bench::median(loop);
+    const double prk_median = bench::median(loop);
     out.add("order " + std::to_string(order),
-            {{"seconds_prk", of_loop},
+            {{"seconds_prk", prk_median},
              {"seconds_natural", bench::median(natural)},
              {"seconds_into", bench::median(into)},
-             {"prk_to_natural", of_loop / bench::median(natural)},
-             {"prk_to_into", of_loop / bench::median(into)}},
+             {"prk_to_natural", prk_median / bench::median(natural)},
+             {"prk_to_into", prk_median / bench::median(into)}},
             loop.size());
   }
   return right;

@@ -25,18 +25,18 @@ constexpr const char* usage =
        partita-explain pipeline    STAGES MICRO_BATCHES [--groups N] [--order NAME] [--forward MS] [--backward MS]
                                                 [--weights MS] [--moving MS]
        partita-explain trace       FILE         [--steps] [--program K] [--worker K]
-                                                what a run recorded, which PARTITA_TRACE=FILE asked for
+                                                the trace that a run with PARTITA_TRACE=FILE wrote
        partita-explain --help | --version
 
   P         a partition: 4x3 on workers 0 to 11, 4x3@8 on workers 8 to 19
   EXTENTS   of a tensor, or for broadcast of one block: 12x12
   RULE      letters are dimensions: "bmk,kn->bmn"
   LAYOUT    which mesh axes shard each dimension: data,,model
-  --svg FILE        also draws it
-  --element BYTES   of one number (4), in broadcast, sum_reduce, repartition and linear
+  --svg FILE        also draws a picture into FILE
+  --element BYTES   the size of one number (4), in broadcast, sum_reduce, repartition and linear
 
-It says whether the movement is legal and why, what each worker does, and what it costs on 10 to 1 000 000 workers.
-The exit code is 0 if it is legal, 1 if it is not, 2 if the command line or a file cannot be read.
+The program says whether a movement is legal and why, what each worker does, and the costs on 10 to 1 000 000 workers.
+The exit code is 0 if the movement is legal, 1 if it is not, 2 if the command line or a file cannot be read.
 )";
 
 int explained(int argc, char** argv) {

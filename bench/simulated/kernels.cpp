@@ -165,8 +165,8 @@ class table {
     facts_.message = number_of_environment("SIMULATED_MESSAGE", 0.8e-6);
     facts_.copied_byte = simulated::copied_byte;
     facts_.latency = number_of_environment("SIMULATED_LATENCY", 10e-6);
-    facts_.card_byte = number_of_environment("SIMULATED_BYTE", 8e-11);
-    facts_.card_message = 0;
+    facts_.nic_byte = number_of_environment("SIMULATED_BYTE", 8e-11);
+    facts_.nic_message = 0;
   }
   bool right() const { return right_; }
 
@@ -309,7 +309,7 @@ class table {
 
   /// Rounds of the fastest dissemination over this link.
   double seconds_of_agreement() const {
-    const link_cost link{facts_.latency, facts_.message, facts_.card_byte};
+    const link_cost link{facts_.latency, facts_.message, facts_.nic_byte};
     return detail::dissemination::over(everyone_.size() / facts_.workers_on_node, link).seconds(link);
   }
 
@@ -381,7 +381,7 @@ class table {
 
   const world& everyone_;
   const char* link_;
-  cluster_facts facts_;
+  cluster_parameters facts_;
   bool right_ = true;
 };
 

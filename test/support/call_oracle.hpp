@@ -136,7 +136,7 @@ struct pairing {
   bool small_reversed = false, large_reversed = false;
 
   /// For each dimension of `large`, before any transposition: whether `small` has the same extent.
-  std::vector<bool> alike() const {
+  std::vector<bool> equal_extents() const {
     list s = small.shape, l = large.shape;
     if (small_reversed) std::reverse(s.begin(), s.end());
     s.insert(s.begin(), l.size() - s.size(), 1);
@@ -147,7 +147,7 @@ struct pairing {
   }
   /// The place, in the small grid, of the worker that is paired with a worker of the large grid.
   std::size_t partner(std::size_t large_worker) const {
-    const auto same = alike();
+    const auto same = equal_extents();
     const list i = large.index(large_worker);
     std::size_t number = 0;
     for (std::size_t d = 0; d < i.size(); ++d)
@@ -184,9 +184,9 @@ struct grouping {
     list all;
     for (const std::size_t worker : on.ids) {
       const list i = on.index(worker);
-      bool together = true;
-      for (std::size_t d = 0; d < i.size(); ++d) together = together && (along[d] || i[d] == mine[d]);
-      if (together) all.push_back(worker);
+      bool is_member = true;
+      for (std::size_t d = 0; d < i.size(); ++d) is_member = is_member && (along[d] || i[d] == mine[d]);
+      if (is_member) all.push_back(worker);
     }
     return all;
   }
@@ -294,14 +294,14 @@ struct cut_tensor {
   template <class T>
   block<T> of(std::size_t worker, std::uint64_t call, const list& extents, const list& axes) const {
     const list place = on.index(worker);
-    block<T> held(shape(worker));
+    block<T> block_of_worker(shape(worker));
     list i(extents.size());
-    for (std::size_t k = 0; k < held.data.size(); ++k) {
-      const list at = index_of(k, held.shape);
+    for (std::size_t k = 0; k < block_of_worker.data.size(); ++k) {
+      const list at = index_of(k, block_of_worker.shape);
       for (std::size_t d = 0; d < at.size(); ++d) i[axes[d]] = cuts[d][place[d]][at[d]];
-      held.data[k] = value<T>(call, 0, number_of(i, extents));
+      block_of_worker.data[k] = value<T>(call, 0, number_of(i, extents));
     }
-    return held;
+    return block_of_worker;
   }
 };
 

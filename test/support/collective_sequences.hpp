@@ -66,15 +66,15 @@ class reshard_graph {
       : m_(m),
         from_(from),
         to_(to),
-        had_(from.pending),
-        wanted_(to.pending),
+        source_pending_(from.pending),
+        target_pending_(to.pending),
         shape_(shape),
         over_(over),
-        whole_(static_cast<double>(element_bytes)) {
+        whole_bytes_(static_cast<double>(element_bytes)) {
     for (std::size_t d = 0; d < shape_.size(); ++d)
       if (shape_[d] == dynamic) shape_[d] = 1;
     for (const std::size_t extent : shape_) {
-      whole_ *= static_cast<double>(extent);
+      whole_bytes_ *= static_cast<double>(extent);
       even_ = even_ && extent % m.size() == 0;
     }
     for (std::size_t a = 0; a < most_axes; ++a) start_.of[a] = goal_.of[a] = axis_roles::replicates;
@@ -83,9 +83,9 @@ class reshard_graph {
       for (std::size_t k = 0; k < to.cuts[d].size(); ++k) goal_.of[to.cuts[d][k]] = axis_roles::cutting(d, k);
     }
     for (std::size_t a = 0; a < m.rank(); ++a) {
-      if (had_[a] != pending_reduction::none) start_.of[a] = axis_roles::partial_before;
-      if (wanted_[a] != pending_reduction::none)
-        goal_.of[a] = wanted_[a] == had_[a] ? axis_roles::partial_before : axis_roles::partial_after;
+      if (source_pending_[a] != pending_reduction::none) start_.of[a] = axis_roles::partial_before;
+      if (target_pending_[a] != pending_reduction::none)
+        goal_.of[a] = target_pending_[a] == source_pending_[a] ? axis_roles::partial_before : axis_roles::partial_after;
       if (over.along[a].seconds_per_byte < fastest_ || a == 0) fastest_ = over.along[a].seconds_per_byte;
     }
     choose_movable();
@@ -121,31 +121,32 @@ class reshard_graph {
   }
   /// The bytes of one block.
   constexpr double block(const axis_roles& s) const {
-    double bytes = whole_;
+    double bytes = whole_bytes_;
     for (std::size_t a = 0; a < m_.rank(); ++a)
       if (axis_roles::cuts(s.of[a])) bytes /= static_cast<double>(m_.size(a));
     return bytes;
   }
   /// A lower bound for the remaining seconds, from the bytes that a worker on average still lacks of its target.
-  constexpr double lacking(const axis_roles& s) const {
+  constexpr double least_seconds_left(const axis_roles& s) const {
     if (!even_) return 0;
-    double wanted = whole_, there = whole_;
+    double wanted = whole_bytes_, there = whole_bytes_;
     for (std::size_t d = 0; d < shape_.size(); ++d) {
-      double is = 1, was = 1;
+      double role_after = 1, role_before = 1;
       for (std::size_t a = 0; a < m_.rank(); ++a) {
-        if (axis_roles::cuts(s.of[a]) && axis_roles::dimension(s.of[a]) == d) was *= static_cast<double>(m_.size(a));
+        if (axis_roles::cuts(s.of[a]) && axis_roles::dimension(s.of[a]) == d)
+          role_before *= static_cast<double>(m_.size(a));
         if (axis_roles::cuts(goal_.of[a]) && axis_roles::dimension(goal_.of[a]) == d)
-          is *= static_cast<double>(m_.size(a));
+          role_after *= static_cast<double>(m_.size(a));
       }
-      wanted /= is;
-      there /= is > was ? is : was;
+      wanted /= role_after;
+      there /= role_after > role_before ? role_after : role_before;
     }
     return (wanted - there) * fastest_;
   }
-  struct price {
+  struct step_cost {
     double bytes = 0, seconds = 0;
   };
-  constexpr price price_of(reshard_edge by, const axis_roles& before, const axis_roles& after) const {
+  constexpr step_cost cost_of_step(reshard_edge by, const axis_roles& before, const axis_roles& after) const {
     using enum reshard_step::what;
     if (by.done == slice || by.done == make_partial) return {0, over_.step};
     if (by.done == permute) {
@@ -173,22 +174,22 @@ class reshard_graph {
         if (axis_roles::cuts(s.of[a]) && axis_roles::place(s.of[a]) == place)
           layout.cuts[axis_roles::dimension(s.of[a])].push_back(a);
     for (std::size_t a = 0; a < m_.rank(); ++a) {
-      if (s.of[a] == axis_roles::partial_before) layout = layout.partial(a, had_[a]);
-      if (s.of[a] == axis_roles::partial_after) layout = layout.partial(a, wanted_[a]);
+      if (s.of[a] == axis_roles::partial_before) layout = layout.partial(a, source_pending_[a]);
+      if (s.of[a] == axis_roles::partial_after) layout = layout.partial(a, target_pending_[a]);
     }
     return layout;
   }
   constexpr reshard_step described(reshard_edge by, const axis_roles& before, const axis_roles& after) const {
-    const price takes = price_of(by, before, after);
+    const step_cost takes = cost_of_step(by, before, after);
     reshard_step one;
     one.done = by.done, one.axis = by.axis, one.after = layout_of(after);
     one.bytes = static_cast<std::size_t>(takes.bytes + 0.5), one.seconds = takes.seconds;
     if (by.axis == reshard_step::none) return one;
-    const std::uint8_t was = before.of[by.axis], is = after.of[by.axis];
-    if (axis_roles::cuts(was)) one.from = static_cast<std::uint8_t>(axis_roles::dimension(was));
-    if (axis_roles::cuts(is)) one.to = static_cast<std::uint8_t>(axis_roles::dimension(is));
-    if (was == axis_roles::partial_before) one.kind = had_[by.axis];
-    if (by.done == reshard_step::what::make_partial) one.kind = wanted_[by.axis];
+    const std::uint8_t role_before = before.of[by.axis], role_after = after.of[by.axis];
+    if (axis_roles::cuts(role_before)) one.from = static_cast<std::uint8_t>(axis_roles::dimension(role_before));
+    if (axis_roles::cuts(role_after)) one.to = static_cast<std::uint8_t>(axis_roles::dimension(role_after));
+    if (role_before == axis_roles::partial_before) one.kind = source_pending_[by.axis];
+    if (by.done == reshard_step::what::make_partial) one.kind = target_pending_[by.axis];
     return one;
   }
   /// A plan without a search, for graphs with too many states: reduces and gathers the axes that differ, then slices.
@@ -221,16 +222,16 @@ class reshard_graph {
   /// The axes that may move: all axes of a mesh of up to four axes; otherwise the axes whose roles differ, and the axes
   /// that block these.
   constexpr void choose_movable() {
-    bool dirty[most_dimensions] = {};
+    bool has_changes[most_dimensions] = {};
     for (std::size_t a = 0; a < m_.rank(); ++a) {
       if (start_.of[a] == goal_.of[a]) continue;
       movable_[a] = true;
       for (const std::uint8_t role : {start_.of[a], goal_.of[a]})
-        if (axis_roles::cuts(role)) dirty[axis_roles::dimension(role)] = true;
+        if (axis_roles::cuts(role)) has_changes[axis_roles::dimension(role)] = true;
     }
     for (std::size_t a = 0; a < m_.rank(); ++a)
       movable_[a] = movable_[a] || m_.rank() <= 4 ||
-                    (axis_roles::cuts(start_.of[a]) && dirty[axis_roles::dimension(start_.of[a])]);
+                    (axis_roles::cuts(start_.of[a]) && has_changes[axis_roles::dimension(start_.of[a])]);
   }
   constexpr bool may_cut(std::size_t d) const { return shape_[d] > 1 || !to_.cuts[d].empty(); }
 
@@ -279,10 +280,10 @@ class reshard_graph {
   const mesh& m_;
   const sharding& from_;
   const sharding& to_;
-  const std::array<pending_reduction, most_axes>&had_, &wanted_;  // the pending reductions
+  const std::array<pending_reduction, most_axes>&source_pending_, &target_pending_;  // the pending reductions
   shape_list shape_;
   const mesh_links& over_;
-  double whole_;
+  double whole_bytes_;
   double fastest_ = 0;
   bool even_ = true;  ///< all blocks of a dimension are equal, whichever axes shard it
   bool movable_[most_axes] = {};
@@ -311,7 +312,7 @@ class reshard_search {
       const double cost = states_[now].cost;
       // Expands the cheapest open state.
       g_.for_each_step(here, [&](const axis_roles& next, reshard_edge by) {
-        reach(next, cost + g_.price_of(by, here, next).seconds, now, by);
+        reach(next, cost + g_.cost_of_step(by, here, next).seconds, now, by);
       });
     }
     return g_.direct();
@@ -321,7 +322,7 @@ class reshard_search {
   struct state {
     axis_roles roles{};
     double cost = 0;
-    double ahead = 0;  ///< a lower bound for the remaining cost
+    double lower_bound = 0;  ///< a lower bound for the remaining cost
     std::uint32_t before = 0;
     reshard_edge by{};
     bool closed = false;
@@ -330,7 +331,7 @@ class reshard_search {
   constexpr void reach(const axis_roles& roles, double cost, std::uint32_t before, reshard_edge by) {
     std::uint32_t& slot = slot_of(roles);
     if (slot == 0) {
-      states_.push_back({roles, cost, g_.lacking(roles), before, by, false});
+      states_.push_back({roles, cost, g_.least_seconds_left(roles), before, by, false});
       slot = static_cast<std::uint32_t>(states_.size());
       put(slot - 1);
       if (2 * states_.size() > table_.size()) rehash();
@@ -363,7 +364,7 @@ class reshard_search {
   };
   constexpr void put(std::uint32_t of) {
     std::size_t k = open_.size();
-    open_.push_back({states_[of].cost + states_[of].ahead, of});
+    open_.push_back({states_[of].cost + states_[of].lower_bound, of});
     for (; k > 0 && open_[k].before(open_[(k - 1) / 2]); k = (k - 1) / 2) exchange(k, (k - 1) / 2);
   }
   constexpr std::uint32_t take_cheapest() {
@@ -386,11 +387,11 @@ class reshard_search {
   // --- reading the plan back ---
 
   constexpr sequence read_back(std::uint32_t last) const {
-    std::vector<std::uint32_t> way;
-    for (std::uint32_t k = last; k != 0; k = states_[k].before) way.push_back(k);
+    std::vector<std::uint32_t> path;
+    for (std::uint32_t k = last; k != 0; k = states_[k].before) path.push_back(k);
     sequence out;
-    for (std::size_t k = way.size(); k-- > 0;) {
-      const state& now = states_[way[k]];
+    for (std::size_t k = path.size(); k-- > 0;) {
+      const state& now = states_[path[k]];
       out.push_back(g_.described(now.by, states_[now.before].roles, now.roles));
     }
     return out;

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 """compiles.py [--reject] BUILD_DIR FILE: FILE compiles, and each case that it names does not.
 
-FILE is compiled (only checked, nothing is written) by the command line that Meson recorded for it, or with --reject, since
-there it is compiled many times, by that of the tests on several workers, which have all headers precompiled; but that a file of a
-room that includes only the standard library is read sooner without them. Each of its lines
+FILE is compiled (only checked, nothing is written) by the command line that Meson recorded for it. With --reject the file
+is compiled many times, and so by the command line of the tests on several workers, which have all headers precompiled,
+except for files of a room that includes only the standard library, which compile faster without them. Each of its lines
 
     // expect CASE: regex
     //   and more of it, if it is long
 
-is one case: with -DCASE the compiler must fail, and its message must match the regex. With `first` for `expect` the
-first error of the message must match it, with the source line that the compiler shows below it: the reader finds the
-sentence without looking for it. A case may be named by several such lines: it is compiled once. `// lines CASE: 12`
-demands at most so many lines of message, from g++ (clang says more of each). A file given with --reject must name a
-case, any other file must hold a static_assert: what can only succeed is not a test.
+is one case: with -DCASE the compiler must fail, and its message must match the regex. With `first` in place of `expect`
+the first error of the message must match the regex, with the source line that the compiler shows below it, so that a
+reader finds our error message at once. Several lines may name one case, which is compiled once. `// lines CASE: 12`
+demands at most 12 lines of message from g++ (clang prints more lines for each error). A file given with --reject must
+name a case, and any other file must contain a static_assert: a file that can only succeed is not a test.
 
-g++ is first given all cases of a function at once, each in a block of its own, and what it says of the lines of a case is
-its message. A case that does not pass in this way is compiled by itself, and that decides."""
+g++ first compiles all cases of a function at once, each case in a block of its own; the errors in the lines of a case are
+the message of the case. A case that does not pass in this way is compiled by itself, and this result counts."""
 import functools
 import json
 import pathlib
@@ -29,7 +29,7 @@ CONDITION = re.compile(r"#(?:ifdef|(?:el)?if defined\() ?(\w+)\)?$")
 
 
 def syntax_only(command, file):
-    """The recorded command line without what names its outputs."""
+    """The recorded command line without the options that name output files."""
     kept, skip = [], False
     for argument in shlex.split(command):
         if skip:
@@ -84,7 +84,7 @@ def all_at_once(source, file):
 
 
 def messages_of_cases(printed, lines_of, file):
-    """What g++ said of the lines of each case."""
+    """The messages of g++ for the lines of each case."""
     messages, part, has_error = {}, [], False
 
     def end_of_part():

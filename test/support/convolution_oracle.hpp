@@ -35,13 +35,13 @@ struct whole_convolution {
   template <class F>
   void for_products(const shape& x, F f) const {
     const shape y = result(x), taps = o.weight_shape();
-    const std::size_t of_group = o.out_channels / o.groups;
+    const std::size_t outputs_of_group = o.out_channels / o.groups;
     for (std::size_t k = 0; k < partita::volume_of(y); ++k) {
       const auto i = partita::index_of(k, y);
       for (std::size_t t = 0; t < w.size() / o.out_channels; ++t) {
         auto tap = partita::index_of(i[1] * (w.size() / o.out_channels) + t, taps);
         cell<rank> at{static_cast<std::ptrdiff_t>(i[0]),
-                      static_cast<std::ptrdiff_t>(i[1] / of_group * taps[1] + tap[1])};
+                      static_cast<std::ptrdiff_t>(i[1] / outputs_of_group * taps[1] + tap[1])};
         for (std::size_t f_ = 0; f_ < Features; ++f_)
           at[2 + f_] = static_cast<std::ptrdiff_t>(i[2 + f_] * o.stride[f_] + tap[2 + f_] * o.dilation[f_]) -
                        static_cast<std::ptrdiff_t>(o.padding[f_]);

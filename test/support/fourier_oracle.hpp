@@ -21,8 +21,8 @@ using number = std::complex<double>;
 
 /// exp(2 pi i k / n) for all k < n.
 inline const std::vector<number>& roots_of_unity(std::size_t n) {
-  static std::map<std::size_t, std::vector<number>> known;
-  std::vector<number>& roots = known[n];
+  static std::map<std::size_t, std::vector<number>> cache;
+  std::vector<number>& roots = cache[n];
   for (std::size_t k = roots.size(); k < n; ++k)
     roots.push_back(std::polar(1.0, 2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n)));
   return roots;
@@ -33,25 +33,25 @@ inline const std::vector<number>& roots_of_unity(std::size_t n) {
 inline double entry(real_transform kind, bool ortho, std::size_t k, std::size_t j, std::size_t n) {
   const double K = static_cast<double>(k), J = static_cast<double>(j), N = static_cast<double>(n),
                pi = std::numbers::pi;
-  const auto at_ends = [&](std::size_t i, bool first,
-                           bool last) {  // the factor at the ends of the orthonormal matrices
+  const auto end_norm = [&](std::size_t i, bool first,
+                            bool last) {  // the factor at the ends of the orthonormal matrices
     return (first && i == 0) || (last && i + 1 == n) ? std::numbers::sqrt2 / 2 : 1.0;
   };
   // in the matrices without a factor, an end is not counted twice
-  const auto once = [&](bool is) { return is ? 1.0 : 2.0; };
+  const auto end_factor = [&](bool is) { return is ? 1.0 : 2.0; };
   switch (kind) {
     case real_transform::dct_1: {
       const double c = std::cos(pi * K * J / (N - 1));
-      if (!ortho) return c * once(j == 0 || j + 1 == n);
-      return std::sqrt(2 / (N - 1)) * c * at_ends(k, true, true) * at_ends(j, true, true);
+      if (!ortho) return c * end_factor(j == 0 || j + 1 == n);
+      return std::sqrt(2 / (N - 1)) * c * end_norm(k, true, true) * end_norm(j, true, true);
     }
     case real_transform::dct_2: {
       const double c = std::cos(pi * K * (2 * J + 1) / (2 * N));
-      return ortho ? std::sqrt(2 / N) * c * at_ends(k, true, false) : 2 * c;
+      return ortho ? std::sqrt(2 / N) * c * end_norm(k, true, false) : 2 * c;
     }
     case real_transform::dct_3: {
       const double c = std::cos(pi * (2 * K + 1) * J / (2 * N));
-      return ortho ? std::sqrt(2 / N) * c * at_ends(j, true, false) : c * once(j == 0);
+      return ortho ? std::sqrt(2 / N) * c * end_norm(j, true, false) : c * end_factor(j == 0);
     }
     case real_transform::dct_4: {
       const double c = std::cos(pi * (2 * K + 1) * (2 * J + 1) / (4 * N));
@@ -63,11 +63,11 @@ inline double entry(real_transform kind, bool ortho, std::size_t k, std::size_t 
     }
     case real_transform::dst_2: {
       const double s = std::sin(pi * (K + 1) * (2 * J + 1) / (2 * N));
-      return ortho ? std::sqrt(2 / N) * s * at_ends(k, false, true) : 2 * s;
+      return ortho ? std::sqrt(2 / N) * s * end_norm(k, false, true) : 2 * s;
     }
     case real_transform::dst_3: {
       const double s = std::sin(pi * (2 * K + 1) * (J + 1) / (2 * N));
-      return ortho ? std::sqrt(2 / N) * s * at_ends(j, false, true) : s * once(j + 1 == n);
+      return ortho ? std::sqrt(2 / N) * s * end_norm(j, false, true) : s * end_factor(j + 1 == n);
     }
     case real_transform::dst_4: {
       const double s = std::sin(pi * (2 * K + 1) * (2 * J + 1) / (4 * N));
@@ -81,8 +81,8 @@ inline double entry(real_transform kind, bool ortho, std::size_t k, std::size_t 
 }
 /// The matrix of a transform, row by row.
 inline const std::vector<double>& matrix(real_transform kind, bool ortho, std::size_t n) {
-  static std::map<std::tuple<real_transform, bool, std::size_t>, std::vector<double>> known;
-  std::vector<double>& entries = known[{kind, ortho, n}];
+  static std::map<std::tuple<real_transform, bool, std::size_t>, std::vector<double>> cache;
+  std::vector<double>& entries = cache[{kind, ortho, n}];
   for (std::size_t at = entries.size(); at < n * n; ++at) entries.push_back(entry(kind, ortho, at / n, at % n, n));
   return entries;
 }
@@ -103,10 +103,10 @@ inline real_transform opposite(real_transform kind) {
 /// The transform of one line; n is the number of elements of its real side.
 inline std::vector<number> line(line_kind kind, real_transform real, bool inverse, fourier_norm norm, std::size_t n,
                                 std::vector<number> x) {
-  const bool back = inverse || kind == line_kind::complex_to_real;
+  const bool is_backward = inverse || kind == line_kind::complex_to_real;
   double factor = 1;
   if (norm == fourier_norm::ortho) factor = kind == line_kind::real_to_real ? 1 : 1 / std::sqrt(points(kind, real, n));
-  else if ((norm == fourier_norm::backward) == back) factor = 1 / points(kind, real, n);
+  else if ((norm == fourier_norm::backward) == is_backward) factor = 1 / points(kind, real, n);
   if (kind == line_kind::complex_to_real) {  // completes the spectrum of a real line
     x.resize(n);
     x[0].imag(0);
@@ -116,11 +116,11 @@ inline std::vector<number> line(line_kind kind, real_transform real, bool invers
   std::vector<number> y(kind == line_kind::real_to_complex ? n / 2 + 1 : n);
   for (std::size_t k = 0; k < y.size(); ++k) {
     if (kind == line_kind::real_to_real) {
-      const auto& rows = matrix(back ? opposite(real) : real, norm == fourier_norm::ortho, n);
+      const auto& rows = matrix(is_backward ? opposite(real) : real, norm == fourier_norm::ortho, n);
       for (std::size_t j = 0; j < n; ++j) y[k] += x[j] * rows[k * n + j];
     } else {
       const auto& roots = roots_of_unity(n);
-      for (std::size_t j = 0; j < n; ++j) y[k] += x[j] * (back ? roots[j * k % n] : std::conj(roots[j * k % n]));
+      for (std::size_t j = 0; j < n; ++j) y[k] += x[j] * (is_backward ? roots[j * k % n] : std::conj(roots[j * k % n]));
     }
     y[k] *= factor;
     if (kind == line_kind::complex_to_real) y[k].imag(0);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""harness.py MPIRUN PROGRAM: the harness of the MPI tests reports what goes wrong, and ends what would not end.
+"""harness.py MPIRUN PROGRAM: the main function of the MPI tests reports failures, and ends jobs that hang.
 
 PROGRAM is wrong_cases.cpp; each row runs some of its cases on three workers."""
 import os
@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-# cases: (the exit statuses they may have, what the output must say)
+# cases: (the exit statuses that they may have, the lines that the output must contain)
 ROWS = {
     "passes": ([0], [r"^1 passed, 0 failed, 0 skipped$"]),
     "fails_on_one_worker": ([1, 201], [r"^\[worker 1 of 3\] .*has failed", r"^0 passed, 1 failed, 0 skipped$"]),

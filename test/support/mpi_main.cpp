@@ -37,7 +37,7 @@ namespace {
 using seconds = std::chrono::duration<double>;
 using std::chrono::steady_clock;
 
-constexpr int gave_up = 86;  // the exit status of a job that the watchdog has ended
+constexpr int timeout_status = 86;  // the exit status of a job that the watchdog has ended
 
 /// Writes whole lines with a prefix, each by one write(), so that lines of several workers do not mix.
 class line_buffer : public std::streambuf {
@@ -64,9 +64,9 @@ class line_buffer : public std::streambuf {
   std::string prefix_, line_;
 };
 
-seconds seconds_from_environment(const char* name, double otherwise) {
+seconds seconds_from_environment(const char* name, double default_seconds) {
   const char* value = std::getenv(name);
-  return seconds(value != nullptr ? std::atof(value) : otherwise);
+  return seconds(value != nullptr ? std::atof(value) : default_seconds);
 }
 
 /// Ends the job when a case takes longer than the limit, and prints its name.
@@ -74,7 +74,7 @@ class watchdog {
  public:
   explicit watchdog(std::ostream& log) : log_(log), thread_([this] { watch(); }) {}
   ~watchdog() {
-    tell([this] { over_ = true; });
+    tell([this] { has_ended_ = true; });
     thread_.join();
   }
   void start(const std::string& name) {
@@ -97,7 +97,7 @@ class watchdog {
   void watch() {
     const seconds limit = seconds_from_environment("PARTITA_TEST_LIMIT", 120);
     std::unique_lock<std::mutex> lock(mutex_);
-    while (!over_) {
+    while (!has_ended_) {
       const auto seen = changes_;
       const auto has_changed = [&] { return changes_ != seen; };
       if (!case_) {
@@ -105,7 +105,7 @@ class watchdog {
       } else if (!changed_.wait_for(lock, limit, has_changed)) {
         log_ << "fatal: " << *case_ << ": not done after " << limit.count() << " s; ending the job" << std::endl;
         std::this_thread::sleep_for(seconds(0.5));  // so that the other workers can print the same
-        std::_Exit(gave_up);
+        std::_Exit(timeout_status);
       }
     }
   }
@@ -114,7 +114,7 @@ class watchdog {
   std::condition_variable changed_;
   std::optional<std::string> case_;
   std::size_t changes_ = 0;
-  bool over_ = false;
+  bool has_ended_ = false;
   std::thread thread_;
 };
 
@@ -131,15 +131,15 @@ class agreement : public bt::test_observer {
   int priority() override { return 1000; }  // the observer is called after those of the log and the results
   void test_unit_start(const bt::test_unit& unit) override {
     if (unit.p_type != bt::TUT_CASE) return;
-    mine_ = 0;
+    own_failure_ = 0;
     watchdog_.start(unit.full_name());
   }
   void assertion_result(bt::assertion_result result) override {
-    if (result != bt::AR_PASSED) mine_ = 1;
+    if (result != bt::AR_PASSED) own_failure_ = 1;
   }
-  void exception_caught(const boost::execution_exception&) override { mine_ = 1; }
-  void test_aborted() override { mine_ = 1; }
-  void test_unit_aborted(const bt::test_unit&) override { mine_ = 1; }
+  void exception_caught(const boost::execution_exception&) override { own_failure_ = 1; }
+  void test_aborted() override { own_failure_ = 1; }
+  void test_unit_aborted(const bt::test_unit&) override { own_failure_ = 1; }
   void test_unit_finish(const bt::test_unit& unit, unsigned long) override;
   void test_unit_skipped(const bt::test_unit& unit, bt::const_string reason) override;
 
@@ -154,7 +154,7 @@ class agreement : public bt::test_observer {
   std::vector<mpi::communicator> failed_cases_;
   std::ostream& log_;
   watchdog watchdog_;
-  int mine_ = 0;
+  int own_failure_ = 0;
   std::size_t passed_ = 0, failed_ = 0, skipped_ = 0;
 };
 
@@ -162,17 +162,17 @@ void agreement::test_unit_finish(const bt::test_unit& unit, unsigned long) {
   if (unit.p_type != bt::TUT_CASE) return;
   int any = 0, done = 0;
   MPI_Request request;
-  MPI_Iallreduce(&mine_, &any, 1, MPI_INT, MPI_MAX, MPI_Comm(everyone_), &request);
+  MPI_Iallreduce(&own_failure_, &any, 1, MPI_INT, MPI_MAX, MPI_Comm(everyone_), &request);
   const seconds grace = seconds_from_environment("PARTITA_TEST_GRACE", 3);
   const auto start = steady_clock::now();
-  for (int turn = 0;; ++turn) {
+  for (int attempt = 0;; ++attempt) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (done != 0) break;
-    if (turn > 1000) std::this_thread::sleep_for(std::chrono::microseconds(200));
-    if (mine_ != 0 && steady_clock::now() - start > grace) {
+    if (attempt > 1000) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    if (own_failure_ != 0 && steady_clock::now() - start > grace) {
       log_ << "fatal: " << unit.full_name()
            << ": this worker has failed, and others have not come to the end of the case; ending the job" << std::endl;
-      MPI_Abort(MPI_COMM_WORLD, gave_up);
+      MPI_Abort(MPI_COMM_WORLD, timeout_status);
     }
   }
   watchdog_.stop();
@@ -180,7 +180,7 @@ void agreement::test_unit_finish(const bt::test_unit& unit, unsigned long) {
     // the communicator is not freed: MPI may deliver the messages of a freed communicator to the next communicator
     failed_cases_.push_back(*workers_);
   workers_.reset();
-  if (any != 0 && mine_ == 0 && everyone_.rank() == 0)
+  if (any != 0 && own_failure_ == 0 && everyone_.rank() == 0)
     log_ << unit.full_name() << ": failed on another worker" << std::endl;
   ++(any != 0 ? failed_ : passed_);
 }
@@ -197,7 +197,7 @@ void agreement::test_unit_skipped(const bt::test_unit& unit, bt::const_string re
 }
 
 mpi::communicator* everyone = nullptr;
-agreement* verdicts = nullptr;
+agreement* case_agreement = nullptr;
 std::ostream* log_stream = nullptr;
 
 // Boost.Test sets its streams to the standard ones while it parses the command line; this runs after that.
@@ -210,7 +210,7 @@ bool initialise() {
 
 }  // namespace
 
-boost::mpi::communicator test::workers() { return verdicts->workers_of_the_case(); }
+boost::mpi::communicator test::workers() { return case_agreement->workers_of_the_case(); }
 
 int test::number_of_workers() { return everyone->size(); }
 
@@ -225,7 +225,7 @@ int main(int argc, char** argv) {
   log_stream = &log;
 
   auto agreed = std::make_unique<agreement>(world, log);
-  verdicts = agreed.get();
+  case_agreement = agreed.get();
   bt::framework::register_observer(*agreed);
   const int status = bt::unit_test_main(&initialise, argc, argv);
   bt::framework::deregister_observer(*agreed);

@@ -126,9 +126,9 @@ operation_case random_reduction(Random& random) {
       pending_reduction::sum, pending_reduction::avg,  pending_reduction::max,
       pending_reduction::min, pending_reduction::prod, pending_reduction::any,
       pending_reduction::all, pending_reduction::none, pending_reduction::none};
-  const std::size_t which = random() % std::size(kinds);
-  const pending_reduction kind = kinds[which];
-  const bool squares = which == 8, keep = random() % 2 == 0;
+  const std::size_t case_number = random() % std::size(kinds);
+  const pending_reduction kind = kinds[case_number];
+  const bool squares = case_number == 8, keep = random() % 2 == 0;
   operation_case op;
   const shape_list x = some_shape(random, 1, 3);
   attributes::list axes;
@@ -201,33 +201,33 @@ operation_case random_reduction(Random& random) {
 template <class Random>
 operation_case random_along(Random& random) {
   operation_case op;
-  const std::size_t which = random() % 4;
-  const shape_list x = some_shape(random, which == 3 ? 2 : 1, 3);
+  const std::size_t case_number = random() % 4;
+  const shape_list x = some_shape(random, case_number == 3 ? 2 : 1, 3);
   const std::size_t c = random() % x.size(), rank = x.size();
   std::string letters = alphabet(rank);
-  if (which == 3) letters[rank - 1] = letters[rank - 2] = '_';
+  if (case_number == 3) letters[rank - 1] = letters[rank - 2] = '_';
   else letters[c] = '_';
   const auto axis = static_cast<std::ptrdiff_t>(c);
-  const partita::operation how = which == 0   ? rules::softmax(axis)
-                                 : which == 1 ? rules::cumsum(axis)
-                                 : which == 2 ? rules::roll({axis})
-                                              : rules::triu();
+  const partita::operation how = case_number == 0   ? rules::softmax(axis)
+                                 : case_number == 1 ? rules::cumsum(axis)
+                                 : case_number == 2 ? rules::roll({axis})
+                                                    : rules::triu();
   static const char* const names[] = {"softmax", "cumsum", "roll", "triu"};
-  op.name = names[which];
+  op.name = names[case_number];
   op.operands = op.results = {x};
   op.letters = letters + ">" + letters;
   op.how = how(shape_span(op.operands.data(), 1));
   op.value = [=](const std::vector<view>& v, std::size_t, const shape_list& i, const ranges&) {
     number all = 0;
-    if (which == 0) {
+    if (case_number == 0) {
       for (std::size_t k = 0; k < x[c]; ++k) all += v[0](replaced(i, c, k)) * v[0](replaced(i, c, k));
       return v[0](i) * all;  // like softmax: every element depends non-linearly on its whole row
     }
-    if (which == 1) {
+    if (case_number == 1) {
       for (std::size_t k = 0; k <= i[c]; ++k) all += v[0](replaced(i, c, k));
       return all;
     }
-    if (which == 2) return v[0](replaced(i, c, (i[c] + 1) % x[c]));
+    if (case_number == 2) return v[0](replaced(i, c, (i[c] + 1) % x[c]));
     return i[rank - 1] >= i[rank - 2] ? v[0](i) : number{0};
   };
   return op;
@@ -240,13 +240,13 @@ operation_case random_reshape(Random& random) {
   std::size_t volume = 1;
   for (const std::size_t e : x) volume *= e;
   // the new extents are any factorisation of the number of elements
-  for (std::size_t rest = volume; rest > 1 || z.empty();) {
-    std::size_t e = 1 + random() % rest;
-    while (rest % e != 0) ++e;
-    if (z.size() == 3) e = rest;
+  for (std::size_t remaining = volume; remaining > 1 || z.empty();) {
+    std::size_t e = 1 + random() % remaining;
+    while (remaining % e != 0) ++e;
+    if (z.size() == 3) e = remaining;
     z.push_back(e);
-    rest /= e;
-    if (rest == 1 && (z.size() > 3 || random() % 2 == 0)) break;
+    remaining /= e;
+    if (remaining == 1 && (z.size() > 3 || random() % 2 == 0)) break;
   }
   if (random() % 2 == 0) std::swap(x, z);
   op.name = "reshape";
@@ -260,7 +260,7 @@ operation_case random_reshape(Random& random) {
 template <class Random>
 operation_case random_movement(Random& random) {
   operation_case op;
-  const std::size_t which = random() % 6;
+  const std::size_t case_number = random() % 6;
   const shape_list x = some_shape(random, 1, 3);
   const std::size_t rank = x.size(), c = random() % rank;
   const auto axis = static_cast<std::ptrdiff_t>(c);
@@ -269,7 +269,7 @@ operation_case random_movement(Random& random) {
   partita::operation how{};
   std::array<std::size_t, 16> order{};
   std::iota(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(rank), std::size_t{0});
-  switch (which) {
+  switch (case_number) {
     case 0: {
       std::shuffle(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(rank), random);
       attributes::list axes;
@@ -303,25 +303,25 @@ operation_case random_movement(Random& random) {
       z[c] = x[c] + 2, how = rules::pad({axis}, {static_cast<std::ptrdiff_t>(z[c])}), lx[c] = lz[c] = '_';
   }
   static const char* const names[] = {"transpose", "unsqueeze", "expand", "tile", "slice", "pad"};
-  op.name = names[which];
+  op.name = names[case_number];
   op.operands = {x};
   op.results = {z};
   op.letters = lx + ">" + lz;
   op.how = how(shape_span(op.operands.data(), 1));
   op.value = [=](const std::vector<view>& v, std::size_t, const shape_list& i, const ranges&) {
     shape_list from = i;
-    if (which == 0)
+    if (case_number == 0)
       for (std::size_t d = 0; d < rank; ++d) from[order[d]] = i[d];
-    if (which == 1) from = without(i, c);
-    if (which == 2) {
+    if (case_number == 1) from = without(i, c);
+    if (case_number == 2) {
       from = without(i, 0);
       for (std::size_t d = 0; d < rank; ++d)
         if (x[d] == 1) from[d] = 0;
     }
-    if (which == 3) from[c] = i[c] % x[c];
-    if (which == 4) from[c] = x[c] - z[c] + i[c];
-    if (which == 5 && (i[c] == 0 || i[c] == x[c] + 1)) return number{7};
-    if (which == 5) from[c] = i[c] - 1;
+    if (case_number == 3) from[c] = i[c] % x[c];
+    if (case_number == 4) from[c] = x[c] - z[c] + i[c];
+    if (case_number == 5 && (i[c] == 0 || i[c] == x[c] + 1)) return number{7};
+    if (case_number == 5) from[c] = i[c] - 1;
     return v[0](from);
   };
   return op;
@@ -330,30 +330,30 @@ operation_case random_movement(Random& random) {
 template <class Random>
 operation_case random_join(Random& random) {
   operation_case op;
-  const std::size_t which = random() % 4;
+  const std::size_t case_number = random() % 4;
   const shape_list x = some_shape(random, 1, 3);
   const std::size_t rank = x.size(), c = random() % rank;
   const auto axis = static_cast<std::ptrdiff_t>(c);
   std::string lx = alphabet(rank);
   op.operands = {x};
-  if (which < 2) {
+  if (case_number < 2) {
     for (std::size_t k = 1 + random() % 2; k > 0; --k)
-      op.operands.push_back(which == 0 ? replaced(x, c, extent(random)) : x);
+      op.operands.push_back(case_number == 0 ? replaced(x, c, extent(random)) : x);
     std::size_t length = 0;
     for (const auto& s : op.operands) length += s[c];
     std::string lz = lx;
-    if (which == 0) lx[c] = '_', lz[c] = '_';
+    if (case_number == 0) lx[c] = '_', lz[c] = '_';
     else lz.insert(c, "_");
     for (std::size_t k = 0; k < op.operands.size(); ++k) op.letters += lx + (k + 1 < op.operands.size() ? "," : ">");
     op.letters += lz;
-    op.results = {which == 0 ? replaced(x, c, length) : inserted(x, c, op.operands.size())};
-    op.how = (which == 0 ? rules::concatenate(axis)
-                         : rules::stack(axis))(shape_span(op.operands.data(), op.operands.size()));
+    op.results = {case_number == 0 ? replaced(x, c, length) : inserted(x, c, op.operands.size())};
+    op.how = (case_number == 0 ? rules::concatenate(axis)
+                               : rules::stack(axis))(shape_span(op.operands.data(), op.operands.size()));
   } else {
     std::string lz = lx;
     lx[c] = '_';
     attributes::list sizes;
-    if (which == 2) {
+    if (case_number == 2) {
       const std::size_t first = random() % (x[c] + 1);
       sizes = {static_cast<std::ptrdiff_t>(first), static_cast<std::ptrdiff_t>(x[c] - first)};
       op.results = {replaced(x, c, first), replaced(x, c, x[c] - first)};
@@ -364,19 +364,19 @@ operation_case random_join(Random& random) {
     }
     op.letters = lx;
     for (std::size_t k = 0; k < op.results.size(); ++k) op.letters += (k == 0 ? ">" : ",") + lz;
-    op.how = (which == 2 ? rules::split(axis, sizes) : rules::unbind(axis))(shape_span(op.operands.data(), 1));
+    op.how = (case_number == 2 ? rules::split(axis, sizes) : rules::unbind(axis))(shape_span(op.operands.data(), 1));
   }
   static const char* const names[] = {"concatenate", "stack", "split", "unbind"};
-  op.name = names[which];
+  op.name = names[case_number];
   op.value = [=, shapes = op.operands, first = op.results[0]](const std::vector<view>& v, std::size_t j,
                                                               const shape_list& i, const ranges&) {
-    if (which == 0) {
+    if (case_number == 0) {
       std::size_t t = 0, at = i[c];
       while (at >= shapes[t][c]) at -= shapes[t++][c];
       return v[t](replaced(i, c, at));
     }
-    if (which == 1) return v[i[c]](without(i, c));
-    if (which == 2) return v[0](replaced(i, c, i[c] + (j == 0 ? 0 : first[c])));
+    if (case_number == 1) return v[i[c]](without(i, c));
+    if (case_number == 2) return v[0](replaced(i, c, i[c] + (j == 0 ? 0 : first[c])));
     return v[0](inserted(i, c, j));
   };
   return op;
@@ -385,20 +385,20 @@ operation_case random_join(Random& random) {
 template <class Random>
 operation_case random_indexing(Random& random) {
   operation_case op;
-  const std::size_t which = random() % 6;
-  const shape_list x = some_shape(random, which == 2 ? 2 : 1, 2), i = some_shape(random, 0, 2);
+  const std::size_t case_number = random() % 6;
+  const shape_list x = some_shape(random, case_number == 2 ? 2 : 1, 2), i = some_shape(random, 0, 2);
   const std::size_t rank = x.size(), c = random() % rank;
   const auto axis = static_cast<std::ptrdiff_t>(c);
   std::string lx = alphabet(rank), li = std::string("pqrs").substr(0, i.size()), lz = lx;
   const std::string order = lx;
   static const char* const names[] = {"gather",          "embedding", "vocabulary embedding",
                                       "take_along_axis", "one_hot",   "scatter"};
-  op.name = names[which];
+  op.name = names[case_number];
   op.indices = 2;
   const auto made = [&](const partita::operation& how) {
     op.how = how(shape_span(op.operands.data(), op.operands.size()));
   };
-  if (which == 0) {
+  if (case_number == 0) {
     lx[c] = '_', lz.replace(c, 1, li);
     shape_list z;
     for (std::size_t d = 0; d < rank; ++d) {
@@ -415,12 +415,12 @@ operation_case random_indexing(Random& random) {
         from.push_back(d < c ? at[d] : d == c ? static_cast<std::size_t>(v[1](where)) : at[d + n - 1]);
       return v[0](from);
     };
-  } else if (which < 3) {
+  } else if (case_number < 3) {
     const std::size_t rows = extent(random), columns = extent(random);
     shape_list z = i;
     z.push_back(columns);
     const shape_list table{rows, columns};
-    const std::size_t ids = which == 1 ? 0 : 1;
+    const std::size_t ids = case_number == 1 ? 0 : 1;
     op.operands = ids == 0 ? std::vector<shape_list>{i, table} : std::vector<shape_list>{table, i};
     op.letters = ids == 0 ? li + ",vh>" + li + "h" : "vh," + li + ">" + li + "h";
     op.results = {z}, op.indices = ids == 0 ? 1 : 2, op.index_limit = static_cast<number>(rows);
@@ -433,7 +433,7 @@ operation_case random_indexing(Random& random) {
                  ? number{0}
                  : v[1 - ids](shape_list{row, at[n]});  // reads a row that another worker may hold
     };
-  } else if (which == 3) {
+  } else if (case_number == 3) {
     const shape_list there = replaced(x, c, extent(random));
     lx[c] = '_', lz[c] = 'z';
     op.operands = {x, there}, op.results = {there}, op.letters = lx + "," + lz + ">" + lz,
@@ -442,7 +442,7 @@ operation_case random_indexing(Random& random) {
     op.value = [=](const std::vector<view>& v, std::size_t, const shape_list& at, const ranges&) {
       return v[0](replaced(at, c, static_cast<std::size_t>(v[1](at))));
     };
-  } else if (which == 4) {
+  } else if (case_number == 4) {
     op.operands = {x}, op.results = {inserted(x, rank, 4)}, op.letters = lx + ">" + lx + "z", op.indices = 1,
     op.index_limit = 4;
     made(rules::one_hot(4));
@@ -469,7 +469,7 @@ operation_case random_indexing(Random& random) {
 template <class Random>
 operation_case random_network(Random& random) {
   operation_case op;
-  const std::size_t which = random() % 4;
+  const std::size_t case_number = random() % 4;
   const auto size = random_sizes(random);
   const auto shapes = [&](std::initializer_list<const char*> operands, std::initializer_list<const char*> results) {
     for (const char* o : operands) op.operands.push_back(sized(o, size));
@@ -479,7 +479,7 @@ operation_case random_network(Random& random) {
     op.name = name;
     op.how = how(shape_span(op.operands.data(), op.operands.size()));
   };
-  if (which == 0) {
+  if (case_number == 0) {
     shapes({"abc", "c", "c"}, {"abc", "ab", "ab"});
     op.letters = "ab_,_,_>ab_,ab,ab";
     made("layer_norm", rules::layer_norm());
@@ -493,7 +493,7 @@ operation_case random_network(Random& random) {
              : j == 2 ? squares
                       : v[0](i) * v[1](shape_list{i[2]}) * squares - sum * v[2](shape_list{i[2]});
     };
-  } else if (which == 1) {
+  } else if (case_number == 1) {
     shapes({"abc", "ab"}, {"abc", "ab"});
     op.results[1].push_back(1);
     op.letters = "ab_,ab>ab_,ab_";
@@ -505,7 +505,7 @@ operation_case random_network(Random& random) {
       if (j == 0) return v[0](i) * squares;
       return squares - v[0](replaced(i, 2, static_cast<std::size_t>(v[1](shape_list{i[0], i[1]}))));
     };
-  } else if (which == 2) {
+  } else if (case_number == 2) {
     shapes({"bshd", "bthd", "bthe"}, {"bshe", "bhst", "bhs"});
     const bool by_position = random() % 2 == 0;
     op.letters = by_position ? "bsh_,b_h_,b_h_>bsh_,bhs_,bhs" : "b_h_,b_h_,b_h_>b_h_,bh__,bh_";
@@ -544,18 +544,18 @@ operation_case random_network(Random& random) {
 template <class Random>
 operation_case random_layer(Random& random) {
   operation_case op;
-  const std::size_t which = random() % 7;
+  const std::size_t case_number = random() % 7;
   const auto made = [&](const char* name, const char* letters, const partita::operation& how) {
     op.name = name, op.letters = letters;
     op.how = how(shape_span(op.operands.data(), op.operands.size()));
   };
   const std::size_t n = extent(random), places = one_of(random, {2, 3});
-  if (which < 2) {
-    const std::size_t groups = one_of(random, {1, 2, 2, 3, 4}), each = which == 1 ? 1 : one_of(random, {1, 2, 3}),
+  if (case_number < 2) {
+    const std::size_t groups = one_of(random, {1, 2, 2, 3, 4}), each = case_number == 1 ? 1 : one_of(random, {1, 2, 3}),
                       c = groups * each;
     op.operands = {{n, c, places}, {c}, {c}}, op.results = {{n, c, places}, {n, groups}, {n, groups}};
-    which == 0 ? made("group_norm", "nc_,c,c>nc_,ng,ng", rules::group_norm(groups))
-               : made("instance_norm", "nc_,c,c>nc_,nc,nc", rules::instance_norm);
+    case_number == 0 ? made("group_norm", "nc_,c,c>nc_,ng,ng", rules::group_norm(groups))
+                     : made("instance_norm", "nc_,c,c>nc_,nc,nc", rules::instance_norm);
     op.value = [=](const std::vector<view>& v, std::size_t j, const shape_list& i, const ranges&) {
       const std::size_t g = j == 0 ? i[1] / each : i[1];
       number sum = 0, squares = 0;
@@ -568,7 +568,7 @@ operation_case random_layer(Random& random) {
              : j == 2 ? squares
                       : v[0](i) * squares * v[1](shape_list{i[1]}) - sum * v[2](shape_list{i[1]});
     };
-  } else if (which == 2) {
+  } else if (case_number == 2) {
     const bool inference = random() % 2 == 0;
     const std::size_t c = extent(random);
     op.operands = {{n, c, places}, {c}, {c}, {c}, {c}}, op.results = {{n, c, places}};
@@ -576,18 +576,19 @@ operation_case random_layer(Random& random) {
     inference ? made("batch_norm inference", "ncp,c,c,c,c>ncp", rules::batch_norm_inference)
               : made("batch_norm", "_c_,c,c,c,c>_c_,c,c,c,c", rules::batch_norm);
     op.value = [=](const std::vector<view>& v, std::size_t j, const shape_list& i, const ranges&) {
-      const shape_list c_only{j == 0 ? i[1] : i[0]};
-      if (inference) return (v[0](i) - v[1](c_only)) * v[2](c_only) * v[3](c_only) + v[4](c_only);
+      const shape_list channel_index{j == 0 ? i[1] : i[0]};
+      if (inference)
+        return (v[0](i) - v[1](channel_index)) * v[2](channel_index) * v[3](channel_index) + v[4](channel_index);
       number sum = 0, squares = 0;
       for (std::size_t k = 0; k < n; ++k)
         for (std::size_t p = 0; p < places; ++p) {
-          const number x = v[0](shape_list{k, c_only[0], p});
+          const number x = v[0](shape_list{k, channel_index[0], p});
           sum += x, squares += x * x;
         }
-      if (j == 0) return (v[0](i) - sum) * squares * v[3](c_only) + v[4](c_only);
-      return j == 1 ? v[1](c_only) + sum : j == 2 ? v[2](c_only) * squares : j == 3 ? sum : squares;
+      if (j == 0) return (v[0](i) - sum) * squares * v[3](channel_index) + v[4](channel_index);
+      return j == 1 ? v[1](channel_index) + sum : j == 2 ? v[2](channel_index) * squares : j == 3 ? sum : squares;
     };
-  } else if (which == 3) {
+  } else if (case_number == 3) {
     const std::size_t k = extent(random), m = extent(random);
     const bool t = random() % 2 == 0;
     op.operands = {{n, k}, t ? shape_list{m, k} : shape_list{k, m}, {m}}, op.results = {{n, m}};
@@ -599,7 +600,7 @@ operation_case random_layer(Random& random) {
       return all;
     };
   } else {
-    const bool depthwise = which == 4, transposed = which == 6;
+    const bool depthwise = case_number == 4, transposed = case_number == 6;
     const std::size_t groups = one_of(random, {2, 2, 3, 4}), from = depthwise ? 1 : one_of(random, {1, 2, 3}),
                       to = one_of(random, {1, 2, 3}), c = groups * from, m = groups * to;
     op.operands = {{n, c, places}, transposed ? shape_list{c, to, places} : shape_list{m, from, places}};
@@ -630,7 +631,7 @@ operation_case random_layer(Random& random) {
 template <class Random>
 operation_case random_update(Random& random) {
   operation_case op;
-  const std::size_t which = random() % 7;
+  const std::size_t case_number = random() % 7;
   const auto made = [&](const char* name, const std::string& letters, const partita::operation& how) {
     op.name = name, op.letters = letters;
     op.how = how(shape_span(op.operands.data(), op.operands.size()));
@@ -638,7 +639,7 @@ operation_case random_update(Random& random) {
   const shape_list x = some_shape(random, 2, 2);
   const std::size_t c = random() % 2, rows = extent(random);
   const auto axis = static_cast<std::ptrdiff_t>(c);
-  if (which == 0) {
+  if (case_number == 0) {
     const shape_list there = replaced(x, c, rows);
     std::string l = "ab";
     l[c] = '_';
@@ -650,34 +651,34 @@ operation_case random_update(Random& random) {
         if (static_cast<std::size_t>(v[1](replaced(i, c, k))) == i[c]) last = v[2](replaced(i, c, k));
       return last;
     };
-  } else if (which < 3) {
-    op.operands = {x, which == 1 ? shape_list{rows, std::size_t{1}} : shape_list{rows}, shape_list{rows, x[1]}};
+  } else if (case_number < 3) {
+    op.operands = {x, case_number == 1 ? shape_list{rows, std::size_t{1}} : shape_list{rows}, shape_list{rows, x[1]}};
     op.results = {x}, op.indices = 2, op.index_limit = static_cast<number>(x[0]);
-    which == 1 ? made("scatter_nd_add", "_b,__,_b>_b", rules::scatter_nd_add)
-               : made("index_put", "_b,_,_b>_b", rules::index_put);
+    case_number == 1 ? made("scatter_nd_add", "_b,__,_b>_b", rules::scatter_nd_add)
+                     : made("index_put", "_b,_,_b>_b", rules::index_put);
     op.value = [=](const std::vector<view>& v, std::size_t, const shape_list& i, const ranges&) {
       number all = v[0](i);
       for (std::size_t k = 0; k < rows; ++k) {
-        const number at = v[1](which == 1 ? shape_list{k, std::size_t{0}} : shape_list{k});
-        if (static_cast<std::size_t>(at) == i[0]) all = (which == 1 ? all : 0) + v[2](shape_list{k, i[1]});
+        const number at = v[1](case_number == 1 ? shape_list{k, std::size_t{0}} : shape_list{k});
+        if (static_cast<std::size_t>(at) == i[0]) all = (case_number == 1 ? all : 0) + v[2](shape_list{k, i[1]});
       }
       return all;
     };
-  } else if (which == 3) {
+  } else if (case_number == 3) {
     std::string l = "ab";
     l[c] = '_';
     op.operands = {x}, op.results = {x, x};
     const bool most = random() % 2 == 0;
     made(most ? "cummax" : "cummin", l + ">" + l + "," + l, most ? rules::cummax(axis) : rules::cummin(axis));
     op.value = [=](const std::vector<view>& v, std::size_t j, const shape_list& i, const ranges&) {
-      std::size_t best = 0;
+      std::size_t extreme_index = 0;
       for (std::size_t k = 0; k <= i[c]; ++k) {
-        const number now = v[0](replaced(i, c, k)), then = v[0](replaced(i, c, best));
-        if (most ? now > then : now < then) best = k;
+        const number now = v[0](replaced(i, c, k)), then = v[0](replaced(i, c, extreme_index));
+        if (most ? now > then : now < then) extreme_index = k;
       }
-      return j == 1 ? static_cast<number>(best) : v[0](replaced(i, c, best));
+      return j == 1 ? static_cast<number>(extreme_index) : v[0](replaced(i, c, extreme_index));
     };
-  } else if (which == 4) {
+  } else if (case_number == 4) {
     const std::size_t s = extent(random), h = extent(random), e = extent(random), places = 2, chosen = 2;
     op.operands = {{s, h}, {s, e}}, op.results = {{e, places, h}, {s, chosen}, {chosen, s}, {s, chosen}};
     made("expert_dispatch", "_h,__>e_h,__,__,__", rules::expert_dispatch(chosen, places));
@@ -691,7 +692,7 @@ operation_case random_update(Random& random) {
         all += v[0](shape_list{a, i[2]}) * v[1](shape_list{a, i[0]}) * gates + static_cast<number>(i[1]);
       return all;
     };
-  } else if (which == 5) {
+  } else if (case_number == 5) {
     const std::size_t s = extent(random), k = extent(random), h = extent(random);
     op.operands = {{rows, h}, {s, k}, {s, k}}, op.results = {{s, h}};
     op.indices = 4, op.index_limit = static_cast<number>(rows);

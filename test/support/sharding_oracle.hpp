@@ -105,13 +105,13 @@ inline block whole_block(const shape_list& shape) {
 }
 
 /// The whole operands, and the results of the operation on them.
-struct truth {
+struct reference_case {
   std::vector<tensor> operands;
   devices results;
 };
 template <class Random>
-truth truth_of(const operation_case& op, Random& random) {
-  truth all;
+reference_case reference_case_of(const operation_case& op, Random& random) {
+  reference_case all;
   std::vector<block> blocks, result_blocks;
   std::vector<view> views;
   for (std::size_t i = 0; i < op.operands.size(); ++i) {
@@ -131,26 +131,27 @@ truth truth_of(const operation_case& op, Random& random) {
 /// Shards the operands as given, executes the operation on every device, and compares the results. Returns an empty
 /// string if all results are right, or else an error message.
 template <class Operands, class Results>
-std::string wrong(const operation_case& op, const truth& whole, const Operands& operands, const Results& results,
-                  std::uint64_t seed) {
+std::string wrong(const operation_case& op, const reference_case& whole, const Operands& operands,
+                  const Results& results, std::uint64_t seed) {
   try {
-    std::vector<devices> held;
+    std::vector<devices> operand_blocks;
     const mesh& m = operands[0].on;
     for (std::size_t i = 0; i < whole.operands.size(); ++i)
-      held.push_back(simulated::cut(whole.operands[i], operands[i], seed + i, op.times));
-    std::vector<devices> made(op.results.size());
+      operand_blocks.push_back(simulated::cut(whole.operands[i], operands[i], seed + i, op.times));
+    std::vector<devices> computed_blocks(op.results.size());
     for (std::size_t k = 0; k < m.size(); ++k) {
       std::vector<block> blocks, result_blocks;
       std::vector<view> views;
-      for (std::size_t i = 0; i < held.size(); ++i) blocks.push_back(mesh_block(operands[i], op.operands[i], k));
-      for (std::size_t i = 0; i < held.size(); ++i) views.push_back({&held[i][k], &blocks[i]});
+      for (std::size_t i = 0; i < operand_blocks.size(); ++i)
+        blocks.push_back(mesh_block(operands[i], op.operands[i], k));
+      for (std::size_t i = 0; i < operand_blocks.size(); ++i) views.push_back({&operand_blocks[i][k], &blocks[i]});
       for (std::size_t j = 0; j < op.results.size(); ++j)
         result_blocks.push_back(mesh_block(results[j], op.results[j], k));
       devices mine = executed(op, views, result_blocks);
-      for (std::size_t j = 0; j < mine.size(); ++j) made[j].push_back(mine[j]);
+      for (std::size_t j = 0; j < mine.size(); ++j) computed_blocks[j].push_back(mine[j]);
     }
-    for (std::size_t j = 0; j < made.size(); ++j)
-      if (!(reassembled(made[j], results[j], op.results[j]) == whole.results[j])) return "other values";
+    for (std::size_t j = 0; j < computed_blocks.size(); ++j)
+      if (!(reassembled(computed_blocks[j], results[j], op.results[j]) == whole.results[j])) return "other values";
   } catch (const std::runtime_error& e) {
     return e.what();
   }
@@ -178,10 +179,10 @@ inline shape_list replaced(shape_list s, std::size_t d, std::size_t value) {
   s[d] = value;
   return s;
 }
-inline shape_list without(const shape_list& s, std::size_t gone) {
+inline shape_list without(const shape_list& s, std::size_t removed) {
   shape_list r;
   for (std::size_t d = 0; d < s.size(); ++d)
-    if (d != gone) r.push_back(s[d]);
+    if (d != removed) r.push_back(s[d]);
   return r;
 }
 inline shape_list inserted(const shape_list& s, std::size_t at, std::size_t value) {
@@ -193,9 +194,9 @@ inline shape_list inserted(const shape_list& s, std::size_t at, std::size_t valu
   return r;
 }
 
-/// The sum of the products of all operands in `used` (bits), over the letters that are in the operands but not in the
-/// result.
-inline number einsum_value(const std::vector<std::string>& letters, std::size_t result, std::uint32_t used,
+/// The sum of the products of all operands in `operand_bits` (bits), over the letters that are in the operands but not
+/// in the result.
+inline number einsum_value(const std::vector<std::string>& letters, std::size_t result, std::uint32_t operand_bits,
                            const std::vector<view>& x, const shape_list& i, const ranges& local) {
   std::array<std::size_t, 128> at{};
   std::string summed;
@@ -203,7 +204,7 @@ inline number einsum_value(const std::vector<std::string>& letters, std::size_t 
   for (std::size_t d = 0; d < here.size(); ++d) at[static_cast<std::size_t>(here[d])] = i[d];
   for (std::size_t t = 0; t < x.size(); ++t)
     for (const char c : letters[t])
-      if ((used >> t & 1U) != 0 && here.find(c) == std::string::npos && summed.find(c) == std::string::npos)
+      if ((operand_bits >> t & 1U) != 0 && here.find(c) == std::string::npos && summed.find(c) == std::string::npos)
         summed += c;
   number all = 0;
   const std::function<void(std::size_t)> sum = [&](std::size_t n) {
@@ -214,7 +215,7 @@ inline number einsum_value(const std::vector<std::string>& letters, std::size_t 
     }
     number product = 1;
     for (std::size_t t = 0; t < x.size(); ++t) {
-      if ((used >> t & 1U) == 0) continue;
+      if ((operand_bits >> t & 1U) == 0) continue;
       shape_list place;
       for (const char c : letters[t]) place.push_back(at[static_cast<std::size_t>(c)]);
       product *= x[t](place);

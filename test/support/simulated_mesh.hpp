@@ -113,29 +113,31 @@ inline bool is_logical(const sharding& s) {
   return false;
 }
 
-/// The part of `value` on device k of p along an axis with a pending reduction: the parts reduce to the value. `dice`
-/// is the same on devices that must hold the same; `scale` keeps averages of parts integers.
-inline number part_of(number value, pending_reduction kind, std::size_t k, std::size_t p, std::uint64_t dice,
+/// The part of `value` on device k of p along an axis with a pending reduction: the parts reduce to the value.
+/// `draw_seed` is the same on devices that must hold the same; `scale` keeps averages of parts integers.
+inline number part_of(number value, pending_reduction kind, std::size_t k, std::size_t p, std::uint64_t draw_seed,
                       number scale) {
-  const auto die = [&](std::size_t i) { return scale * (static_cast<number>(mixed(dice + 977 * (i + 1)) % 7) - 3); };
-  const std::size_t holder = mixed(dice) % p;
-  number others = 0;
+  const auto draw = [&](std::size_t i) {
+    return scale * (static_cast<number>(mixed(draw_seed + 977 * (i + 1)) % 7) - 3);
+  };
+  const std::size_t holder = mixed(draw_seed) % p;
+  number sum_of_others = 0;
   using enum pending_reduction;
   switch (kind) {
     case sum:
     case avg:
-      for (std::size_t i = 1; i < p; ++i) others += die(i);
-      return k != 0 ? die(k) : (kind == avg ? static_cast<number>(p) * value : value) - others;
+      for (std::size_t i = 1; i < p; ++i) sum_of_others += draw(i);
+      return k != 0 ? draw(k) : (kind == avg ? static_cast<number>(p) * value : value) - sum_of_others;
     case max:
-      return k == holder ? value : value - std::abs(die(k));
+      return k == holder ? value : value - std::abs(draw(k));
     case min:
-      return k == holder ? value : value + std::abs(die(k));
+      return k == holder ? value : value + std::abs(draw(k));
     case prod:
       return k == holder ? value : 1;
     case any:
-      return value != 0 && (k == holder || die(k) > 0);
+      return value != 0 && (k == holder || draw(k) > 0);
     case all:
-      return value != 0 || (k != holder && die(k) > 0);
+      return value != 0 || (k != holder && draw(k) > 0);
     case log_sum_exp:
     case none:
       break;
@@ -153,13 +155,13 @@ inline devices cut(const tensor& whole, const sharding& s, std::uint64_t seed, n
   for (std::size_t k = 0; k < s.on.size(); ++k) {
     const block own = mesh_block(s, whole.shape, k);
     tensor t(shape_of(own));
-    std::uint64_t dice = mixed(seed);
+    std::uint64_t draw_seed = mixed(seed);
     for (std::size_t a = 0; a < s.on.rank(); ++a)
-      if ((cutting >> a & 1U) != 0) dice = mixed(dice + 31 * coordinate_of(s.on, k, a) + 7 * a);
+      if ((cutting >> a & 1U) != 0) draw_seed = mixed(draw_seed + 31 * coordinate_of(s.on, k, a) + 7 * a);
     std::size_t at = 0;
     for_each_index(t.shape, [&](const shape_list& i) {
       number value = whole(shifted(i, own, 1));
-      std::uint64_t here = mixed(dice + at);
+      std::uint64_t here = mixed(draw_seed + at);
       for (std::size_t a = 0; a < s.on.rank(); ++a)
         if (s.pending[a] != pending_reduction::none) {
           const std::size_t place = coordinate_of(s.on, k, a);
@@ -240,34 +242,34 @@ inline devices exchanged(const reshard_exchange& e, pending_reduction kind, cons
   devices out;
   for (std::size_t k = 0; k < all.size(); ++k) {
     const auto plan = plan_boxes(overlaps_of(e, shapes[k], where, all.size()), k);
-    std::vector<number> got(tensor::volume(plan.destination_shape));
-    std::vector<char> there(got.size(), 0);
-    const auto take = [&](const shape_list& part, const shape_list& at, const tensor& from,
-                          const place_in_block<dynamic>& place) {
+    std::vector<number> received_values(tensor::volume(plan.destination_shape));
+    std::vector<char> there(received_values.size(), 0);
+    const auto copy_box = [&](const shape_list& part, const shape_list& at, const tensor& from,
+                              const place_in_block<dynamic>& place) {
       const auto to = place_in_block<dynamic>::of(at, plan.destination_shape);
       for_each_index(part, [&](const shape_list& i) {
-        std::ptrdiff_t target = static_cast<std::ptrdiff_t>(to.offset),
+        std::ptrdiff_t destination = static_cast<std::ptrdiff_t>(to.offset),
                        source = static_cast<std::ptrdiff_t>(place.offset);
         for (std::size_t d = 0; d < i.size(); ++d) {
-          target += static_cast<std::ptrdiff_t>(i[d]) * to.steps[d];
+          destination += static_cast<std::ptrdiff_t>(i[d]) * to.steps[d];
           source += static_cast<std::ptrdiff_t>(i[d]) * place.steps[d];
         }
-        if (there[static_cast<std::size_t>(target)]++ != 0) throw std::runtime_error("an element arrives twice");
-        got[static_cast<std::size_t>(target)] = from.values.at(static_cast<std::size_t>(source));
+        if (there[static_cast<std::size_t>(destination)]++ != 0) throw std::runtime_error("an element arrives twice");
+        received_values[static_cast<std::size_t>(destination)] = from.values.at(static_cast<std::size_t>(source));
       });
     };
     for (const auto& one : plan.kept)
-      take(one.where.shape(), one.at_destination, all[k],
-           place_in_block<dynamic>::of(one.at_source, plan.source_shape));
-    for (const auto& one : plan.receives) take(one.where.shape(), one.at, all[one.worker], one.there);
+      copy_box(one.where.shape(), one.at_destination, all[k],
+               place_in_block<dynamic>::of(one.at_source, plan.source_shape));
+    for (const auto& one : plan.receives) copy_box(one.where.shape(), one.at, all[one.worker], one.there);
     if (std::find(there.begin(), there.end(), 0) != there.end()) throw std::runtime_error("an element does not arrive");
     received.elements[k] += plan.elements_received();
     received.messages[k] += plan.receives.size();
     tensor t(shape_of(mesh_block(e.to, shapes[k], k)));
     for (std::size_t at = 0; at < t.values.size(); ++at) {
-      t.values[at] = got[at];
+      t.values[at] = received_values[at];
       for (std::size_t s = 1; s < e.summands(); ++s)
-        t.values[at] = combine(kind, t.values[at], got[s * t.values.size() + at]);
+        t.values[at] = combine(kind, t.values[at], received_values[s * t.values.size() + at]);
     }
     out.push_back(t);
   }

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 """summary.py [--left-out MESON_INFO SUITE SHARE] [--random-calls N] [--random-operations N] [--simulated-operations N]
-TESTLOG_JSON...: what the runs of Meson's tests add up to, by suite and in one closing line; before it, if asked for, what
-a run of one suite with one in SHARE random cases left out. With the other options, fewer random cases than N over all
-runs are one failure more: calls compared with an oracle, operations on sharded tensors over MPI and on simulated devices.
-Of several logs, the stages of a whole check, it names the cases of the test programs that none of them ran.
+TESTLOG_JSON...: adds up the results of Meson's tests, by suite and in one closing line. With --left-out it first prints which
+tests a run of one suite, with one in SHARE random cases, has left out. With the other options, fewer random cases than N
+over all runs are one more failure: calls compared with an oracle, operations on sharded tensors over MPI and on simulated
+devices. For several logs (the stages of a whole check) it names the cases of test programs that no stage has run.
 
-A test that closes with a line 'N passed, N failed, N skipped' counts as that many; any other counts as one. One that
-failed without saying so (a crash, a time limit) counts as one more failure. What a failed test printed last is repeated
-beneath its name."""
+A test that ends with a line 'N passed, N failed, N skipped' counts as that many tests; any other test counts as one. A
+test that failed without such a line (a crash, a time limit) counts as one more failure. The last output of a failed test
+is repeated beneath its name."""
 import json
 import pathlib
 import re
 import sys
 
 closing = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
-# What programs say of the random cases that they compared: the option that demands some, the line, and how it is reported.
+# For each option, the line in which programs print the number of random cases, and the words of the report.
 counted = {
     "--random-calls": (re.compile(r"^random calls: (\d+)$", re.M), "random calls compared with an oracle"),
     "--random-operations": (re.compile(r"^random operations: (\d+)$", re.M),
@@ -36,7 +36,7 @@ def count(test):
 
 
 def last_lines(test):
-    """The lines with which a test said what is wrong, and its last ones."""
+    """The lines in which a test reports a failure, and its last lines."""
     printed = ((test.get("stdout") or "") + (test.get("stderr") or "")).splitlines()
     wrong = [line for line in printed[:-15] if re.search(r"error|WRONG|FAIL|exit status [1-9]", line)]
     return "".join(f"\n    {line[:200]}" for line in wrong[:15] + printed[-15:])

@@ -32,8 +32,8 @@ BOOST_AUTO_TEST_CASE(throws_on_one_worker_while_the_others_wait) {
 
 BOOST_AUTO_TEST_CASE(waits_for_ever_on_all_workers) {
   const auto workers = test::workers();
-  int never = 0;
-  workers.recv(workers.rank(), 0, never);
+  int unsent_number = 0;
+  workers.recv(workers.rank(), 0, unsent_number);
 }
 
 BOOST_AUTO_TEST_CASE(dies_on_one_worker) {

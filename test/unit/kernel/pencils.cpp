@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(the_last_move_lands_where_the_result_is_wanted) {
 
 BOOST_AUTO_TEST_CASE(a_cube_on_1024_workers_moves_no_more_than_it_must) {
   // 512 slabs would leave half of the workers idle: pencils of 32 x 32, and two moves within groups of 32 workers
-  const cluster_facts facts;  // 16 nodes of 64 workers
+  const cluster_parameters facts;  // 16 nodes of 64 workers
   const auto moves = moves_of_transform(
       {.extents = {512, 512, 512}, .grid_x = {32, 32, 1}, .grid_y = {}, .dimensions = {0, 1, 2}, .workers = 1024},
       facts, sizeof(std::complex<double>), 2);
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(a_cube_on_1024_workers_moves_no_more_than_it_must) {
   BOOST_TEST(moves[0].node.bytes == 0U);
   BOOST_TEST(moves[1].node.bytes == node_bytes / 16U * 15U);
   BOOST_TEST(moves[1].node.messages == 64U * 30U);
-  BOOST_TEST(moves[1].node.bound == static_cast<double>(node_bytes / 16U * 15U) * facts.card_byte,
+  BOOST_TEST(moves[1].node.bound == static_cast<double>(node_bytes / 16U * 15U) * facts.nic_byte,
              boost::test_tools::tolerance(1e-12));
   BOOST_TEST(moves[1].node.seconds >= moves[1].node.bound);
   BOOST_TEST(moves[1].node.seconds <= 1.05 * moves[1].node.bound);

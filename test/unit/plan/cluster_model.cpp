@@ -11,7 +11,7 @@ using namespace partita;
 
 /// Pencils along the last dimension of a cube to pencils along another one, on a × b workers.
 template <bool NextDimension>
-node_exchange pencils(std::size_t a, std::size_t b, std::size_t extent, const cluster_facts& facts) {
+node_exchange pencils(std::size_t a, std::size_t b, std::size_t extent, const cluster_parameters& facts) {
   using three = extents<dynamic, dynamic, dynamic>;
   const grid<three> from(three(a, b, 1)), to(NextDimension ? three(a, 1, b) : three(1, b, a));
   const std::array<std::size_t, 3> tensor{extent, extent, extent};
@@ -27,7 +27,7 @@ node_exchange pencils(std::size_t a, std::size_t b, std::size_t extent, const cl
 BOOST_AUTO_TEST_SUITE(model_of_a_cluster)
 
 BOOST_AUTO_TEST_CASE(one_message_takes_what_it_is_made_of) {
-  const cluster_facts facts{1, 1, 0.5, 100, 3, 2};  // a worker a node, in whole seconds
+  const cluster_parameters facts{1, 1, 0.5, 100, 3, 2};  // a worker a node, in whole seconds
   const grid one(extents<1>{}, workers{0}), other(extents<1>{}, workers{1});
   const std::array<std::size_t, 1> tensor{10};
   const auto whole = decomposition<1>::balanced(tensor, {1});

@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(no_answer_is_unsound_in_a_hundred_thousand_random_cases) {
       partial += p.results[j].is_partial();
       cut_further += p.results[j].cutting() != 0;
     }
-    const std::string why = wrong(op, truth_of(op, random), p.operands, p.results, random());
+    const std::string why = wrong(op, reference_case_of(op, random), p.operands, p.results, random());
     if (!why.empty() && unsound[op.name]++ == 0) BOOST_TEST_MESSAGE(described(op, m, p, given, why).c_str());
     ++all;
   }
@@ -104,12 +104,12 @@ BOOST_AUTO_TEST_CASE(a_rule_that_is_wrong_is_found_out) {
   operation_case op;
   while (op.name != "softmax" || op.operands[0] != shape_list{4}) op = random_along(random);
   const auto lies = propagate(m, rule("a->a"), {spec{m.layout("a"), {4}}});
-  BOOST_TEST(wrong(op, truth_of(op, random), lies.operands, lies.results, 1) == "a dimension is not whole");
+  BOOST_TEST(wrong(op, reference_case_of(op, random), lies.operands, lies.results, 1) == "a dimension is not whole");
   while (op.name != "einsum ab,ab->a" || op.operands[0] != shape_list{3, 4}) op = random_einsum(random);
   auto half = propagate(m, op.how, {spec{m.layout("", "a"), {3, 4}}, spec{m.layout("", "a"), {3, 4}}});
-  BOOST_TEST(wrong(op, truth_of(op, random), half.operands, half.results, 1) == "");
+  BOOST_TEST(wrong(op, reference_case_of(op, random), half.operands, half.results, 1) == "");
   half.results[0] = half.results[0].finished();
-  BOOST_TEST(wrong(op, truth_of(op, random), half.operands, half.results, 1) == "devices disagree");
+  BOOST_TEST(wrong(op, reference_case_of(op, random), half.operands, half.results, 1) == "devices disagree");
 }
 
 BOOST_AUTO_TEST_CASE(answers_backward_and_mixed_are_sound) {
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(answers_backward_and_mixed_are_sound) {
     for (const shape_list& shape : op.results) results.emplace_back(random_sharding(m, shape.size(), random), shape);
     const auto p = propagate(m, op.how, given, results, random() % 2 == 0 ? direction::backward : direction::mixed,
                              random_policy(random));
-    const std::string why = wrong(op, truth_of(op, random), p.operands, p.results, random());
+    const std::string why = wrong(op, reference_case_of(op, random), p.operands, p.results, random());
     if (!why.empty() && unsound[op.name]++ == 0) BOOST_TEST_MESSAGE(described(op, m, p, given, why).c_str());
   }
   for (const auto& [name, n] : unsound) BOOST_ERROR(n << " unsound answers for " << name);
@@ -155,13 +155,14 @@ BOOST_AUTO_TEST_CASE(on_one_axis_nothing_is_moved_that_could_have_stayed) {
     // is there any sharding of the results that these operands give as they lie?
     std::vector<sharding> as_given;
     for (const spec& one : given) as_given.push_back(one.layout);
-    std::vector<truth> tries;
-    for (std::size_t n = 0; n < 16; ++n) tries.push_back(truth_of(op, random));
+    std::vector<reference_case> tries;
+    for (std::size_t n = 0; n < 16; ++n) tries.push_back(reference_case_of(op, random));
     std::vector<sharding> candidates(op.results.size());
     const std::function<bool(std::size_t)> any = [&](std::size_t j) -> bool {
       if (j == op.results.size())
-        return std::all_of(tries.begin(), tries.end(),
-                           [&](const truth& one) { return wrong(op, one, as_given, candidates, random()).empty(); });
+        return std::all_of(tries.begin(), tries.end(), [&](const reference_case& one) {
+          return wrong(op, one, as_given, candidates, random()).empty();
+        });
       const std::size_t rank = op.results[j].size();
       for (std::size_t d = 0; d < rank; ++d) {
         candidates[j] = sharding(m, rank).cut(d, axis_list(0));
