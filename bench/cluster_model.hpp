@@ -16,7 +16,7 @@ struct cluster_parameters {
   std::size_t workers_on_node = 64;
   double message = 0.8e-6;        ///< seconds that a worker spends on each message
   double copied_byte = 1 / 4e9;   ///< seconds that a worker spends on each byte that it packs or unpacks
-  double latency = 1.5e-6;        ///< seconds from NIC to NIC
+  double latency = 1.5e-6;        ///< seconds that a message takes from NIC to NIC
   double nic_message = 1 / 15e6;  ///< seconds that the NIC of a node spends on each message
   double nic_byte = 1 / 25e9;     ///< seconds that the NIC of a node spends on each byte
   double flag_delay = 0.25e-6;    ///< seconds until a worker sees a flag that another worker of its node has set

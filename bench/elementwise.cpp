@@ -8,7 +8,7 @@
 namespace {
 
 bench::rows* table = nullptr;
-std::string group;  // element type and extents
+std::string group;  // the element type and the extents of a group of rows
 
 struct measurement {
   int repetitions;  ///< the number of samples

@@ -130,7 +130,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   }
   MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
   const std::string folder = std::string(name) + "/w";
-  const extents<dynamic, 8192> global(mebibytes * 32);  // rows of 32 KiB
+  const extents<dynamic, 8192> global(mebibytes * 32);  // a matrix with rows of 32 KiB
   const auto p_rows = everyone.partition(extents<dynamic, 1>(everyone.size()));
   const auto p_columns = everyone.partition(extents<1, dynamic>(everyone.size()));
   const auto in_rows = decomposition<2>::balanced(global.array(), p_rows.grid().shape()).block(p_rows.index());

@@ -34,7 +34,7 @@ inline bool right_everywhere(bool is_right) {
   return all != 0;
 }
 
-/// Runs an MPI benchmark: body(line, rows) returns whether this worker's results are right. Worker 0 prints.
+/// Runs an MPI benchmark: body(line, rows) returns whether this worker's results are right. Worker 0 prints the rows.
 template <class Body>
 int run_on_workers(int argc, char** argv, command_line line, Body body) {
   struct session {

@@ -21,8 +21,8 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   const world everyone(checks::local);
   const int rounds = line.rounds();
   const std::size_t p = everyone.size(), n = p * line.count("rows"), m = line.count("columns");
-  const auto wide = on(everyone.partition(extents(1, p)), extents(n, m));  // partitioned by columns
-  const auto tall = on(everyone.partition(extents(p, 1)), extents(n, m));  // partitioned by rows
+  const auto wide = on(everyone.partition(extents(1, p)), extents(n, m));  // the matrix is partitioned by columns
+  const auto tall = on(everyone.partition(extents(p, 1)), extents(n, m));  // the matrix is partitioned by rows
   const auto cut = on(everyone.partition(extents(p)), extents(m));
   const auto whole = on(everyone.partition<1>(), extents(m));
   const auto block = [](const auto& placed) { return xt::eval(xt::ones<float>(placed.block_shape())); };

@@ -111,7 +111,7 @@ bool measure_all(const std::string& compiler, std::size_t operations) {
     sink += plan_reshard(seven_axes, from_seven, to_seven, {std::size_t{256}, 256, 128 + 8 * (n % 8)}).size();
   });
 
-  std::mt19937_64 random(29);  // the pairs of test/unit/plan/plan_reshard.cpp
+  std::mt19937_64 random(29);  // the random pairs of shardings of test/unit/plan/plan_reshard.cpp
   std::vector<simulated::random_pair> pairs;
   while (pairs.size() < (quick ? 20U : 2000U)) pairs.emplace_back(random, 1, 3, 4);
   measure("plan_reshard, random pairs on one to three axes, each", pairs.size(), 1e-4,

@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   repartition from_cyclic(square, rows,
                           from_cuts(cyclic));        // a block's shape does not say which rows and columns it holds
   const auto cyclic_block = to_cyclic(a);            // the layout that a library such as ScaLAPACK needs
-  const auto same_rows = from_cyclic(cyclic_block);  // balanced rows, as a has
+  const auto same_rows = from_cyclic(cyclic_block);  // equals a: balanced rows
   // [/cyclic]
 
   // [explicit]

@@ -45,7 +45,7 @@ static_assert(steps.size() == 1 && steps[0].done == reshard_step::what::all_to_a
 constexpr rule rank_rows = rule("rc->r").replicate("c").with(linearity::none).named("rank_rows");
 static_assert(propagate(m, rank_rows, {spec{m.layout("data", "model"), {64, 32}}}).operands[0] == m.layout("data", ""));
 
-constexpr registry mine = registry::standard().add("scale_rows", "rc,r->rc");  // has the library's rules, too
+constexpr registry mine = registry::standard().add("scale_rows", "rc,r->rc");  // also finds the library's rules
 // [/own]
 static_assert(mine.knows("scale_rows") && mine.knows("softmax"));
 

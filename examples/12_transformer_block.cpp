@@ -11,8 +11,9 @@ int main(int argc, char** argv) {
   // [program]
   const mesh m{axis{"data", 4}, axis{"model", 8}};
   graph g(m);
-  const value tokens = g.input({32, 512, 1024}, "tokens");  // batch x sequence x features
-  const value in = g.input({2, 1024, 16, 448}, "in"), out = g.input({2, 16, 320, 1024}, "out");  // layer x … x head x …
+  const value tokens = g.input({32, 512, 1024}, "tokens");  // the input is batch x sequence x features
+  const value in = g.input({2, 1024, 16, 448}, "in"),
+              out = g.input({2, 16, 320, 1024}, "out");  // dimensions 0 and 2 are layer and head
   const value scale = g.input({1024}, "scale"), bias = g.input({1024}, "bias");
   const applied in_of = g.apply(rules::unbind(0), {in}, "in_of"), out_of = g.apply(rules::unbind(0), {out}, "out_of");
 
@@ -30,14 +31,14 @@ int main(int argc, char** argv) {
   // [/program]
 
   // [annotations]
-  g.constrain(tokens, m.layout("data", "", ""));      // data parallelism
-  g.constrain(in, m.layout("", "", "model", ""), 1);  // tensor parallelism, with lower priority
+  g.constrain(tokens, m.layout("data", "", ""));      // data parallelism: the batch is sharded
+  g.constrain(in, m.layout("", "", "model", ""), 1);  // tensor parallelism: heads, with lower priority
   const completion done = complete(g);
   // [/annotations]
 
   // [explain]
   std::cout << explain(done, out) << to_text(done);
-  if (argc > 1) std::ofstream(argv[1]) << to_svg(done);  // to_dot(done) writes Graphviz
+  if (argc > 1) std::ofstream(argv[1]) << to_svg(done);  // to_dot(done) writes a Graphviz file
   // [/explain]
 
   // all weights and activations are sharded along the heads, and each layer needs one all-reduce over the heads

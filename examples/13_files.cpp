@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   // [/save]
 
   // [load]
-  auto p_other = everyone.partition<1, 3>();  // worker 3 gets nothing
+  auto p_other = everyone.partition<1, 3>();  // worker 3 gets no element
   const auto columns = load_npy<float, 2>("w.npy", p_other);
   // [/load]
   bool right = columns == block_of_w(p_other);

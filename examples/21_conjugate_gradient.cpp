@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   world everyone;
   // [solver]
-  auto p_a = everyone.partition<2, 2>();  // four blocks of the matrix
+  auto p_a = everyone.partition<2, 2>();  // four workers hold a block of the matrix each
   auto p_u = everyone.partition<1, 2>();  // vectors are on workers 0 and 1
   linear<double> a(p_u, p_u, p_a, {.in_features = n, .out_features = n, .bias = false});
   initialise(a, a_at);

@@ -44,8 +44,8 @@ int main(int argc, char** argv) {
                                          [&](auto i, auto kk) { return a_at(i, panel.start + kk); });
     const auto b_panel = block_from<int>(b_row, extents(panel.size(), columns),
                                          [&](auto kk, auto j) { return b_at(panel.start + kk, j); });
-    const auto a_here = broadcast(a_column, p)(a_panel);  // along the rows of workers
-    const auto b_here = broadcast(b_row, p)(b_panel);     // along the columns of workers
+    const auto a_here = broadcast(a_column, p)(a_panel);  // broadcasts along the rows of workers
+    const auto b_here = broadcast(b_row, p)(b_panel);     // broadcasts along the columns of workers
     add_product(a_here, b_here, c);
     received += a_here.size() + b_here.size();
   }

@@ -14,7 +14,7 @@ using namespace partita;
 
 namespace {
 
-const std::string poem =  // The Tyger, William Blake, 1794
+const std::string poem =  // the poem is The Tyger by William Blake, 1794
     "tyger tyger burning bright in the forests of the night what immortal hand or eye could frame thy fearful symmetry "
     "in what distant deeps or skies burnt the fire of thine eyes on what wings dare he aspire what the hand dare seize "
     "the fire and what shoulder and what art could twist the sinews of thy heart and when thy heart began to beat what "
@@ -92,7 +92,7 @@ std::size_t letter(std::size_t at) {
 /// The position in the poem at which a sequence of a step begins; the same on all workers and for all plans.
 std::size_t start(std::size_t step, std::size_t sequence) { return (step * 71 + sequence * 83) % poem.size(); }
 
-/// Returns the losses of all steps.
+/// Trains the network with a plan on a mesh, and returns the losses of all steps.
 std::vector<double> train(const world& everyone, const mesh& m, const plan& p, std::size_t steps) {
   auto w = initial(everyone, m, p);
   auto optimiser = std::apply(

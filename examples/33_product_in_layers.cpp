@@ -26,7 +26,7 @@ void add_product(const A& a, const B& b, C& c) {
 
 /// How many elements a worker receives, as a fraction of n^2, when two n x n matrices are multiplied on c layers. Each
 /// layer is a square grid of p / c workers.
-double received_share(double p, double c) {
+double received_fraction(double p, double c) {
   const double side = std::sqrt(p / c), copies = c > 1 ? 3 * c / p : 0;  // A, B and C move between layers
   return copies + 2 / (side * c);
 }
@@ -49,10 +49,10 @@ int main(int argc, char** argv) {
     auto a_holders = all.subset<layers, side, 1>(workers{0, 2, 5, 7});
     auto b_holders = all.subset<layers, 1, side>(workers{0, 1, 6, 7});
     const auto of_a = balanced_part(a.shape(1), steps, s), of_b = balanced_part(b.shape(0), steps, s);
-    const auto a_here = broadcast(a_holders, all)(
-        block_on(a_holders, xt::view(a, xt::all(), xt::range(of_a.start, of_a.stop))));  // along rows of a layer
-    const auto b_here = broadcast(b_holders, all)(
-        block_on(b_holders, xt::view(b, xt::range(of_b.start, of_b.stop), xt::all())));  // along columns of a layer
+    const auto a_here = broadcast(a_holders, all)(block_on(
+        a_holders, xt::view(a, xt::all(), xt::range(of_a.start, of_a.stop))));  // broadcasts along rows of a layer
+    const auto b_here = broadcast(b_holders, all)(block_on(
+        b_holders, xt::view(b, xt::range(of_b.start, of_b.stop), xt::all())));  // broadcasts along columns of a layer
     add_product(a_here, b_here, c);
   }
   const auto product = sum_reduce(all, layer_0)(c);  // adds up the products of all layers on layer 0
@@ -69,9 +69,9 @@ int main(int argc, char** argv) {
     for (const double p : {8.0, 64.0, 512.0, 4096.0, 32768.0}) {
       double best_layers = 1;
       for (double n = 1; n * n * n <= p; n *= 2)
-        best_layers = received_share(p, n) < received_share(p, best_layers) ? n : best_layers;
-      std::cout << std::setw(11) << static_cast<int>(p) << std::setw(12) << received_share(p, 1) << std::setw(12)
-                << received_share(p, best_layers) << " on " << static_cast<int>(best_layers) << "\n";
+        best_layers = received_fraction(p, n) < received_fraction(p, best_layers) ? n : best_layers;
+      std::cout << std::setw(11) << static_cast<int>(p) << std::setw(12) << received_fraction(p, 1) << std::setw(12)
+                << received_fraction(p, best_layers) << " on " << static_cast<int>(best_layers) << "\n";
     }
     std::cout
         << "Look at: layers cost memory, a copy of A and B each, and save messages; on 8 workers they save none.\n"

@@ -35,7 +35,7 @@ struct cyclic_matrix {
 
   auto view() {
     return as_rank<2>(memory.data(), local_extents, {1, std::ptrdiff_t(local_extents[0])});
-  }  // nothing is copied
+  }  // refers to the memory
 
   static constexpr std::size_t block = 32;
   decomposition<2> cuts;
@@ -98,7 +98,7 @@ struct seconds {
 seconds multiply_both(const world& everyone, int context, std::size_t n) {
   using clock = std::chrono::steady_clock;
   auto square = everyone.partition<2, 2>();
-  all_reduce slowest(everyone.partition<4>(), dimensions<0>, maximum);  // also serves as a barrier
+  all_reduce slowest(everyone.partition<4>(), dimensions<0>, maximum);  // the slowest worker; also serves as a barrier
   const auto timed = [&](auto&& run) {
     slowest(as_rank<1>({0.0}));
     const auto start = clock::now();

@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   world everyone;
   // [arrangement]
   const std::size_t rows = 50, columns = 30;
-  auto p = everyone.partition(balanced_extents<2>(everyone.size()));  // 3 x 2 of 6 workers
+  auto p = everyone.partition(balanced_extents<2>(everyone.size()));  // 3 x 2 if the world has 6 workers
   const auto cuts = decomposition<2>::balanced({rows, columns}, p.grid().shape());
   const interval own_rows = cuts.cuts[0].part(p.index()[0]);                       // the rows that this worker holds
   const std::size_t middle_owner = p.worker(cuts.owner({rows / 2, columns / 2}));  // the worker of the middle cell

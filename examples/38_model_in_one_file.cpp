@@ -19,7 +19,7 @@ struct model {
 
 /// The scores of the model. The same code computes on arrays, on sharded tensors and in traced programs.
 const auto forward = [](const auto& x, const auto& w, const auto& b) {
-  const auto rows = reshape<four.layout("data", "")>(x, {8, 12});  // each image is a row
+  const auto rows = reshape<four.layout("data", "")>(x, {8, 12});  // one row for each image
   return clip(add(matmul(rows, w), b), 0, 6);
 };
 // [/model]

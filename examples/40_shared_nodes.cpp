@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   const auto apply = [&](const auto& x) {  // multiplies x by the stiffness matrix of the Laplace operator
     const auto u = h(x);                   // own nodes, and the next nodes of the neighbours
     xt::xtensor<double, 2> sums = xt::zeros_like(u);
-    for (std::size_t i = 0; i + 1 < u.shape(0); ++i)  // the elements of this worker
+    for (std::size_t i = 0; i + 1 < u.shape(0); ++i)  // loops over the finite elements of this worker
       for (std::size_t j = 0; j + 1 < u.shape(1); ++j)
         for (std::size_t a = 0; a < 4; ++a)
           for (std::size_t b = 0; b < 4; ++b)
@@ -35,7 +35,8 @@ int main(int argc, char** argv) {
   // [check]
   const auto k_x = apply(x), k_y = apply(other);
   const double y_k_x = sum_over(everyone, xt::sum<double>(other * k_x)());
-  const double x_k_y = sum_over(everyone, xt::sum<double>(k_y * x)());  // the operator is symmetric
+  const double x_k_y =
+      sum_over(everyone, xt::sum<double>(k_y * x)());  // equals y_k_x, because the operator is symmetric
   // [/check]
 
   // the Laplace operator of a linear function is 0 inside: only nodes on the border have a residual

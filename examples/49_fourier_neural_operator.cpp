@@ -74,7 +74,7 @@ fields solution(fields u) {
 /// The first and the last loss of a network that is trained on a given mesh.
 std::pair<double, double> train(const world& everyone, const mesh& m, const fields& u, const fields& wanted) {
   // [layouts]
-  const sharding cut = m.layout("data", "", "space", "");  // samples and x are sharded
+  const sharding cut = m.layout("data", "", "space", "");  // the samples and dimension x are sharded
   const tensor x = shard(everyone, cut, u), y = shard(everyone, cut, wanted);
   // [/layouts]
   double salt = 0;
@@ -87,7 +87,7 @@ std::pair<double, double> train(const world& everyone, const mesh& m, const fiel
     });
   };
   constexpr std::size_t c = channels, k = modes, one = 1;
-  const auto waves = [&] { return weights(0.2, c, c, k, k); };  // real or imaginary parts
+  const auto waves = [&] { return weights(0.2, c, c, k, k); };  // real or imaginary parts of the weights
   // braces make each initialiser before the next one, with any compiler
   auto parameters = std::tuple{weights(1, one, c),
                                waves(),

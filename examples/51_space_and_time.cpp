@@ -76,7 +76,7 @@ std::pair<double, double> train(const world& everyone, const sharding& layout, c
     });
   };
   constexpr std::size_t c = channels, k = modes, one = 1, two = 2;
-  const auto waves = [&] { return weights(0.2, c, c, k, k, k, k / 2 + 1); };  // real or imaginary parts
+  const auto waves = [&] { return weights(0.2, c, c, k, k, k, k / 2 + 1); };  // real or imaginary parts of the weights
   // braces make each initialiser before the next one, with any compiler
   auto parameters =
       std::tuple{weights(1, two, c),  waves(), waves(), weights(0.4, c, c), waves(), waves(), weights(0.4, c, c),

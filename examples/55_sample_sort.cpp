@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   std::vector<std::size_t> buckets;
   for (const double key : own_keys)
     buckets.push_back(static_cast<std::size_t>(std::upper_bound(bounds.begin(), bounds.end(), key) - bounds.begin()));
-  keys bucket = send_to(everyone, buckets)(own_keys);  // the keys that arrive
+  keys bucket = send_to(everyone, buckets)(own_keys);  // the keys that this worker receives
   std::sort(bucket.begin(), bucket.end());
   // [/sort]
 

@@ -37,8 +37,8 @@ int main(int argc, char** argv) {
     if (everyone.size() % f == 0) f_out = f;
   const std::size_t f_in = everyone.size() / f_out;
   auto one = everyone.partition<1, 1>();
-  auto p_x = everyone.partition(extents<1, dynamic>(f_in));   // the inputs of a layer
-  auto p_h = everyone.partition(extents<1, dynamic>(f_out));  // the outputs of a layer
+  auto p_x = everyone.partition(extents<1, dynamic>(f_in));   // the partition of the inputs of a layer
+  auto p_h = everyone.partition(extents<1, dynamic>(f_out));  // the partition of the outputs of a layer
   auto p_w = everyone.partition(extents<dynamic, dynamic>(f_out, f_in));
 
   // the loss and its gradient are computed on the workers that hold the scores

@@ -252,7 +252,7 @@ struct grouping {
   }
 };
 
-// ---- tensors that are cut ----------------------------------------------------------------------------------------
+// ---- distributed tensors -------------------------------------------------------------------------------------------
 
 /// The parts of one dimension: the indices that each part holds, in the order of its memory.
 using parts = std::vector<list>;

@@ -280,7 +280,8 @@ class reshard_graph {
   const mesh& m_;
   const sharding& from_;
   const sharding& to_;
-  const std::array<pending_reduction, most_axes>&source_pending_, &target_pending_;  // the pending reductions
+  const std::array<pending_reduction, most_axes>&source_pending_,
+      &target_pending_;  // the pending reductions before and after
   shape_list shape_;
   const mesh_links& over_;
   double whole_bytes_;
@@ -384,7 +385,7 @@ class reshard_search {
     open_[l] = kept;
   }
 
-  // --- reading the plan back ---
+  // --- the plan is read back from the states ---
 
   constexpr sequence read_back(std::uint32_t last) const {
     std::vector<std::uint32_t> path;

@@ -41,7 +41,7 @@ struct operation_case {
   using formula =
       std::function<number(const std::vector<view>&, std::size_t result, const shape_list& i, const ranges&)>;
   std::string name;
-  std::string letters;  ///< tensors separated by ',' and '>'
+  std::string letters;  ///< the letters of all tensors, separated by ',' and '>'
   std::vector<shape_list> operands, results;
   rule how;
   formula value;
@@ -158,7 +158,7 @@ std::string wrong(const operation_case& op, const reference_case& whole, const O
   return {};
 }
 
-// --- the operations ---
+// --- helpers that define operations ---
 
 template <class Random>
 std::size_t one_of(Random& random, std::initializer_list<std::size_t> all) {

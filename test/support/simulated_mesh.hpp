@@ -228,7 +228,7 @@ inline tensor reassembled(devices all, const sharding& s, const shape_list& shap
   return whole;
 }
 
-/// What each device received from others.
+/// The numbers of elements and of messages that each device received from other devices.
 struct traffic {
   std::vector<std::size_t> elements{}, messages{};
   explicit traffic(std::size_t count) : elements(count, 0), messages(count, 0) {}
