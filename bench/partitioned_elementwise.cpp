@@ -21,8 +21,8 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   const world everyone(checks::local);
   const int rounds = line.rounds();
   const std::size_t p = everyone.size(), n = p * line.count("rows"), m = line.count("columns");
-  const auto wide = on(everyone.partition(extents(1, p)), extents(n, m));  // the matrix is partitioned by columns
-  const auto tall = on(everyone.partition(extents(p, 1)), extents(n, m));  // the matrix is partitioned by rows
+  const auto by_columns = on(everyone.partition(extents(1, p)), extents(n, m));  // the matrix is partitioned by columns
+  const auto by_rows = on(everyone.partition(extents(p, 1)), extents(n, m));     // the matrix is partitioned by rows
   const auto cut = on(everyone.partition(extents(p)), extents(m));
   const auto whole = on(everyone.partition<1>(), extents(m));
   const auto block = [](const auto& placed) { return xt::eval(xt::ones<float>(placed.block_shape())); };
@@ -30,14 +30,16 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   time_it(
       out, rounds, "local add of blocks, no kernel",
       [](const auto& x, const auto& y) { return xt::xtensor<float, 2>(add(x, y, broadcast_dimensions<1>)); },
-      block(wide), block(cut));
+      block(by_columns), block(cut));
   time_it(out, rounds, "the row is where it is needed",
-          partitioned_elementwise(function::add{}, wide, cut, broadcast_dimensions<1>), block(wide), block(cut));
-  time_it(out, rounds, "the row is on one worker",
-          partitioned_elementwise(function::add{}, tall, whole, broadcast_dimensions<1>), block(tall), block(whole));
-  time_it(out, rounds, "the row is cut in another way",
-          partitioned_elementwise(function::add{}, tall, cut, broadcast_dimensions<1>, tall.partition), block(tall),
+          partitioned_elementwise(function::add{}, by_columns, cut, broadcast_dimensions<1>), block(by_columns),
           block(cut));
+  time_it(out, rounds, "the row is on one worker",
+          partitioned_elementwise(function::add{}, by_rows, whole, broadcast_dimensions<1>), block(by_rows),
+          block(whole));
+  time_it(out, rounds, "the row is cut in another way",
+          partitioned_elementwise(function::add{}, by_rows, cut, broadcast_dimensions<1>, by_rows.partition),
+          block(by_rows), block(cut));
   return true;
 }
 

@@ -55,8 +55,8 @@ graph layers(std::size_t operations) {
   return g;
 }
 
-/// Seconds to compile one file with `asserts` static_asserts over different shapes and shardings.
-double compiled(const std::string& command, std::size_t asserts) {
+/// Seconds to compile one file with `assertion_count` static_asserts over different shapes and shardings.
+double compiled(const std::string& command, std::size_t assertion_count) {
   const bench::temporary_folder folder(std::filesystem::temp_directory_path(), "partita_bench_sharding");
   const std::string file = folder.path / "sharding_static_assert.cpp";
   {
@@ -65,7 +65,7 @@ double compiled(const std::string& command, std::size_t asserts) {
         << "#include <partita/rule/sharding/propagate.hpp>\nusing namespace partita;\nconstexpr mesh m{axis{\"data\", "
            "2}, axis{\"model\", 4}};\n"
            "constexpr rule product = \"bmk,kn->bmn\";\n";
-    for (std::size_t k = 1; k <= asserts; ++k)
+    for (std::size_t k = 1; k <= assertion_count; ++k)
       source << "static_assert(propagate(m, product, {spec{m.layout(\"data\", \"\", \"\"), {8, " << 8 * k
              << ", 64}}, spec{m.layout(\"\", \"model\"), {64, 256}}}).results[0] == m.layout(\"data\", \"\", "
                 "\"model\"));\n";

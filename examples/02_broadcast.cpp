@@ -30,9 +30,9 @@ int main(int argc, char** argv) {
   // [/plan]
 
   // [policies]
-  auto p_c = everyone.partition<3, 1>();                                      // the workers of p_x as a column
-  const auto same = broadcast(p_c, p_y, transpose_src)(x);                    // reversed, the extents of p_c are 1 x 3
-  const auto twice = sum_reduce(p_y, p_c, transpose_dest, discard_batch)(y);  // workers 3 4 5 get a block of 0 x 0
+  auto p_c = everyone.partition<3, 1>();                                     // the workers of p_x as a column
+  const auto y_from_column = broadcast(p_c, p_y, transpose_src)(x);          // reversed, the extents of p_c are 1 x 3
+  const auto sums = sum_reduce(p_y, p_c, transpose_dest, discard_batch)(y);  // workers 3 4 5 get a block of 0 x 0
   // [/policies]
 
   if (everyone.id() == 0)
@@ -42,6 +42,6 @@ int main(int argc, char** argv) {
   const std::size_t column = p_y.index()[1];
   const xt::xtensor<double, 2> expected =
       (10.0 * static_cast<double>(column)) * xt::ones<double>({2 + column, 4 * column});
-  const bool sums_are_right = p_c.active() ? twice == 2.0 * expected : twice.shape(0) == 0;
-  return y == expected && same == expected && sums_are_right ? EXIT_SUCCESS : EXIT_FAILURE;
+  const bool sums_are_right = p_c.active() ? sums == 2.0 * expected : sums.shape(0) == 0;
+  return y == expected && y_from_column == expected && sums_are_right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   // [transpose]
   repartition transposition(rows, rows, permute<1, 0>);  // dimension 0 of the result is dimension 1 of a
   const auto a_transposed = transposition(a);            // this worker's rows of the transpose, 7 x 10
-  const auto back = transposition.adjoint(a_transposed);
+  const auto a_restored = transposition.adjoint(a_transposed);
   // [/transpose]
   if (me == 1) std::cout << to_text(transposition.plan(extents<10, 7>{}), sizeof(double));
 
@@ -45,7 +45,8 @@ int main(int argc, char** argv) {
         << "written; every element is sent once.\n";
   const auto cuts = decomposition<2>{{cut::at({1, 3, 3, 3}), cut::balanced(7, 1)}};
   const auto transposed = [](std::size_t i, std::size_t j) { return a_at(j, i); };
-  const bool right = same_rows == a && back == a && a_transposed == block_from(rows, extents<7, 10>{}, transposed) &&
+  const bool right = same_rows == a && a_restored == a &&
+                     a_transposed == block_from(rows, extents<7, 10>{}, transposed) &&
                      uneven_rows == block_from(rows, cuts, a_at);
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

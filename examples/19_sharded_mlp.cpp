@@ -67,13 +67,13 @@ int main(int argc, char** argv) {
   xt::xtensor<double, 2> images({labels.size(), pixels});
   for (std::size_t k = 0; k < images.size(); ++k) images.data()[k] = bytes.data()[k] / 16.0;
   double loss = 0;
-  bool same = true;
+  bool runs_agree = true;
   for (const auto& [d, t] : {std::pair(1, 1), {1, 2}, {2, 1}, {2, 2}}) {
     const auto [last, accuracy] =
         train_on_mesh(everyone, mesh{axis{"data", std::size_t(d)}, axis{"model", std::size_t(t)}}, images, labels);
     if (d * t == 1) loss = last;
-    same = same && (everyone.id() != 0 || (std::abs(last - loss) < 1e-9 && accuracy >= 0.88));
+    runs_agree = runs_agree && (everyone.id() != 0 || (std::abs(last - loss) < 1e-9 && accuracy >= 0.88));
     if (everyone.id() == 0) std::printf("data %d x model %d: loss %.10f, test accuracy %.4f\n", d, t, last, accuracy);
   }
-  return same ? 0 : 1;
+  return runs_agree ? 0 : 1;
 }

@@ -41,8 +41,8 @@ int main(int argc, char** argv) {
   // [/solver]
 
   // check: the residual A u - b, computed again, must be nearly zero for every unknown
-  const xt::xtensor<double, 2> unbalanced = a(u) - block_from(p_u, extents<1, n>{}, load_at);
-  const double residual_length = std::sqrt(dot(unbalanced, unbalanced));
+  const xt::xtensor<double, 2> last_residual = a(u) - block_from(p_u, extents<1, n>{}, load_at);
+  const double residual_length = std::sqrt(dot(last_residual, last_residual));
   if (everyone.id() == 0)
     std::cout << "A chain of " << n << " links is pulled at one of them; its shape is the solution of A u = b.\n"
               << "Conjugate gradients took " << steps << " steps; A u misses b by " << residual_length << ".\n"

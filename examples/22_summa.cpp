@@ -44,10 +44,10 @@ int main(int argc, char** argv) {
                                          [&](auto i, auto kk) { return a_at(i, panel.start + kk); });
     const auto b_panel = block_from<int>(b_row, extents(panel.size(), columns),
                                          [&](auto kk, auto j) { return b_at(panel.start + kk, j); });
-    const auto a_here = broadcast(a_column, p)(a_panel);  // broadcasts along the rows of workers
-    const auto b_here = broadcast(b_row, p)(b_panel);     // broadcasts along the columns of workers
-    add_product(a_here, b_here, c);
-    received += a_here.size() + b_here.size();
+    const auto received_a = broadcast(a_column, p)(a_panel);  // broadcasts along the rows of workers
+    const auto received_b = broadcast(b_row, p)(b_panel);     // broadcasts along the columns of workers
+    add_product(received_a, received_b, c);
+    received += received_a.size() + received_b.size();
   }
   // [/summa]
 

@@ -48,18 +48,18 @@ int main(int argc, char** argv) {
   const xt::xtensor<number, 3> x = block_from<number>(p_x, points, x_at);
 
   auto f = fourier_transform<0, 1, 2>(p_x, p_y);
-  const auto y = f(x);               // this worker's block of the transform, on p_y
-  const auto back = f.inverse()(y);  // equals x
-  const auto dx = f.adjoint(y);      // the transpose, which is the inverse times the number of points
+  const auto y = f(x);                     // this worker's block of the transform, on p_y
+  const auto x_restored = f.inverse()(y);  // equals x
+  const auto dx = f.adjoint(y);            // the transpose, which is the inverse times the number of points
   // [/pencils]
 
   // [real]
   auto g = fourier_transform<0, 1, 2>(p_x, real_to_complex,
                                       {.real_extent = 5});  // the kernel chooses the layout of the result
   const xt::xtensor<double, 3> r = block_from(p_x, points, [](auto... i) { return x_at(i...).real(); });
-  const auto half = g(r);                          // half of the spectrum: 6 x 8 x 3 complex numbers
-  const auto r_back = g.inverse(points)(half);     // equals r
-  const auto p_half = g.result_partition(points);  // the partition of half, which saves one move
+  const auto half = g(r);                           // half of the spectrum: 6 x 8 x 3 complex numbers
+  const auto r_restored = g.inverse(points)(half);  // equals r
+  const auto p_half = g.result_partition(points);   // the partition of half, which saves one move
   // [/real]
 
   // with an argument FILE the program draws the layouts into this file
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
   const auto all = whole_transform();
   const auto expected = block_from<number>(p_y, points, [&](auto... i) { return all(i...); });
   const double error = difference(y, expected);
-  const double inverse_error = difference(back, x) + difference(r_back, r);
+  const double inverse_error = difference(x_restored, x) + difference(r_restored, r);
   const double adjoint_error = difference(dx, xt::xtensor<number, 3>(240.0 * x));
   if (everyone.id() == 0)
     std::cout << f.plan(points) << "Of real numbers, where the layout of the result is free (" << p_half.extents()

@@ -11,7 +11,7 @@ using namespace partita;
 using clock_type = std::chrono::steady_clock;
 
 /// A computation that does not depend on the tensor that is moved.
-double work(std::size_t times) {
+double compute(std::size_t times) {
   double sum = 0;
   for (std::size_t k = 1; k <= times; ++k) sum += std::sqrt(static_cast<double>(k));
   return sum;
@@ -35,28 +35,29 @@ int main(int argc, char** argv) {
   // [overlap]
   auto later = to_columns.start(x);  // collective: messages are pending when start returns
   times(0) = microseconds();
-  const double sum = work(effort);
+  const double sum = compute(effort);
   times(1) = microseconds();
   const auto y = later.finish();  // local: a worker calls finish when it needs y
   times(2) = microseconds();
   // [/overlap]
   const auto same_result = to_columns(x);  // the repartition without overlap, for comparison
   times(3) = microseconds();
-  const double sum_again = work(effort);
+  const double sum_again = compute(effort);
   times(4) = microseconds();
 
   // [gathered]
   const auto p = everyone.partition<4>();
-  const auto all = repartition(p, everyone.partition<1>())(times);  // gathers 5 numbers of each worker on worker 0
+  const auto all_times =
+      repartition(p, everyone.partition<1>())(times);  // gathers 5 numbers of each worker on worker 0
   // [/gathered]
   if (everyone.id() == 0) {
-    const double longest = *std::max_element(all.begin(), all.end());
+    const double longest = *std::max_element(all_times.begin(), all_times.end());
     std::cout << "Each line is a worker, from left to right its time: > start, # compute, < finish,\n"
               << "then the same without overlap: = the whole movement, # compute. In all " << longest << " us.\n";
     for (std::size_t k = 0; k < 4; ++k) {
       std::string line;
       for (std::size_t part = 0; part < 5; ++part)  // draws each part up to its end
-        line.resize(static_cast<std::size_t>(72.0 * all(5 * k + part) / longest), ">#<=#"[part]);
+        line.resize(static_cast<std::size_t>(72.0 * all_times(5 * k + part) / longest), ">#<=#"[part]);
       std::cout << "  worker " << k << " |" << line << "|\n";
     }
     std::cout << "Look at: < is short or not there where the boxes came while the worker computed. Between start and\n"

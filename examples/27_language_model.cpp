@@ -137,18 +137,18 @@ int main(int argc, char** argv) {
         "One program; of each run only three words differ: what cuts the batch, the sequence, the weights.\n",
         batch * length);
   std::vector<double> first;
-  bool same = true;
+  bool runs_agree = true;
   for (const auto& [name, m, p] : runs) {
     const std::vector<double> losses = train(everyone, *m, p, steps);
     if (first.empty()) first = losses;
     double largest_difference = 0;
     for (std::size_t k = 0; k < steps; ++k)
       largest_difference = std::max(largest_difference, std::abs(losses[k] - first[k]));
-    same = same && (!prints || (largest_difference < 1e-9 && losses.back() < losses.front()));
+    runs_agree = runs_agree && (!prints || (largest_difference < 1e-9 && losses.back() < losses.front()));
     if (prints)
       std::printf("  %-31s loss %.4f in the first step, %.4f in the last; at most %.0e from one worker's\n", name,
                   losses.front(), losses.back(), largest_difference);
   }
-  if (prints) std::printf("%s\n", same ? "All runs learn the same, however they are cut." : "THE RUNS DIFFER");
-  return same ? 0 : 1;
+  if (prints) std::printf("%s\n", runs_agree ? "All runs learn the same, however they are cut." : "THE RUNS DIFFER");
+  return runs_agree ? 0 : 1;
 }

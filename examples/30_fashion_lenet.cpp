@@ -115,13 +115,13 @@ int main(int argc, char** argv) {
   const std::size_t epochs = argc > 2 ? std::stoul(argv[2]) : data.small ? 20 : 8;
   if (everyone.id() == 0)
     std::printf("%s: %zu images to train, %zu to test\n", data.name, data.train.size(), data.test.size());
-  const outcome many = train(everyone, data, epochs, 0);
+  const outcome distributed = train(everyone, data, epochs, 0);
   const world alone = everyone.part(workers(0, 1));
-  const outcome one = alone.active() ? train(alone, data, epochs, 8) : outcome();
-  double difference = one.losses.size() == 8 || everyone.id() != 0 ? 0 : 1;
-  for (std::size_t k = 0; k < one.losses.size() && everyone.id() == 0; ++k)
-    difference += std::abs(one.losses[k] - many.losses[k]) / one.losses[k];
+  const outcome on_one_worker = alone.active() ? train(alone, data, epochs, 8) : outcome();
+  double difference = on_one_worker.losses.size() == 8 || everyone.id() != 0 ? 0 : 1;
+  for (std::size_t k = 0; k < on_one_worker.losses.size() && everyone.id() == 0; ++k)
+    difference += std::abs(on_one_worker.losses[k] - distributed.losses[k]) / on_one_worker.losses[k];
   if (everyone.id() == 0)
-    std::printf("accuracy %.4f; the first losses are those of one worker to %.1e\n", many.accuracy, difference);
-  return everyone.id() != 0 || (difference < 1e-4 && many.accuracy > 0.9) ? EXIT_SUCCESS : EXIT_FAILURE;
+    std::printf("accuracy %.4f; the first losses are those of one worker to %.1e\n", distributed.accuracy, difference);
+  return everyone.id() != 0 || (difference < 1e-4 && distributed.accuracy > 0.9) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

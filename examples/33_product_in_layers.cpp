@@ -49,11 +49,11 @@ int main(int argc, char** argv) {
     auto a_holders = all.subset<layers, side, 1>(workers{0, 2, 5, 7});
     auto b_holders = all.subset<layers, 1, side>(workers{0, 1, 6, 7});
     const auto of_a = balanced_part(a.shape(1), steps, s), of_b = balanced_part(b.shape(0), steps, s);
-    const auto a_here = broadcast(a_holders, all)(block_on(
+    const auto received_a = broadcast(a_holders, all)(block_on(
         a_holders, xt::view(a, xt::all(), xt::range(of_a.start, of_a.stop))));  // broadcasts along rows of a layer
-    const auto b_here = broadcast(b_holders, all)(block_on(
+    const auto received_b = broadcast(b_holders, all)(block_on(
         b_holders, xt::view(b, xt::range(of_b.start, of_b.stop), xt::all())));  // broadcasts along columns of a layer
-    add_product(a_here, b_here, c);
+    add_product(received_a, received_b, c);
   }
   const auto product = sum_reduce(all, layer_0)(c);  // adds up the products of all layers on layer 0
   // [/layers]

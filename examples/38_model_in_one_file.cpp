@@ -8,7 +8,7 @@
 
 using namespace partita;
 
-constexpr mesh four{axis{"data", 2}, axis{"model", 2}};
+constexpr mesh square_mesh{axis{"data", 2}, axis{"model", 2}};
 
 // [model]
 /// The parameters of a model: each tensor is distributed over a mesh as its layout says.
@@ -19,7 +19,7 @@ struct model {
 
 /// The scores of the model. The same code computes on arrays, on sharded tensors and in traced programs.
 const auto forward = [](const auto& x, const auto& w, const auto& b) {
-  const auto rows = reshape<four.layout("data", "")>(x, {8, 12});  // one row for each image
+  const auto rows = reshape<square_mesh.layout("data", "")>(x, {8, 12});  // one row for each image
   return clip(add(matmul(rows, w), b), 0, 6);
 };
 // [/model]
@@ -35,10 +35,10 @@ int main(int argc, char** argv) {
     return 0.1 * std::sin(1.0 + static_cast<double>(5 * i[0] + 3 * i[1]));
   };
   const auto no_weight = [](const auto&) { return 0.0; };
-  model trained{shard<double>(everyone, four.layout("", "model"), {12, 4}, initial_weight),
-                shard<double>(everyone, four.layout("", "model"), {1, 4}, no_weight)};
+  model trained{shard<double>(everyone, square_mesh.layout("", "model"), {12, 4}, initial_weight),
+                shard<double>(everyone, square_mesh.layout("", "model"), {1, 4}, no_weight)};
   const auto batch = [&](double salt) {
-    return shard<double>(everyone, four.layout("data", "", ""), {8, 3, 4}, [salt](const auto& i) {
+    return shard<double>(everyone, square_mesh.layout("data", "", ""), {8, 3, 4}, [salt](const auto& i) {
       return std::cos(salt + static_cast<double>(i[0] * 7 + i[1] * 3 + i[2]));
     });
   };
@@ -65,23 +65,23 @@ int main(int argc, char** argv) {
   // [/train]
 
   // [load]
-  const mesh line{axis{"model", 4}};  // a different mesh, also of more or fewer workers
-  model loaded_model{shard<double>(everyone, line.layout("model", ""), {12, 4}, no_weight),
-                     shard<double>(everyone, line.layout("", ""), {1, 4}, no_weight)};
+  const mesh line_mesh{axis{"model", 4}};  // a different mesh, also of more or fewer workers
+  model loaded_model{shard<double>(everyone, line_mesh.layout("model", ""), {12, 4}, no_weight),
+                     shard<double>(everyone, line_mesh.layout("", ""), {1, 4}, no_weight)};
   const auto step = load_tensors(folder, loaded_model.tensors());
   const auto singles = cast<float>(loaded_model.w);  // the weights as floats
   // [/load]
 
-  const auto saved = reshard(trained.w, four.layout("", "")).whole<2>();
-  const auto loaded = reshard(loaded_model.w, line.layout("", "")).whole<2>();
-  const bool same = saved == loaded && step == 20;
-  const auto loaded_floats = reshard(singles, line.layout("", "")).whole<2>();
+  const auto saved = reshard(trained.w, square_mesh.layout("", "")).whole<2>();
+  const auto loaded = reshard(loaded_model.w, line_mesh.layout("", "")).whole<2>();
+  const bool tensors_agree = saved == loaded && step == 20;
+  const auto loaded_floats = reshard(singles, line_mesh.layout("", "")).whole<2>();
   const bool is_close = std::abs(static_cast<double>(loaded_floats(0, 0)) - loaded(0, 0)) < 1e-6;
   if (everyone.id() == 0) {
     std::cout << "The loss went from " << before << " to " << after << "; what was loaded on a mesh of 4 is "
-              << (same ? "the same" : "not the same") << " as what a mesh of 2 x 2 had saved.\n"
+              << (tensors_agree ? "the same" : "not the same") << " as what a mesh of 2 x 2 had saved.\n"
               << "Look at: the struct names its tensors once, in tensors(); one call saves them, one loads them.\n";
     std::filesystem::remove_all(folder);
   }
-  return same && is_close && after < before ? EXIT_SUCCESS : EXIT_FAILURE;
+  return tensors_agree && is_close && after < before ? EXIT_SUCCESS : EXIT_FAILURE;
 }

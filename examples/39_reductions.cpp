@@ -42,9 +42,9 @@ int main(int argc, char** argv) {
   sum_reduce column_sum(p, columns);                     // sums each column on its first worker
   broadcast column_copy(columns, p);                     // copies a block from the first worker to its column
   auto sum_and_copy = compose(column_sum, column_copy);  // one operator that computes column_copy(column_sum(x))
-  const auto sums = sum_and_copy(x);             // from the third call on one agreement for sum_and_copy kernels
-  const auto back = sum_and_copy.adjoint(sums);  // computes column_sum.adjoint(column_copy.adjoint(sums))
-  auto later = sum_and_copy.start(x);            // starts column_sum; finish() runs column_copy
+  const auto sums = sum_and_copy(x);                   // from the third call on one agreement for sum_and_copy kernels
+  const auto dx_of_sums = sum_and_copy.adjoint(sums);  // computes column_sum.adjoint(column_copy.adjoint(sums))
+  auto later = sum_and_copy.start(x);                  // starts column_sum; finish() runs column_copy
   const auto same_sums = later.finish();
   auto doubled = add(sum_and_copy,
                      sum_and_copy);  // the operator x -> sum_and_copy(x) + sum_and_copy(x), which also has an adjoint
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   const double k = static_cast<double>(everyone.id() % 3), row = everyone.id() < 3 ? 0 : 3;
   const bool right = (everyone.id() > 2 || y == vector{k + 3, -2 * k}) && z == vector{row, -2 * (row + 2)} &&
                      w == vector{5, -10} && m == vector{2.5, -5} && dx == m && sums == vector{2 * k + 3, -4 * k - 6} &&
-                     back == 2 * sums && same_sums == sums && products.exact();
+                     dx_of_sums == 2 * sums && same_sums == sums && products.exact();
   std::ostringstream line;
   line << "worker " << everyone.id() << " gave " << x(0) << ", " << x(1) << ": lowest of its row " << z(0) << ", "
        << z(1) << "; sums of its column " << sums(0) << ", " << sums(1) << "\n";

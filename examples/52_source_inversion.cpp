@@ -62,28 +62,28 @@ int main(int argc, char** argv) {
   // [/misfit]
 
   // [descent]
-  tensor guess = at_rest;
+  tensor estimate = at_rest;
   double first = 0, slope_error = 0, value = 0;
   std::size_t tape_bytes = 0;
   for (int round = 0; round < 6; ++round) {
-    const auto [misfit_so_far, gradients] = value_and_gradient(misfit, guess);
+    const auto [misfit_so_far, gradients] = value_and_gradient(misfit, estimate);
     const auto& gradient = std::get<0>(gradients);
     // the misfit is a quadratic function of the source: its values at two points give the best length of a step
     const double slope = sum(square(gradient)).number();
-    const double along = misfit(subtract(guess, gradient)).number();
+    const double along = misfit(subtract(estimate, gradient)).number();
     const double curvature = along - misfit_so_far + slope;
     if (round == 0) {
       tape_bytes = tape_holds().most_bytes;
       first = misfit_so_far;
-      const double forward = misfit(add(guess, gradient)).number();
+      const double forward = misfit(add(estimate, gradient)).number();
       slope_error =
           std::abs((forward - along) / 2 - slope) / slope;  // central differences are exact for a quadratic function
     }
-    guess = subtract(guess, multiply(gradient, slope / (2 * curvature)));
+    estimate = subtract(estimate, multiply(gradient, slope / (2 * curvature)));
     value = misfit_so_far;
   }
   // [/descent]
-  const auto places = argmax(reshape(guess, {side * side}), dimensions<0>);
+  const auto places = argmax(reshape(estimate, {side * side}), dimensions<0>);
   const auto largest_place = static_cast<std::size_t>(places.number());
   if (everyone.id() == 0) {
     std::printf("%zu steps of a wave on %zu x %zu cells, at most %zu bytes kept by a worker\n", steps, side, side,

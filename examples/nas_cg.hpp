@@ -87,14 +87,14 @@ double zeta_of(const partita::world& everyone, const benchmark_class& c, std::si
   // [cg]
   const auto solve = [&](const values& x) -> values {
     values z = xt::zeros_like(x), r = x, p = r;
-    double left = dot(r, r);
+    double residual_square = dot(r, r);
     for (int step = 0; step < 25; ++step) {
       const values q = a(p);
-      const double length = left / dot(p, q), before = left;
+      const double length = residual_square / dot(p, q), before = residual_square;
       z += length * p;
       r -= length * q;
-      left = dot(r, r);
-      p = r + (left / before) * p;
+      residual_square = dot(r, r);
+      p = r + (residual_square / before) * p;
     }
     return z;
   };

@@ -75,7 +75,7 @@ class reshard_graph {
       if (shape_[d] == dynamic) shape_[d] = 1;
     for (const std::size_t extent : shape_) {
       whole_bytes_ *= static_cast<double>(extent);
-      even_ = even_ && extent % m.size() == 0;
+      has_equal_blocks_ = has_equal_blocks_ && extent % m.size() == 0;
     }
     for (std::size_t a = 0; a < most_axes; ++a) start_.of[a] = goal_.of[a] = axis_roles::replicates;
     for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -128,7 +128,7 @@ class reshard_graph {
   }
   /// A lower bound for the remaining seconds, from the bytes that a worker on average still lacks of its target.
   constexpr double least_seconds_left(const axis_roles& s) const {
-    if (!even_) return 0;
+    if (!has_equal_blocks_) return 0;
     double wanted = whole_bytes_, there = whole_bytes_;
     for (std::size_t d = 0; d < shape_.size(); ++d) {
       double role_after = 1, role_before = 1;
@@ -286,7 +286,7 @@ class reshard_graph {
   const mesh_links& over_;
   double whole_bytes_;
   double fastest_ = 0;
-  bool even_ = true;  ///< all blocks of a dimension are equal, whichever axes shard it
+  bool has_equal_blocks_ = true;  ///< all blocks of a dimension are equal, whichever axes shard it
   bool movable_[most_axes] = {};
   axis_roles start_{}, goal_{};
 };
