@@ -1,6 +1,6 @@
-// A model of a cluster: estimates how long an exchange plan takes on many nodes without running it. It simulates the
-// messages of one node at a time, through the cores of its workers and through its NIC, so a million workers need no
-// more memory than one node does.
+// A model of a cluster: estimates how long an exchange plan takes on many nodes without running it. The model simulates
+// the messages of one node at a time, through the cores of its workers and through its NIC, so a million workers need
+// no more memory than one node.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Compares an epoch of the digits network (64-48-10, float32, 1440 rows) with the same network written by hand on MPI
-// and CBLAS. Both alternate in one run; the input features of both layers are partitioned over the workers.
+// and CBLAS. The two programs alternate in one run; the input features of both layers are partitioned over the workers.
 #include "linear_by_hand.hpp"
 #include "machine.hpp"
 

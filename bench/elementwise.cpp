@@ -23,7 +23,7 @@ double once(F& f, int calls) {
   return (bench::seconds() - start) / calls;
 }
 
-/// Times the three variants in turn, so that a disturbance of the machine affects all of them.
+/// Times the three variants in turn, so that a disturbance of the machine affects all three.
 template <class Ours, class Bare, class Hand>
 void compare(const char* name, measurement m, Ours ours, Bare bare, Hand hand) {
   std::vector<double> samples[3];

@@ -1,6 +1,6 @@
-// Compares Fourier transforms of a cube with FFTW's local transforms and repartitions by hand, and with FFTW-MPI. It
-// also compares real with complex numbers, odd or prime extents with a cube, three fields in one exchange with three
-// calls, and the steps of the NAS benchmark FT with the same steps by hand.
+// Compares Fourier transforms of a cube with FFTW's local transforms and repartitions by hand, and with FFTW-MPI. The
+// benchmark also compares real with complex numbers, odd or prime extents with a cube, three fields in one exchange
+// with three calls, and the steps of the NAS benchmark FT with the same steps by hand.
 #ifdef BENCH_FFTW
 #include <fftw3-mpi.h>
 #else

@@ -207,7 +207,7 @@ class rows {
   void note(const std::string& words) const {
     if (prints_ && !json_) std::printf("%s\n", words.c_str());
   }
-  /// The exit status: 1 if a result is wrong or nothing was measured.
+  /// The exit status of the benchmark: 1 if a result is wrong or no row was measured.
   int status(bool right = true) const {
     if (prints_ && count_ == 0) std::fprintf(stderr, "%s: nothing was measured\n", bench_.c_str());
     if (prints_ && !right) std::fprintf(stderr, "%s: a result is wrong\n", bench_.c_str());

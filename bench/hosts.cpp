@@ -42,7 +42,7 @@ double seconds(F f) {
 }
 
 /// The estimate of cluster_model.hpp for a repartition from rows to columns over the link that this job has measured.
-/// Short (eager) messages overlap with the agreement. Longer ones follow it and need a rendezvous.
+/// Short (eager) messages overlap with the agreement. Longer messages follow the agreement and need a rendezvous.
 double modelled(const world& everyone, int hosts, std::size_t rows, std::size_t columns) {
   const std::size_t P = everyone.size(), nodes = static_cast<std::size_t>(hosts);
   const auto& link = detail::own_node::of(everyone.communicator()).link();

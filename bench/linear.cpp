@@ -30,7 +30,7 @@ struct {
 
 #if defined(BENCH_SCALAPACK)
 /// y = x W^T by psgemm. ScaLAPACK reads a row-major matrix as its transpose, so it computes y^T = W x^T on f_in x f_out
-/// workers. Each of them holds one block of each matrix; the batch is partitioned as well.
+/// workers. Each worker holds one block of each matrix; the batch is also partitioned.
 class scalapack {
  public:
   scalapack(int f_out, int f_in, int batch, int features) : batch_(batch), features_(features) {

@@ -9,7 +9,7 @@
 
 namespace bench {
 
-/// y = x W^T + b with W partitioned over f_out x f_in workers: x is on the workers of row 0, y on those of column 0.
+/// Computes y = x W^T + b with W partitioned over f_out x f_in workers: x is on the workers of row 0, y on column 0.
 /// The numbers of features must be divisible by the extents of the grid.
 class linear_by_hand {
  public:

@@ -24,7 +24,7 @@ inline std::size_t volume(const shape& s) {
   return v;
 }
 
-/// One tensor of floats that moves from the balanced blocks of one grid of workers to those of another.
+/// A repartition of one tensor of floats from the balanced blocks of one grid of workers to those of another grid.
 struct problem {
   shape extents, from, to;
   bool transposed = false;  ///< whether dimensions 0 and 1 are swapped; `to` is the grid of the result

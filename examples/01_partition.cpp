@@ -9,9 +9,9 @@ int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   // [partitions]
   world everyone;                                      // world(communicator) uses an existing MPI_Comm
-  auto p_x = everyone.partition<2, 3>();               // on workers 0 to 5, in C order
-  auto p_y = everyone.partition<1, 3>(workers(3, 6));  // on the half-open range of workers 3, 4, 5
-  auto p_z = everyone.partition(extents<dynamic, 2>(2), workers{5, 2, 0, 1});  // on listed workers, in this order
+  auto p_x = everyone.partition<2, 3>();               // workers 0 to 5, in C order
+  auto p_y = everyone.partition<1, 3>(workers(3, 6));  // the half-open range of workers 3, 4, 5
+  auto p_z = everyone.partition(extents<dynamic, 2>(2), workers{5, 2, 0, 1});  // listed workers, in this order
   // [/partitions]
 
   // [derived]

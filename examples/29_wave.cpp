@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   const std::size_t side = argc > 1 ? std::stoul(argv[1]) : 48, steps = 60;
   const double step = 2 * pi / static_cast<double>(side);  // the phase of one cell, for a wave of one period
   const double frequency =
-      2 * std::asin(courant * std::sqrt(3.0) * std::sin(step / 2));  // of the wave in the leapfrog scheme
+      2 * std::asin(courant * std::sqrt(3.0) * std::sin(step / 2));  // the frequency of the wave in the leapfrog scheme
   const auto exact_wave = [&](double time) {                         // the exact solution of the leapfrog scheme
     return [=](std::size_t i, std::size_t j, std::size_t k) {
       const double along = step * static_cast<double>(i);

@@ -10,7 +10,7 @@
 using namespace partita;
 using field = xt::xtensor<double, 3>;
 
-/// A known solution of Poisson's equation, and minus its Laplacian. Both have infinite Fourier series.
+/// A known solution u of Poisson's equation, and f = -Laplacian(u). The Fourier series of u and f are infinite.
 double u_at(double x, double y, double z) { return std::exp(std::sin(x) + std::cos(y)) * std::cos(z); }
 double f_at(double x, double y, double z) {
   const double laplacian_factor = std::cos(x) * std::cos(x) - std::sin(x) + std::sin(y) * std::sin(y) - std::cos(y) - 1;

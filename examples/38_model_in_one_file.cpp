@@ -17,7 +17,7 @@ struct model {
   auto tensors() { return std::tie(w, b); }
 };
 
-/// The scores of the model. The same code computes on arrays, on sharded tensors and in traced programs.
+/// The scores of the model. The function computes on arrays, on sharded tensors and in traced programs.
 const auto forward = [](const auto& x, const auto& w, const auto& b) {
   const auto rows = reshape<square_mesh.layout("data", "")>(x, {8, 12});  // one row for each image
   return clip(add(matmul(rows, w), b), 0, 6);

@@ -6,7 +6,7 @@
 
 using namespace partita;
 
-constexpr std::size_t rows = 9, columns = 7;  // of the grid of nodes; an element is a square between four nodes
+constexpr std::size_t rows = 9, columns = 7;  // the grid of nodes; an element is a square between four nodes
 
 int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);

@@ -417,7 +417,7 @@ inline double seconds(const sequence& all) {
 using namespace simulated;
 
 /// Executes one step of a reshard, using only blocks of the workers that take part. `received` counts the elements that
-/// all workers receive from others.
+/// all workers receive from other workers.
 inline devices executed(const reshard_step& step, const sharding& before, const devices& all, const shape_list& shape,
                         std::size_t& received) {
   using enum reshard_step::what;

@@ -200,7 +200,7 @@ mpi::communicator* everyone = nullptr;
 agreement* case_agreement = nullptr;
 std::ostream* log_stream = nullptr;
 
-// Boost.Test sets its streams to the standard ones while it parses the command line; this runs after that.
+// Boost.Test sets its streams to the standard streams while it parses the command line; this function runs afterwards.
 bool initialise() {
   static std::ostream nowhere(nullptr);
   bt::unit_test_log.set_stream(*log_stream);

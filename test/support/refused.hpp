@@ -7,7 +7,7 @@
 
 namespace test {
 
-/// The message of the `Error` that a call throws; empty if it throws nothing. Other exceptions are passed on.
+/// The message of the `Error` that a call throws; empty if the call does not throw. Other exceptions are passed on.
 template <class Error = partita::error, class Call>
 [[nodiscard]] std::string refused(Call call) {
   try {
