@@ -1,12 +1,12 @@
-// The partition argument of a picture: a partition (anything that has a grid), or a grid. Pictures need no workers and
-// no MPI.
+// The partition argument of a picture: a partition (any type with a grid) or a grid. A picture is drawn without workers
+// and without MPI.
 #pragma once
 
 #include <partita/plan/grid.hpp>
 
 namespace partita::detail {
 
-/// The grid of a partition, or the grid itself.
+/// Returns the grid of a partition; a grid is returned as it is.
 template <class P>
 auto grid_in(const P& p) {
   if constexpr (requires { p.grid(); }) return p.grid();

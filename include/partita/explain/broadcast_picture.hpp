@@ -11,7 +11,7 @@
 
 namespace partita {
 
-/// The broadcast of a binary operation. Requires shapes that broadcast [shape_error].
+/// The broadcast of the two operands of a binary operation. Requires shapes that broadcast to each other [shape_error].
 struct broadcast_picture {
   shape_list lhs;
   shape_list rhs;
@@ -24,22 +24,22 @@ struct broadcast_picture {
 
 namespace detail {
 
-/// An operand in one dimension of the result: its own extent, a 1 that is expanded to `extent`, or none (the operand is
-/// repeated).
+/// How an operand fills one dimension of the result: with its own extent, with a 1 that is expanded to `extent`, or by
+/// repetition of the whole operand.
 struct pictured_cell {
   enum class kind { spans, expanded, repeated } what = kind::spans;
   std::size_t extent = 0;
 };
 
-/// The dimensions that the adjoint of an operand sums over: "adjoint sums 0, 2".
+/// Lists the result dimensions that the adjoint of a broadcast sums over for an operand, as "adjoint sums 0, 2".
 PARTITA_DECL long_text summed(const dimension_map& map, const shape_list& operand, const shape_list& result);
 
 }  // namespace detail
 
-/// Three lines, with one column for each dimension of the result: `*` means repeated, `1 > 3` means expanded.
+/// Writes a broadcast in one column for each dimension of the result: `*` means repeated, `1 > 3` expanded.
 PARTITA_DECL long_text to_text(const broadcast_picture& picture);
 
-/// The same as a drawing: blue cells are the operand's own, dashed cells repeat it, orange cells expand a 1.
+/// Draws a broadcast: blue cells have the operand's extent, dashed cells repeat it, orange cells expand a 1.
 PARTITA_DECL long_text to_svg(const broadcast_picture& picture);
 
 }  // namespace partita

@@ -17,8 +17,8 @@ const graph_reshard* move_of(const completion_of<Graph>& done, std::size_t o, st
   return nullptr;
 }
 
-/// The program from top to bottom: one line for each value, and arcs on the left from values to the operations that
-/// read them.
+/// Draws a program from top to bottom: one line for each value, and arcs on the left from each value to the operations
+/// that read the value.
 template <class Graph>
 class listing {
  public:
@@ -56,7 +56,7 @@ class listing {
     for (std::size_t j = 0; j < n.results; ++j) {
       const value v = g_.of(n, n.operands + j);
       const graph_reshard* move = move_of(done_, o, n.operands + j);
-      if (j > 0 && read_[v.number] == 0 && move == nullptr) continue;  // no operation reads it
+      if (j > 0 && read_[v.number] == 0 && move == nullptr) continue;  // no operation reads the value
       add_value(v, j == 0 ? name_of(n) : name_of(g_, v));
       if (move != nullptr) rows_.add_move(long_text("    then ") << in_a_line(done_.plan(*move)), written(move->to));
     }
@@ -71,8 +71,8 @@ class listing {
 
 }  // namespace detail
 
-/// The program in Graphviz's DOT language. Inputs are ellipses; operations are boxes with the shardings of their
-/// results. An edge with communication is red and is labelled with the reshard steps.
+/// Writes a completed program in Graphviz's DOT language. Inputs are ellipses; operations are boxes with the shardings
+/// of their results. An edge with communication is red and is labelled with the reshard steps.
 template <class Graph>
 long_text to_dot(const completion_of<Graph>& done) {
   const Graph& g = *done.program;
@@ -104,7 +104,7 @@ long_text to_dot(const completion_of<Graph>& done) {
   return all << "}\n";
 }
 
-/// The program as a drawing, from top to bottom. Annotated values are bold. Communication is red and is drawn where the
+/// Draws a completed program from top to bottom. Annotated values are bold. Communication is red and is drawn where the
 /// value is read or computed.
 template <class Graph>
 long_text to_svg(const completion_of<Graph>& done) {

@@ -20,20 +20,20 @@ long_text name_of(const Graph& g, value v) {
   if (o != Graph::none && g.operation(o).results > 1) all << "[" << v.number - g.operation(o).first_result << "]";
   return all;
 }
-/// An operation: its name and its rule.
+/// Writes an operation of a program as its name and its rule.
 template <class Node>
   requires requires(const Node& n) { n.how; }
 long_text name_of(const Node& n) {
   return long_text() << n.name << " " << written(n.how);
 }
 
-/// Decisions against the proposal of a tensor of the operation.
+/// Whether a decision of propagation is against the sharding that a tensor of the operation proposes.
 constexpr bool is_loss(decision::what done) {
   using enum decision::what;
   return done == overruled || done == lost || done == uneven || done == must_be_whole || done == does_not_fit ||
          done == keeps_replicating;
 }
-/// The decisions of operation o against its tensor t. Repeats the propagation of o with the final shardings.
+/// Writes the decisions of operation o against its tensor t. Repeats the propagation of o with the final shardings.
 template <class Graph>
 long_text losses(const completion_of<Graph>& done, std::size_t o, std::size_t t) {
   const Graph& g = *done.program;
@@ -58,7 +58,7 @@ long_text losses(const completion_of<Graph>& done, std::size_t o, std::size_t t)
   }
   return all;
 }
-/// Follows an axis of a dimension back to the annotation that it came from.
+/// Writes why an axis shards a dimension of a value, step by step back to the annotation that the axis came from.
 template <class Graph>
 long_text way_back(const completion_of<Graph>& done, const cut_origin* why, std::size_t axis) {
   const Graph& g = *done.program;
@@ -84,9 +84,9 @@ inline long_text steps_of(const reshard_plan& plan, const char* before) {
 
 }  // namespace detail
 
-/// For each axis that shards the value: where it comes from, back to an annotation. Also the pending reductions, the
-/// proposals that were rejected, and the communication where the value is computed or read. Repeats the propagation of
-/// the operations that use the value, not of the whole program.
+/// Writes, for each axis that shards the value, the way back to an annotation. Then follow the pending reductions, the
+/// rejected proposals, and the communication where the value is computed or read. Repeats the propagation of the
+/// operations that use the value, not of the whole program.
 template <class Graph>
 long_text explain(const completion_of<Graph>& done, value v) {
   const Graph& g = *done.program;
@@ -117,8 +117,8 @@ long_text explain(const completion_of<Graph>& done, value v) {
   return all;
 }
 
-/// All communication, in the order of the program and then of its backward pass: the operation, the value, the reshard
-/// steps, and the bytes that a worker receives.
+/// Writes all communication of a completed program and of its backward pass, in order: the operation, the value, the
+/// reshard steps, and the bytes that a worker receives.
 template <class Graph>
 long_text to_text(const completion_of<Graph>& done) {
   const Graph& g = *done.program;

@@ -23,9 +23,9 @@ struct drawn_part {
   long_text label, short_label;
 };
 
-/// The length of a number of indices in a drawing, along one direction.
+/// The scale of a drawing along one direction: converts a number of indices to a length in pixels.
 struct scale {
-  std::size_t extent;  ///< this many indices take `pixels`
+  std::size_t extent;  ///< the number of indices that `pixels` pixels show
   std::size_t pixels;
 
   drawing::px operator()(std::size_t n) const {
@@ -33,7 +33,7 @@ struct scale {
   }
 };
 
-/// The vertical and horizontal scales: equal, unless one direction would then be too thin to see.
+/// The vertical and horizontal scales of a block: equal, unless one direction would then be too thin to see.
 struct scales {
   scale down, across;
 
@@ -51,7 +51,7 @@ struct scales {
   bool shows_elements() const { return down.extent * 10 <= down.pixels && across.extent * 10 <= across.pixels; }
 };
 
-/// A shape as drawn: rows and columns; leading dimensions are drawn below each other.
+/// The number of columns of a block as drawn. The last dimension runs across; all other dimensions run down.
 template <std::size_t Rank>
 std::size_t columns_of(const std::array<std::size_t, Rank>& shape) {
   if constexpr (Rank == 0) return 1;
@@ -64,8 +64,8 @@ std::size_t rows_of(const std::array<std::size_t, Rank>& shape) {
   return rows;
 }
 
-/// Explains colours and labels of parts below a drawing and, for ranks that need it, which dimensions it shows
-/// downwards and across.
+/// Writes below a drawing what the colours and labels of parts mean and, from rank 3 on, which dimensions run down and
+/// which dimension runs across.
 template <std::size_t Rank>
 void explain_parts(drawing& on) {
   on.words(0, on.height() + 24,
@@ -107,7 +107,7 @@ void draw_block(drawing& on, drawing::px x, drawing::px y, const std::array<std:
     } else if constexpr (Rank == 1) {
       stripe(0, 1, part.at[0], part.shape[0], part, true);
     } else {
-      // the leading rows of a part: one stripe as long as they are adjacent in the drawing
+      // The rows of a part that are adjacent in the drawing (`run` of them) are drawn as one stripe.
       std::size_t run = part.shape[Rank - 2];
       std::size_t d = Rank - 2;
       while (d > 0 && part.shape[d] == block[d]) run *= part.shape[--d];

@@ -1,5 +1,5 @@
-// The linear layer as a drawing: x is broadcast down the columns of the weights, the products are summed along their
-// rows.
+// The linear layer as a drawing: x is broadcast down the columns of the weights, and the products are summed along the
+// rows of the weights.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace partita {
 
-/// The linear layer on p_x, p_y, p_w, which are grids or partitions. Requires what the layer requires
+/// The linear layer on p_x, p_y, p_w, which are grids or partitions. Requires partitions that fit the layer
 /// [partition_error].
 template <class X, class Y, class W>
 struct linear_picture {
@@ -30,7 +30,7 @@ template <class P, class Q, class R>
 linear_picture(const P&, const Q&, const R&)
     -> linear_picture<detail::extents_in<P>, detail::extents_in<Q>, detail::extents_in<R>>;
 
-/// The weights are in the middle, x is above them and y beside them; the bias is on column 0.
+/// Draws the weights in the middle, x above and y beside the weights, and the bias on column 0.
 template <class X, class Y, class W>
 long_text to_svg(const linear_picture<X, Y, W>& picture) {
   using px = drawing::px;

@@ -1,5 +1,5 @@
-// A drawing of values below each other, one row for each, with arcs on the left from values to the operations that read
-// them.
+// A drawing of values below each other, one row for each value, with arcs on the left from a value to the operations
+// that read the value.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 
 namespace partita::detail {
 
-/// Rows from top to bottom: a description, and its layout in a second column. Rows with communication are red.
+/// The rows of a listing: a description, and a layout in a second column. Rows with communication are red.
 class listing_rows {
  public:
   std::size_t rows() const { return rows_; }
   PARTITA_DECL void add(const long_text& what, const long_text& layout, bool bold, const char* ink);
   void add_move(const long_text& what, const long_text& layout) { add(what, layout, false, red_); }
-  /// A row with a dot, where arcs start and end.
+  /// Adds the row of a value, with a dot where arcs start and end. Returns the number of the row.
   PARTITA_DECL std::size_t add_value(const long_text& what, const long_text& layout, bool bold);
   PARTITA_DECL void add_arc(std::size_t from, std::size_t to, bool moves);
   PARTITA_DECL long_text svg();

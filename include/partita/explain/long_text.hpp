@@ -36,10 +36,10 @@ class long_text {
 
   /// The number of visible characters: continuation bytes of UTF-8 are not counted.
   PARTITA_DECL std::size_t columns() const;
-  /// Appends blanks up to this number of columns.
+  /// Appends blanks until the text has `columns_wanted` columns.
   PARTITA_DECL long_text& pad(std::size_t columns_wanted);
 
-  /// Converts to a std::string, or to any type that is constructible from a pointer and a length.
+  /// Converts the text to a std::string, or to any type that is constructible from a pointer and a length.
   template <class String>
     requires(std::is_constructible_v<String, const char*, std::size_t>)
   operator String() const {  // NOLINT: a long text is a string
@@ -63,7 +63,7 @@ Stream& operator<<(Stream& stream, const Text& written) {
 }
 
 namespace detail {
-/// The text of anything that can be written to a text.
+/// Converts anything that can be written to a long_text to a long_text.
 template <class Thing>
 long_text written(const Thing& thing) {
   text all;

@@ -7,8 +7,8 @@
 
 namespace partita {
 
-/// A row for each group of workers, time from left to right: a box for each pass of each stage, with the number of its
-/// micro-batch. The legend, the axis of time and the idle share are part of the drawing.
+/// Draws a run of a pipeline: a row for each group of workers, time from left to right, and a box with the number of
+/// the micro-batch for each pass of each stage. The legend, the time axis and the idle share are part of the drawing.
 PARTITA_DECL long_text to_svg(const pipeline_run& run);
 
 }  // namespace partita

@@ -1,5 +1,5 @@
-// The plan of one worker as a drawing: the boxes that it sends and receives, or the tree that its block is communicated
-// along.
+// The plan of one worker as a drawing: the boxes that the worker sends and receives, or the tree of workers that passes
+// on its block.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace partita {
 
 namespace detail {
 
-/// The parts of the block that a worker sends, and of the block that it receives.
+/// The parts of its source block that a worker sends to other workers or keeps, for a drawing.
 template <std::size_t Rank>
 std::vector<drawn_part<Rank>> given_parts(const repartition_plan<Rank>& plan) {
   std::vector<drawn_part<Rank>> parts;
@@ -41,7 +41,7 @@ std::vector<drawn_part<Rank>> taken_parts(const repartition_plan<Rank>& plan) {
 
 }  // namespace detail
 
-/// The part of one worker in a repartition: its source block, its destination block, and the plan as text below them.
+/// Draws one worker's part in a repartition: its source block, its destination block, and its plan as text.
 template <std::size_t Rank>
 long_text to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) {
   drawing on;
@@ -67,8 +67,8 @@ long_text to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes =
   return on.svg();
 }
 
-/// The part of one worker in a broadcast or a sum: the tree of each of its groups, and the plan as text below. Of a
-/// large group only the first members are drawn.
+/// Draws one worker's part in a broadcast or a sum: the tree of each group of the worker, and the plan as text below
+/// the trees. Of a large group only the first members are drawn.
 PARTITA_DECL long_text to_svg(const group_plan& plan);
 
 }  // namespace partita

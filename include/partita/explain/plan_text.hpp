@@ -1,4 +1,4 @@
-// Plans as text: what this worker sends to each worker, what it receives, and what stays.
+// Plans as text: what a worker sends to each worker, what the worker receives, and what stays.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace partita {
 
 namespace detail {
 
-/// Written as 2 x 3; the shape of a scalar is "scalar".
+/// Writes a shape as 2 x 3; the shape of a scalar is written as "scalar".
 template <class Shape>
 long_text in_words(const Shape& shape, const char* times = " x ") {
   long_text words(shape.size() == 0 ? "scalar" : "");
@@ -27,10 +27,10 @@ long_text in_words(const Shape& shape, const char* times = " x ") {
   return words;
 }
 
-/// Written as "1 message", "2 messages".
+/// Writes a number with its noun: "1 message", "2 messages".
 PARTITA_DECL long_text counted(std::size_t n, const char* what);
 
-/// Written as "6 elements", with their bytes if the size of an element is known.
+/// Writes a number of elements as "6 elements", with their bytes if the size of an element is known.
 PARTITA_DECL long_text amount(std::size_t elements, std::size_t element_bytes);
 
 /// The number of elements of a part that are contiguous in a dense block.
@@ -44,12 +44,12 @@ std::size_t run_length(const Shape& part, const Shape& block) {
   return run;
 }
 
-/// Written as "worker 3", "workers 1, 4, 7", "workers 0 to 99"; only the start of long lists.
+/// Writes worker ids as "worker 3", "workers 1, 4, 7" or "workers 0 to 99"; of a long list only the start is written.
 PARTITA_DECL long_text list_of_workers(const std::size_t* ids, std::size_t n);
 
 }  // namespace detail
 
-/// The plan as text, one line for each box; with bytes if the size of an element is given.
+/// Writes the repartition plan of one worker, one line for each box; with bytes if the size of an element is given.
 template <std::size_t Rank>
 long_text to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) {
   long_text all;
@@ -105,31 +105,31 @@ long_text to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes 
              << detail::amount(plan.elements_kept(), element_bytes) << " here\n";
 }
 
-/// The messages that leave or enter a node, one line for each.
+/// Writes the messages that leave or enter a node, one line for each message.
 PARTITA_DECL long_text to_text(const node_messages& all, std::size_t element_bytes = 0);
 
-/// The part of one worker in a broadcast or a sum: the source and the destination of each block, and the messages along
-/// the tree.
+/// Writes one worker's part in a broadcast or a sum: the source and the destination of each block, and the messages
+/// along the tree.
 PARTITA_DECL long_text to_text(const group_plan& plan);
 
-/// The weights of a worker, and its part in the broadcast of x and in the sum of the products.
+/// Writes the weights of a worker, and the worker's part in the broadcast of x and in the sum of the products.
 PARTITA_DECL long_text to_text(const linear_plan& plan);
 
-/// The operations, communication and memory of one worker.
+/// Writes the floating-point operations, the communication and the memory of one worker in a linear layer.
 PARTITA_DECL long_text to_text(const linear_cost& cost);
 
-/// The chosen algorithm, its partitions and its cost.
+/// Writes the algorithm that was chosen for a linear layer, its partitions and its cost.
 PARTITA_DECL long_text to_text(const linear_choice& choice);
 
-/// The plan in three lines: the requirements of each operand, and the partition of the result.
+/// Writes the plan of an element-wise operation: what each operand requires, and the partition of the result.
 PARTITA_DECL long_text to_text(const elementwise_plan& plan);
 
-/// The communication of all workers together, and how balanced it is.
+/// Writes the communication of all workers together in one movement, and how balanced the communication is.
 PARTITA_DECL long_text to_text(const movement_cost& cost, std::size_t element_bytes = 0);
 
 namespace detail {
 
-/// The types whose stream output is their to_text.
+/// The types whose stream output is the result of `to_text`.
 template <class T>
 concept streams_its_text =
     std::is_same_v<T, group_plan> || std::is_same_v<T, linear_plan> || std::is_same_v<T, linear_cost> ||
@@ -137,7 +137,7 @@ concept streams_its_text =
 
 }  // namespace detail
 
-/// Supports `std::cout << plan` and `std::cout << cost`.
+/// Writes a plan or a cost to a stream: `std::cout << plan`, `std::cout << cost`.
 template <class Stream, detail::streams_its_text Told>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const Told& one) {

@@ -1,4 +1,4 @@
-// One sharded operation as a drawing: its operands, its results, and the communication before and after it.
+// One sharded operation as a drawing: its operands, its results, and the communication before and after the operation.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 namespace partita {
 namespace detail {
 
-/// The steps of a reshard in one line: reduce_scatter model, all_gather data.
+/// Writes the steps of a reshard in one line: reduce_scatter model, all_gather data.
 PARTITA_DECL long_text in_a_line(const reshard_plan& plan);
 
 }  // namespace detail
 
-/// A tensor of an operation that is resharded: an operand before the operation, a result after it.
+/// The reshard of one tensor of an operation: of an operand before the operation, or of a result after it.
 struct tensor_move {
-  std::size_t tensor = 0;  ///< operands first, then results
+  std::size_t tensor = 0;  ///< the number of the tensor: operands first, then results
   sharding from{}, to{};
   reshard_plan plan{};
 };
@@ -36,7 +36,7 @@ struct propagation_picture {
   PARTITA_DECL propagation_picture(const rule& r, const std::vector<spec>& given, const std::vector<spec>& results,
                                    const propagation& p, const mesh_links& over = {});
   bool is_before(const tensor_move& move) const { return move.tensor < operands.size(); }
-  /// "operand 0" or "result 0".
+  /// The name of a tensor of the operation: "operand 0" or "result 0".
   PARTITA_DECL long_text name(std::size_t tensor) const;
 
  private:
@@ -44,12 +44,12 @@ struct propagation_picture {
                         const mesh_links& over);
 };
 
-/// The steps of every reshard, one line for each step, below a line that names the tensor. The bytes of the steps are
-/// added where they differ from the estimate that propagation used.
+/// Writes the reshards of an operation: for each tensor a line with its name, and below it one line for each step.
+/// Bytes of a step are written where they differ from the estimate that propagation used.
 PARTITA_DECL long_text to_text(const propagation_picture& picture);
 
-/// From top to bottom: the mesh, the operands, the communication before (red), the operation with its results, the
-/// communication after (red).
+/// Draws from top to bottom the mesh, the operands, the communication before the operation (red), the operation with
+/// its results, and the communication after the operation (red).
 PARTITA_DECL long_text to_svg(const propagation_picture& picture);
 
 }  // namespace partita

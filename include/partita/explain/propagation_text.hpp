@@ -29,12 +29,12 @@ class decision_writer {
 
 }  // namespace detail
 
-/// The layout that every operand must have and that every result will have, and the reshards for this: one line for
-/// each.
+/// Writes one line for the layout of each operand and of each result that propagation inferred, and one line for each
+/// reshard.
 PARTITA_DECL long_text to_text(const propagation& p);
-/// The same with the reasons: every decision in order. Factors are named by their letters.
+/// Writes the layouts, the reshards, and all decisions of a propagation in order. Factors are named by their letters.
 PARTITA_DECL long_text explain(const propagation& p);
-/// The same below a line with the mesh and the rule.
+/// Writes the mesh and the rule in one line, then the layouts, the reshards and the decisions of a propagation.
 PARTITA_DECL long_text explain(const propagation& p, const rule& of);
 
 /// Writes a propagation to a stream (any stream with `write`).

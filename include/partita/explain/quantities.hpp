@@ -7,7 +7,7 @@
 
 namespace partita::detail {
 
-/// Three significant digits of a number below 1000: 1.93, 25.7, 320.
+/// Writes a number below 1000 with three significant digits: 1.93, 25.7, 320.
 PARTITA_DECL long_text three_figures(double number);
 
 PARTITA_DECL long_text in_seconds(double seconds);

@@ -8,7 +8,7 @@
 namespace partita {
 namespace detail {
 
-/// Two partitions that the rule rejects, in the order of the call.
+/// A broadcast or sum-reduce that the rule rejects: its two partitions, in the order of the call.
 template <class Src, class Dst, bool Sums>
 struct refused_picture {
   grid<Src> p_x;
@@ -61,7 +61,7 @@ template <class P, class Q, class... Policies>
 refused_sum_reduce_picture(const P&, const Q&, Policies...)
     -> refused_sum_reduce_picture<detail::extents_in<P>, detail::extents_in<Q>>;
 
-/// Both partitions side by side with a crossed arrow between them; below, the rule for every dimension.
+/// Draws both partitions side by side with a crossed arrow between them, and below them the rule for every dimension.
 template <class Src, class Dst, bool Sums>
 long_text to_svg(const detail::refused_picture<Src, Dst, Sums>& picture) {
   using px = drawing::px;
@@ -98,7 +98,7 @@ long_text to_svg(const detail::refused_picture<Src, Dst, Sums>& picture) {
                                 << (Sums ? "broadcast" : "sum_reduce"),
              broken);
   } else {
-    // the extent of dimension d, counted in the larger rank; a missing leading dimension is 1
+    // The extent of dimension d of the larger rank; a leading dimension that a partition lacks has extent 1.
     const auto extent = [](const auto& shape, std::size_t d, bool transposed) -> std::size_t {
       const std::size_t rank = shape.size(), missing = large_rank - rank;
       if (d < missing) return 1;

@@ -11,7 +11,7 @@ namespace partita {
 
 namespace detail {
 
-/// Written as "x, 6 × 8, on 2 × 2".
+/// Writes the title of a drawn tensor: "x, 6 × 8, on 2 × 2".
 template <std::size_t Rank>
 long_text title(const char* name, const std::array<std::size_t, Rank>& extents,
                 const std::array<std::size_t, Rank>& partition) {
@@ -54,7 +54,7 @@ struct tiling {
 
 /// The blocks that every worker sends and receives when a tensor is redistributed from one partition to another. `P`
 /// and `Q` are grids or partitions.
-/// Requires: partitions of the tensor's rank.
+/// Requires: partitions p_x and p_y of the tensor's rank.
 template <class Src, class Dst, std::size_t Rank = Src::rank()>
 struct repartition_picture {
   grid<Src> p_x;
@@ -65,7 +65,7 @@ struct repartition_picture {
   template <class P, class Q>
   repartition_picture(const P& x, const Q& y, const decomposition<Rank>& x_cuts, const decomposition<Rank>& y_cuts)
       : p_x(detail::grid_in(x)), p_y(detail::grid_in(y)), from(x_cuts), to(y_cuts) {}
-  /// Both distributions are balanced.
+  /// Makes the picture for balanced distributions on both partitions.
   template <class P, class Q, std::size_t... E>
   repartition_picture(const P& x, const Q& y, const extents<E...>& global)
       : repartition_picture(x, y, decomposition<Rank>::balanced(global.array(), detail::grid_in(x).shape()),
@@ -78,7 +78,7 @@ template <class P, class Q, class... Cuts>
 repartition_picture(const P&, const Q&, const Cuts&...)
     -> repartition_picture<detail::extents_in<P>, detail::extents_in<Q>, detail::extents_in<P>::rank()>;
 
-/// Both partitions side by side; below them, as text, the plan of one worker.
+/// Draws both partitions side by side and, as text below them, the plan of one worker.
 template <class Src, class Dst, std::size_t Rank>
 long_text to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t worker,
                  std::size_t element_bytes = 0) {

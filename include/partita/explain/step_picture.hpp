@@ -1,5 +1,5 @@
-// The estimated timeline of a step as a drawing: a bar for each event, which starts where the last one ended, above an
-// axis of time.
+// The estimated timeline of a step as a drawing: a bar for each event, which starts where the previous event ended,
+// above a time axis.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace partita {
 
-/// Events from top to bottom, time from left to right. Computation is green, communication red, updates blue; on the
-/// right is the memory of a worker at that time. The legend and the axis of time are part of the drawing.
+/// Draws events from top to bottom and time from left to right. Computation is green, communication red, updates blue;
+/// on the right is a worker's memory at the time of the event. The legend and the time axis are part of the drawing.
 template <class Graph>
 long_text to_svg(const step_plan_of<Graph>& plan) {
   detail::timeline on{long_text("a step takes ") << detail::said_cost(plan.cost), "time, bytes"};

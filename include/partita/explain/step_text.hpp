@@ -19,7 +19,7 @@ inline long_text said_cost(const step_cost& cost) {
       << in_bytes(cost.peak) << " held";
   return all;
 }
-/// An event: the operation, or the steps of a reshard and the value.
+/// Writes an event of a step: the operation, or the steps of a reshard and the value that is resharded.
 template <class Graph>
 long_text said_event(const step_plan_of<Graph>& plan, const step_event& one) {
   const Graph& g = *plan.done->program;
@@ -34,7 +34,7 @@ long_text said_event(const step_plan_of<Graph>& plan, const step_event& one) {
                << name_of(g.operation(one.operation));
   return all << (one.backward ? "gradient of " : "") << name_of(g.operation(one.operation));
 }
-/// A line of a program: g.constrain(value{2}, m.layout("", "model"));  // w1
+/// Writes an annotation as a line of C++: g.constrain(value{2}, m.layout("", "model"));  // w1
 template <class Graph>
 long_text pasted(const Graph& g, const found_annotation& one) {
   long_text all;
@@ -47,7 +47,7 @@ long_text pasted(const Graph& g, const found_annotation& one) {
   }
   return all << "));  // " << name_of(g, one.of) << " " << written(g[one.of].shape) << "\n";
 }
-/// The inputs for which two candidates have different layouts.
+/// Lists the inputs of the program for which the best candidate of a search and another one have different layouts.
 template <class Graph>
 long_text differences(const search_answer_of<Graph>& found, const search_candidate& other) {
   const Graph &g = *found.program, of_best = found.annotated(), of_other = found.annotated(other);
@@ -76,8 +76,8 @@ long_text what_binds(const search_answer_of<Graph>& found) {
 
 }  // namespace detail
 
-/// All events of a step, in order: their time, the bytes that a worker receives, and the memory that it uses at that
-/// time.
+/// Writes all events of a step in order: the time of each event, the bytes that a worker receives, and the worker's
+/// memory at that time.
 template <class Graph>
 long_text to_text(const step_plan_of<Graph>& plan) {
   long_text all;
@@ -99,8 +99,8 @@ long_text to_text(const step_plan_of<Graph>& plan) {
   return all << "a step takes " << detail::said_cost(plan.cost) << "\n";
 }
 
-/// The annotations that a search found, ready to be pasted into a program; their cost; the cost of the second-best
-/// candidate and how it differs; and the constraint that limits the result.
+/// Writes the annotations that a search found, ready to be pasted into a program; their cost; the cost of the
+/// second-best candidate and how that candidate differs; and the constraint that limits the result.
 template <class Graph>
 long_text explain(const search_answer_of<Graph>& found) {
   const Graph& g = *found.program;

@@ -1,12 +1,12 @@
-// A sum-reduce as a drawing: two partitions, where each worker has the colour of the sum that its block is added to.
+// A sum-reduce as a drawing: two partitions, where each worker has the colour of the sum to which its block is added.
 #pragma once
 
 #include <partita/explain/worker_broadcast_picture.hpp>
 
 namespace partita {
 
-/// A call sum_reduce(p_x, p_y, policies...) and its adjoint. The arguments are grids or partitions. Requires what the
-/// kernel requires [partition_error].
+/// A call sum_reduce(p_x, p_y, policies...) and its adjoint. The arguments are grids or partitions. Requires a call
+/// that the kernel sum_reduce accepts [partition_error].
 template <class Src, class Dst>
 struct sum_reduce_picture {
   grid<Src> p_x;
@@ -35,8 +35,8 @@ struct sum_reduce_picture {
 template <class P, class Q, class... Policies>
 sum_reduce_picture(const P&, const Q&, Policies...) -> sum_reduce_picture<detail::extents_in<P>, detail::extents_in<Q>>;
 
-/// Both partitions side by side, with arrows for the forward and the adjoint communication between them; below, both
-/// for every block of the result.
+/// Draws both partitions side by side, with arrows for the forward and the adjoint communication between them; below,
+/// one line for the forward and one for the adjoint communication of every block of the result.
 template <class Src, class Dst>
 long_text to_svg(const sum_reduce_picture<Src, Dst>& picture) {
   return detail::draw_pairs(picture.p_y, picture.p_x, picture.pairing(), picture.to_transposed, picture.from_transposed,

@@ -1,4 +1,4 @@
-// An SVG drawing of rectangles, text and arrows, whose view box grows with its contents.
+// An SVG drawing of rectangles, text and arrows. The view box grows with the contents of the drawing.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace partita {
 
-/// A fill colour and a matching ink: one pair for each worker, cyclically.
+/// A fill colour and a matching colour for lines and text. `colour_of` gives one such pair for each worker, cyclically.
 struct colour {
   const char* fill;
   const char* ink;
@@ -18,7 +18,7 @@ inline constexpr colour dark{"none", "#2b3440"};
 inline constexpr colour pale{"#f4f6f8", "#717c88"};
 }  // namespace detail
 
-/// The colour of a worker, or of its block.
+/// The colour of a worker and of its block.
 constexpr colour colour_of(std::size_t worker) {
   constexpr colour palette[] = {{"#cfe3f7", "#1f4e79"}, {"#fbdcc0", "#a04d00"}, {"#d3ebcf", "#2c6b2f"},
                                 {"#e2d6f0", "#5b3a8c"}, {"#f8d0d2", "#9b2226"}, {"#c9ebe7", "#12655d"},
@@ -27,7 +27,7 @@ constexpr colour colour_of(std::size_t worker) {
   return palette[worker % (sizeof palette / sizeof *palette)];
 }
 
-/// A drawing, empty at first.
+/// An SVG drawing, which is empty at first.
 class drawing {
  public:
   using px = long;  ///< a length or a position, in pixels; never negative
@@ -37,7 +37,7 @@ class drawing {
     anchor at = anchor::start;
     const char* ink = detail::dark.ink;
     bool bold = false;
-    bool code = false;  ///< in a monospaced font
+    bool code = false;  ///< whether the font is monospaced
   };
 
   PARTITA_DECL void rectangle(px x, px y, px width, px height, const colour& c, px line = 1, bool dashed = false,
@@ -45,19 +45,19 @@ class drawing {
 
   PARTITA_DECL void line(px x1, px y1, px x2, px y2, const char* ink, px width = 1);
 
-  /// A Bézier curve from (x, y1) to (end_x, y2) whose control points are at x = bend.
+  /// Draws a Bézier curve from (x, y1) to (end_x, y2) whose control points are at x = bend.
   PARTITA_DECL void curve(px x, px y1, px bend, px end_x, px y2, const char* ink);
 
-  /// A straight arrow, horizontal or vertical.
+  /// Draws a straight arrow, which is horizontal or vertical.
   PARTITA_DECL void arrow(px x1, px y1, px x2, px y2, const char* ink);
 
-  /// One line of text with the baseline y.
+  /// Draws one line of text with the baseline y.
   PARTITA_DECL void words(px x, px y, const long_text& what, const style& how);
 
-  /// Lines of code below each other, with the first baseline at y; returns the baseline of the next line.
+  /// Draws lines of code, with the first baseline at y. Returns the baseline of the line after the last.
   PARTITA_DECL px lines(px x, px y, const long_text& what, style how);
 
-  /// The approximate width of a text: letters and fonts differ.
+  /// The approximate width of a text in pixels: the true width depends on letters and fonts.
   static px width_of(const long_text& what, const style& how) {
     return static_cast<px>(what.columns()) * how.size * (how.code ? 61 : how.bold ? 66 : 58) / 100;
   }

@@ -1,4 +1,4 @@
-// A drawing of what happens when: a bar for each event, above an axis of time.
+// A drawing of events over time: a bar for each event, above a time axis.
 #pragma once
 
 #include <cstddef>
@@ -9,32 +9,32 @@
 
 namespace partita::detail {
 
-/// Adds an entry of a legend at x. Returns where the next one begins.
+/// Adds an entry to the legend of a drawing at x. Returns the x where the next entry begins.
 PARTITA_DECL drawing::px add_key(drawing& on, drawing::px x, std::size_t colour, const char* name);
-/// Adds an axis of time at the height y, with so many seconds between its ends.
+/// Adds a time axis at the height y; `seconds` seconds pass between its ends.
 PARTITA_DECL void add_time_axis(drawing& on, drawing::px from, drawing::px to, drawing::px y, double seconds);
 
-/// One line of the drawing.
+/// One event of a timeline, and its bar.
 struct timeline_bar {
-  long_text event{};           ///< to the left of the bar
-  long_text beside{};          ///< to the right of it
-  double from = 0, until = 0;  ///< seconds
-  std::size_t colour = 0;      ///< of the bar, see colour_of
-  std::size_t held = 0;        ///< bytes
-  bool backward = false;       ///< of the backward pass: a line separates the passes
+  long_text event{};           ///< the text to the left of the bar
+  long_text beside{};          ///< the text to the right of the bar
+  double from = 0, until = 0;  ///< the start and the end of the event, in seconds
+  std::size_t colour = 0;      ///< the number of the colour of the bar (colour_of)
+  std::size_t held = 0;        ///< the worker's memory during the event, in bytes
+  bool backward = false;       ///< whether the event is in the backward pass, which a line separates
 };
 
-/// The drawing: events from top to bottom, time from left to right; on the right is the memory of a worker.
+/// A timeline: events from top to bottom, time from left to right; on the right is the memory of a worker.
 struct timeline {
   long_text title{};
-  const char* beside = "";  ///< the title of what stands to the right of the bars
+  const char* beside = "";  ///< the title of the texts to the right of the bars
   drawing on{};
   drawing::px at_key = 0;
   std::vector<timeline_bar> bars{};
 
-  /// The next entry of the legend.
+  /// Adds an entry to the legend.
   void key(std::size_t colour, const char* name) { at_key = add_key(on, at_key, colour, name); }
-  /// Adds the bars and the axis of time.
+  /// Adds the bars and the time axis, and returns the drawing as SVG.
   PARTITA_DECL long_text svg();
 };
 

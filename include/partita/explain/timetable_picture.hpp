@@ -7,10 +7,10 @@
 
 namespace partita {
 
-/// What is computed and moved, in the order in which it begins: when, how long, the bytes that this worker receives,
-/// and the memory for intermediate values at that time; then the time of a step beside the least that is possible.
+/// Writes the entries of a timetable in order: start, duration, the bytes that this worker receives, and the memory for
+/// intermediate values; then the time of a step and its lower bound.
 PARTITA_DECL long_text to_text(const timetable& times);
-/// The same as bars above an axis of time: computations are green, movements red.
+/// Draws the timetable of a bound program as bars above a time axis: computations are green, movements red.
 PARTITA_DECL long_text to_svg(const timetable& times);
 
 }  // namespace partita

@@ -14,7 +14,7 @@ namespace partita {
 
 namespace detail {
 
-/// The symbol of a block: x₁₂.
+/// Writes the symbol of a block, such as x₁₂.
 PARTITA_DECL long_text symbol(const char* letter, std::size_t number);
 
 /// The workers of a partition as tiles; leading dimensions are drawn below each other, with a gap between them.
@@ -40,13 +40,13 @@ struct tiles {
   drawing::px height() const { return y(volume_of(shape) - 1) + high; }
 };
 
-/// Draws one worker with its block.
+/// Draws one worker with the symbol of its block.
 PARTITA_DECL void draw_tile(drawing& on, drawing::px x, drawing::px y, std::size_t worker, const long_text& held,
                             const colour& painted);
 
-/// A smaller and a larger partition whose blocks are paired, and the communication between them from left to right: the
-/// larger one is on the right for a broadcast and on the left for a sum. Below, the forward and the adjoint
-/// communication of every block.
+/// Draws a smaller and a larger partition whose blocks are paired, and the communication between them from left to
+/// right: the larger partition is on the right for a broadcast and on the left for a sum. Below, the forward and the
+/// adjoint communication of every block is written.
 template <class Small, class Large, class Pairing>
 long_text draw_pairs(const grid<Small>& small, const grid<Large>& large, const Pairing& pairing, bool small_transposed,
                      bool large_transposed, bool sums) {
@@ -84,7 +84,7 @@ long_text draw_pairs(const grid<Small>& small, const grid<Large>& large, const P
   if (sums) few_at(right);
   else many_at(right);
 
-  // one line for each block: the forward communication on the left, the adjoint beside the longest of these lines
+  // Each block has one line: its forward communication on the left, its adjoint communication on the right.
   px y = on.height() + 30, adjoint_at = right;
   const std::size_t most = 12, fan = pairing.fan();
   std::vector<long_text> forward, backward;
@@ -115,8 +115,8 @@ long_text draw_pairs(const grid<Small>& small, const grid<Large>& large, const P
 
 }  // namespace detail
 
-/// A call broadcast(p_x, p_y, policies...) and its adjoint. The arguments are grids or partitions. Requires what the
-/// kernel requires [partition_error].
+/// A call broadcast(p_x, p_y, policies...) and its adjoint. The arguments are grids or partitions. Requires a call that
+/// the kernel broadcast accepts [partition_error].
 template <class Src, class Dst>
 struct worker_broadcast_picture {
   grid<Src> p_x;
@@ -147,8 +147,8 @@ template <class P, class Q, class... Policies>
 worker_broadcast_picture(const P&, const Q&, Policies...)
     -> worker_broadcast_picture<detail::extents_in<P>, detail::extents_in<Q>>;
 
-/// Both partitions side by side, with arrows for the forward and the adjoint communication between them; below, both
-/// for every block.
+/// Draws both partitions side by side, with arrows for the forward and the adjoint communication between them; below,
+/// one line for the forward and one for the adjoint communication of every block.
 template <class Src, class Dst>
 long_text to_svg(const worker_broadcast_picture<Src, Dst>& picture) {
   return detail::draw_pairs(picture.p_x, picture.p_y, picture.pairing(), picture.from_transposed, picture.to_transposed,

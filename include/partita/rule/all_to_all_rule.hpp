@@ -7,8 +7,8 @@
 
 namespace partita {
 
-/// The error message unless exactly one dimension loses its split and exactly one other gains it between partitions of
-/// these extents; empty if so. Equal extents are valid: they are the case of one worker.
+/// Returns an empty message if exactly one dimension loses its split and exactly one other dimension gains a split
+/// between partitions of these extents, or if the extents are equal (one worker); otherwise the error message.
 template <std::size_t Rank>
 constexpr text all_to_all_error(const std::array<std::size_t, Rank>& from, const std::array<std::size_t, Rank>& to) {
   std::size_t loses = Rank, gains = Rank, others = 0;

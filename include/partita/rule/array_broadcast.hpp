@@ -1,9 +1,9 @@
-// Array broadcasting of two operands by XLA's rules: whether it is legal, the shape of the result, and the dimensions
-// of the result that each operand is mapped to.
+// Array broadcasting of two operands by XLA's rules: whether a broadcast is legal, the shape of its result, and the
+// result dimensions to which each operand is mapped.
 //
-// First, the operand of lower rank is mapped to the other one by explicit, strictly increasing broadcast_dimensions (a
-// scalar needs none). Then, in each dimension, an extent of 1 on either side is expanded to the extent of the other
-// side. Nothing else is inferred: ranks are never promoted silently. (OpenXLA, "Broadcasting semantics".)
+// First, the operand of lower rank is mapped to the operand of higher rank by explicit, strictly increasing
+// broadcast_dimensions (a scalar needs none). Then, in each dimension, an extent of 1 on either side is expanded to the
+// extent of the other side. XLA never promotes ranks implicitly. (OpenXLA, "Broadcasting semantics".)
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace partita {
 
-/// The result dimensions that the dimensions of an operand are mapped to, as a run-time list: {0, 2}.
+/// The result dimensions to which the dimensions of an operand are mapped, as a run-time list: {0, 2}.
 using broadcast_dimensions_list = short_list<std::ptrdiff_t>;
 
 /// The errors of a broadcast, with the names used in the conformance records.
 enum class broadcast_fault {
   none,
-  // two operands
+  // Errors of a binary operation on two operands.
   same_rank_dims_not_identity,
   rank_mismatch_without_dims,
   dims_size_mismatch,
@@ -28,18 +28,18 @@ enum class broadcast_fault {
   indim_size_mismatch,
   dims_not_strictly_increasing,
   incompatible_shapes,
-  // broadcast_in_dim
+  // Errors of broadcast_in_dim.
   operand_rank_exceeds_output_rank,
   dim_out_of_range,
   operand_size_mismatch,
   dims_not_unique,
   negative_output_size,
-  // the NumPy layer
+  // Errors of NumPy's rule.
   no_operands,
   mixed_bounded_and_static,
 };
 
-/// The name of a fault, as text.
+/// Returns the name of a broadcast error as text.
 constexpr const char* name_of(broadcast_fault fault) {
   constexpr const char* names[] = {"none",
                                    "same_rank_dims_not_identity",
@@ -60,7 +60,7 @@ constexpr const char* name_of(broadcast_fault fault) {
   return names[static_cast<std::size_t>(fault)];
 }
 
-/// The result of checking a broadcast: the first fault in XLA's order, and its position.
+/// The result of checking a broadcast: the first error in XLA's order, and its position.
 struct broadcast_verdict {
   broadcast_fault fault = broadcast_fault::none;
   std::size_t at = 0;  ///< the wrong entry of broadcast_dimensions, or the wrong dimension
@@ -71,7 +71,7 @@ struct broadcast_verdict {
 
 namespace detail {
 
-/// Whether the list is 0, 1, …, rank - 1.
+/// Whether `dims` is 0, 1, …, rank - 1.
 constexpr bool is_identity(const broadcast_dimensions_list& dims, std::size_t rank) {
   if (dims.size() != rank) return false;
   for (std::size_t i = 0; i < rank; ++i)
@@ -124,7 +124,7 @@ constexpr dimension_map map_of_operand(std::size_t rank, std::size_t result_rank
                              : dimension_map(short_list<std::size_t>(dims), result_rank);
 }
 
-/// The result and both maps. Requires a legal broadcast.
+/// Computes the shape of the result and the dimension maps of both operands. Requires a legal broadcast.
 template <class Extent>
 constexpr basic_resolved_broadcast<Extent> resolve_array_broadcast(const short_list<Extent>& lhs,
                                                                    const short_list<Extent>& rhs,
@@ -137,7 +137,7 @@ constexpr basic_resolved_broadcast<Extent> resolve_array_broadcast(const short_l
   return all;
 }
 
-/// The shape of the result. Requires a legal broadcast.
+/// Computes the shape of the result of a broadcast. Requires a legal broadcast.
 template <class Extent>
 constexpr short_list<Extent> broadcast_shape(const short_list<Extent>& lhs, const short_list<Extent>& rhs,
                                              const broadcast_dimensions_list& dims = {}) {

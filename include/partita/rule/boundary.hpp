@@ -1,5 +1,5 @@
-// Boundary conditions of a tensor and halo widths: the values of ghost cells beyond the borders, and the number of
-// ghost cells.
+// Boundary conditions of a tensor, which give the values of ghost cells beyond its borders, and halo widths, which give
+// the number of ghost cells.
 #pragma once
 
 #include <array>
@@ -11,19 +11,19 @@ namespace partita {
 
 /// The value of a ghost cell beyond the border of the global tensor, along one dimension of extent n.
 enum class boundary {
-  none,       ///< there are no ghost cells beyond the border
-  zero,       ///< 0
-  constant,   ///< the given value
-  periodic,   ///< the cell at g mod n, even if the halo is wider than the tensor
-  reflect,    ///< the cell at -g or 2 (n - 1) - g; the border itself is not repeated, so the width is at most n - 1
-  replicate,  ///< the border cell
-  function    ///< the value of a function of the global index, which is negative or at least n
+  none,       ///< the block has no ghost cells beyond the border
+  zero,       ///< ghost cells are 0
+  constant,   ///< ghost cells have the given value
+  periodic,   ///< a ghost cell at g is a copy of the cell at g mod n, even if the halo is wider than the tensor
+  reflect,    ///< a ghost cell at g is a copy of the cell at -g or 2 (n - 1) - g; width at most n - 1
+  replicate,  ///< ghost cells are copies of the border cell
+  function    ///< a ghost cell has the value of a function of the global index, which is negative or at least n
 };
 
-/// The cells around a block that are exchanged.
+/// The neighbouring cells of a block that a halo exchange copies.
 enum class halo_shape {
-  box,  ///< all of them, including corners
-  star  ///< no corners, as a stencil along the axes reads them: 2 d messages instead of 3^d - 1
+  box,  ///< all neighbouring cells, including corners
+  star  ///< no corners, for stencils along the axes: 2 d messages instead of 3^d - 1
 };
 
 /// The number of ghost cells before the first and after the last index of a block, along each dimension: `{.before =
@@ -39,9 +39,9 @@ struct halo_widths {
   friend constexpr bool operator==(const halo_widths&, const halo_widths&) = default;
 };
 
-/// The boundary condition of each side, and the value for boundary::constant. Give one condition for all dimensions
-/// (`boundary::periodic`), one for each dimension (`{boundary::periodic, boundary::zero}`), or two arrays, for the
-/// sides before and after. The value is one for all sides, or one for each side.
+/// The boundary condition of each side of a tensor, and the value for boundary::constant. Give one condition for all
+/// dimensions (`boundary::periodic`), one for each dimension (`{boundary::periodic, boundary::zero}`), or two arrays,
+/// for the sides before and after. Give one value for all sides, or one value for each side.
 template <std::size_t Rank>
 struct halo_boundaries {
   std::array<boundary, Rank> before{};
@@ -77,7 +77,7 @@ struct halo_boundaries {
     if constexpr (one_each) before = after = {first, others...};
   }
 
-  /// Whether any side has this boundary condition.
+  /// Whether any side has the boundary condition b.
   constexpr bool any(boundary b) const {
     for (std::size_t d = 0; d < Rank; ++d)
       if (before[d] == b || after[d] == b) return true;
@@ -86,7 +86,7 @@ struct halo_boundaries {
   friend constexpr bool operator==(const halo_boundaries&, const halo_boundaries&) = default;
 };
 
-/// Whether ghost cells of this kind have a value that is not copied from a cell of the tensor.
+/// Whether ghost cells of the boundary condition b have a value that is not copied from a cell of the tensor.
 constexpr bool is_outside(boundary b) {
   return b == boundary::zero || b == boundary::constant || b == boundary::function;
 }

@@ -1,4 +1,4 @@
-// Array broadcasting at compile time: computes the extents of the result, or reports each fault with a readable
+// Array broadcasting at compile time: computes the extents of the result, or reports each error with a readable
 // message.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace partita {
 
-/// The result dimensions that the dimensions of an operand are mapped to, as a type: `broadcast_dimensions<0, 2>`.
+/// The result dimensions to which the dimensions of an operand are mapped, as a type: `broadcast_dimensions<0, 2>`.
 template <std::ptrdiff_t... D>
 struct broadcast_dimensions_t {
   static constexpr broadcast_dimensions_list list() { return {D...}; }
@@ -29,13 +29,13 @@ inline constexpr bool is_static_broadcast_dimensions = false;
 template <std::ptrdiff_t... D>
 inline constexpr bool is_static_broadcast_dimensions<broadcast_dimensions_t<D...>> = true;
 
-/// T gives the dimensions of an operand: `broadcast_dimensions<...>`, or a `broadcast_dimensions_list`.
+/// T specifies the dimensions of an operand: `broadcast_dimensions<...>`, or a `broadcast_dimensions_list`.
 template <class T>
 concept broadcast_dimensions_choice = is_static_broadcast_dimensions<T> || std::is_same_v<T, broadcast_dimensions_list>;
 
 namespace detail {
 
-/// The list of the given dimensions.
+/// Converts the dimensions of an operand to a run-time list.
 template <broadcast_dimensions_choice Dims>
 constexpr broadcast_dimensions_list list_of(const Dims& dims) {
   if constexpr (is_static_broadcast_dimensions<Dims>) return Dims::list();
@@ -50,8 +50,8 @@ struct told {
 template <told Sentence>
 struct the_call_is_not_legal;
 
-// Functions that are template arguments have named types here: clang 14 crashes on a lambda as a template argument if
-// it comes from a precompiled header.
+// Functions that are template arguments have named types in this header: clang 14 crashes on a lambda as a template
+// argument if the lambda comes from a precompiled header.
 template <auto MakeText>
 constexpr auto tell() {
   constexpr auto full = MakeText();
@@ -74,7 +74,7 @@ struct extents_of_shape<MakeShape, std::index_sequence<D...>> {
   using type = extents<shape[D]...>;
 };
 
-/// The name of the rejected operation, as a type.
+/// Names the rejected operation in compiler messages: any element-wise function.
 struct any_elementwise {
   static constexpr const char* name = "elementwise";
 };
@@ -92,8 +92,8 @@ struct sentence_of_broadcast_in_dim {
   }
 };
 
-/// One static_assert for each fault; its literal states the rule. A member of incomplete type makes g++ also print the
-/// whole message, with the shapes and the valid alternatives.
+/// One static_assert for each error of a broadcast; its literal states the rule. A member of incomplete type makes g++
+/// also print the whole message, with the shapes and the valid alternatives.
 template <broadcast_verdict Verdict, class Lhs, class Rhs, class Dims, class Operation = any_elementwise>
 struct require_legal_broadcast {
   using enum broadcast_fault;
@@ -163,13 +163,13 @@ struct require_legal_broadcast_in_dim<Verdict, Level, Operand, Result, Dims> {};
 
 }  // namespace detail
 
-/// The check of two operands as far as their extents are known: `dynamic` entries violate no rule yet.
+/// Checks the broadcast of two operands as far as their extents are known: `dynamic` entries violate no rule yet.
 template <class Lhs, class Rhs, std::ptrdiff_t... D>
   requires(is_extents<Lhs> && is_extents<Rhs>)
 inline constexpr broadcast_verdict broadcast_verdict_of =
     judge_array_broadcast(detail::static_shape<Lhs>, detail::static_shape<Rhs>, broadcast_dimensions_t<D...>::list());
 
-/// Whether two operands broadcast; a false answer is not a compile-time error.
+/// Whether two operands broadcast to each other; a false answer is not a compile-time error.
 template <class Lhs, class Rhs, std::ptrdiff_t... D>
 concept broadcastable = static_cast<bool>(broadcast_verdict_of<Lhs, Rhs, D...>);
 
@@ -188,8 +188,8 @@ struct shape_of_broadcast {
 
 /// The extents of the result of a binary operation; a static_assert rejects extents that do not broadcast.
 ///
-/// `broadcast_extents<extents<2, 3>, extents<3>, 1>::value == extents<2, 3>{}`. A `dynamic` extent combined with a
-/// number other than 1 gives that number; combined with 1 or `dynamic` it stays dynamic.
+/// Example: `broadcast_extents<extents<2, 3>, extents<3>, 1>::value == extents<2, 3>{}`. A `dynamic` extent combined
+/// with a number other than 1 gives that number; combined with 1 or `dynamic`, the result is `dynamic`.
 template <class Lhs, class Rhs, std::ptrdiff_t... D>
 struct broadcast_extents {
   static_assert(is_extents<Lhs> && is_extents<Rhs>,

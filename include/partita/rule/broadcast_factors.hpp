@@ -1,4 +1,4 @@
-// Broadcasting for sharding: which dimensions of operand and result are sharded by the same axes (the same factor).
+// Broadcasting for sharding: operand and result dimensions with the same factor are sharded by the same axes.
 #pragma once
 
 #include <cstddef>
@@ -7,15 +7,15 @@
 
 namespace partita {
 
-/// The factor number of each dimension of the operand and of the result; equal numbers are the same factor.
+/// The factor number of each dimension of operand and result; dimensions with equal numbers share a factor.
 struct broadcast_factors {
   short_list<std::size_t> operand;
   short_list<std::size_t> result;
   short_list<std::size_t> sizes;  ///< the size of each factor, indexed by factor number
 };
 
-/// Result dimension d has factor d. An operand dimension has the factor of the result dimension that it is mapped to.
-/// An extent of 1 that is expanded has its own factor, because sharding the result there does not shard the operand.
+/// Result dimension d has factor d. An operand dimension has the factor of its result dimension. An expanded extent of
+/// 1 has a factor of its own, because sharding the result along that dimension does not shard the operand.
 constexpr broadcast_factors factors_of(const dimension_map& map, const shape_list& operand, const shape_list& result) {
   broadcast_factors factors;
   for (std::size_t d = 0; d < result.size(); ++d) {

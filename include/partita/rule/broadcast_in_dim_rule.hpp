@@ -1,7 +1,7 @@
 // broadcast_in_dim: one operand is broadcast to a given result shape, with three levels of strictness.
 //
-// XLA has three rules with nearly the same name. They differ in the allowed order of dimensions and in whether an
-// extent of 1 is expanded. The level is therefore a policy value, and the client's rule is the default.
+// XLA has three rules of broadcast_in_dim, which differ in the allowed order of dimensions and in whether an extent of
+// 1 is expanded. The level of strictness is therefore a policy value, and the rule of XlaBuilder is the default.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ enum class strictness {
   hlo,        ///< the HLO instruction: distinct dimensions in any order; extents equal
 };
 
-/// The level as a policy tag: `broadcast_in_dim(x, extents<3, 2>{}, broadcast_dimensions<1, 0>, stablehlo)`.
+/// The strictness as a policy tag: `broadcast_in_dim(x, extents<3, 2>{}, broadcast_dimensions<1, 0>, stablehlo)`.
 template <strictness Level>
 struct strictness_t {};
 inline constexpr strictness_t<strictness::client> client{};
@@ -25,9 +25,9 @@ inline constexpr strictness_t<strictness::hlo> hlo{};
 
 /// Checks a broadcast_in_dim. `dynamic` extents are not known yet and violate no rule.
 ///
-/// The order of checks is that of the reference implementation. Client: the number of dimensions, the operand's rank,
-/// then range, extent and order of each dimension in turn. The others: the number, all ranges, distinctness, then all
-/// extents.
+/// The order of checks is that of XLA. Level client: the number of dimensions, the operand's rank, then range, extent
+/// and order of each dimension in turn. Levels stablehlo and hlo: the number of dimensions, all ranges, distinctness,
+/// then all extents.
 constexpr broadcast_verdict judge_broadcast_in_dim(const shape_list& operand, const shape_list& result,
                                                    const broadcast_dimensions_list& dims,
                                                    strictness level = strictness::client) {
@@ -59,7 +59,7 @@ constexpr broadcast_verdict judge_broadcast_in_dim(const shape_list& operand, co
   return {};
 }
 
-/// Checks result extents that were given as signed numbers: none may be negative. This check comes before all others.
+/// Checks that no signed result extent is negative. A caller checks this before all other conditions.
 constexpr broadcast_verdict judge_result_extents(const short_list<std::ptrdiff_t>& result) {
   for (std::size_t d = 0; d < result.size(); ++d)
     if (result[d] < 0) return {broadcast_fault::negative_output_size, d};

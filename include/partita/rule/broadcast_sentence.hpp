@@ -1,4 +1,4 @@
-// The error messages of array broadcasting: the call, what it requires, both shapes, and what would be valid instead.
+// The error messages of array broadcasting: the call, its requirement, both shapes, and the valid alternatives.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace partita {
 
 namespace detail {
 
-/// A shape in its written form: [2, dynamic, 4].
+/// Writes a shape as [2, dynamic, 4].
 template <class Extent>
 constexpr text shown(const short_list<Extent>& shape) {
   text out("[");
@@ -31,8 +31,8 @@ constexpr text shown(const short_list<Extent>& shape) {
 /// An error message lists at most this many alternatives.
 inline constexpr std::size_t most_alternatives = 6;
 
-/// Lists every strictly increasing map of the dimensions of `small` from `chosen.size()` on; returns how many there
-/// are.
+/// Lists every strictly increasing map of the dimensions of `small` to those of the larger shape that begins with
+/// `chosen`; returns their number.
 template <class Extent>
 constexpr std::size_t list_alternatives(text& out, const short_list<Extent>& small, const short_list<Extent>& large,
                                         broadcast_dimensions_list chosen, std::size_t found) {
@@ -58,7 +58,7 @@ constexpr std::size_t list_alternatives(text& out, const short_list<Extent>& sma
   return found;
 }
 
-/// The suggestion in an error message: the broadcast_dimensions that would be valid for these shapes.
+/// Writes the suggestion of an error message: the broadcast_dimensions that would be valid for two shapes.
 template <class Extent>
 constexpr void offer_alternatives(text& out, const short_list<Extent>& small, const short_list<Extent>& large) {
   out << "; ";
@@ -75,7 +75,7 @@ constexpr void offer_alternatives(text& out, const short_list<Extent>& small, co
   }
 }
 
-/// Whether the entries are distinct, so that a transposition can sort them.
+/// Whether the entries of `dims` are distinct, so that a transposition can sort them.
 constexpr bool is_permuted(const broadcast_dimensions_list& dims) {
   for (std::size_t i = 0; i < dims.size(); ++i)
     for (std::size_t k = 0; k < i; ++k)
@@ -96,7 +96,7 @@ constexpr text call_sentence(const char* operation, const char* operands, const 
 
 }  // namespace detail
 
-/// The error message of a binary operation that is not legal.
+/// Writes the error message of a binary operation that is not legal.
 template <class Extent>
 constexpr text explain_verdict(const broadcast_verdict& verdict, const char* operation, const short_list<Extent>& lhs,
                                const short_list<Extent>& rhs, const broadcast_dimensions_list& dims) {
@@ -151,7 +151,7 @@ constexpr text explain_verdict(const broadcast_verdict& verdict, const char* ope
   return out;
 }
 
-/// The error message of a broadcast_in_dim that is not legal.
+/// Writes the error message of a broadcast_in_dim that is not legal.
 template <class Extent>
 constexpr text explain_verdict(const broadcast_verdict& verdict, strictness level, const short_list<Extent>& operand,
                                const short_list<Extent>& result, const broadcast_dimensions_list& dims) {
@@ -191,13 +191,13 @@ constexpr text explain_verdict(const broadcast_verdict& verdict, strictness leve
   return out;
 }
 
-/// The error message of a result that was given with a negative extent.
+/// Writes the error message of a result that was given with a negative extent.
 constexpr text explain_verdict(const broadcast_verdict& verdict, const short_list<std::ptrdiff_t>& result) {
   return text("partita::broadcast_in_dim(x, result): requires a result without negative extents; dimension ")
          << verdict.at << " of " << result << " is " << result[verdict.at] << "; give the extents of the whole result";
 }
 
-/// The error message of a select or clamp that is not legal.
+/// Writes the error message of a select or clamp that is not legal.
 template <class Extent>
 constexpr text explain_ternary(const char* call, const char* requirement, const short_list<Extent>& a,
                                const short_list<Extent>& b, const short_list<Extent>& c) {
@@ -206,7 +206,7 @@ constexpr text explain_ternary(const char* call, const char* requirement, const 
                            << "; use broadcast_in_dim on the smaller ones first";
 }
 
-/// The error message of operands that NumPy's rule rejects.
+/// Writes the error message of operands that NumPy's rule rejects.
 template <class Extent>
 constexpr text explain_numpy(const broadcast_verdict& verdict, const char* operation,
                              const short_list<Extent>* operands, std::size_t count) {

@@ -1,4 +1,4 @@
-// The map from the dimensions of an operand to those of the result; shapes, indices and partitions all use it.
+// The map from the dimensions of an operand to the dimensions of the result, for shapes, indices and partitions alike.
 #pragma once
 
 #include <cstddef>
@@ -6,22 +6,22 @@
 
 namespace partita {
 
-/// A one-to-one map from the dimensions of an operand to those of the result; the other result dimensions are unmapped.
+/// A one-to-one map from the dimensions of an operand to dimensions of the result; other dimensions are unmapped.
 ///
-/// The same map lifts the shape of an array, the extents of its partition and the position of a worker. It also gives
-/// the dimensions that the adjoint sums over.
+/// The map lifts the shape of an array, the extents of its partition, and the position of a worker. The unmapped and
+/// the expanded dimensions are those that the adjoint sums over.
 class dimension_map {
  public:
-  /// The value of `source(d)` for a result dimension without an operand dimension.
+  /// The value of `source(d)` for a result dimension to which no operand dimension is mapped.
   static constexpr std::size_t unmapped = static_cast<std::size_t>(-1);
 
   constexpr dimension_map() = default;
-  /// Operand dimension j is mapped to result dimension `targets[j]`. Requires distinct targets below `result_rank`.
+  /// Maps operand dimension j to result dimension `targets[j]`. Requires distinct targets below `result_rank`.
   constexpr dimension_map(const short_list<std::size_t>& targets, std::size_t result_rank)
       : targets_(targets), sources_(short_list<std::size_t>::filled(result_rank, unmapped)) {
     for (std::size_t j = 0; j < targets.size(); ++j) sources_[targets[j]] = j;
   }
-  /// Maps every dimension of an operand of the result's rank to itself.
+  /// Maps each dimension of an operand that has the rank of the result to itself.
   static constexpr dimension_map identity(std::size_t rank) {
     short_list<std::size_t> targets;
     for (std::size_t d = 0; d < rank; ++d) targets.push_back(d);
@@ -30,7 +30,7 @@ class dimension_map {
 
   constexpr std::size_t operand_rank() const { return targets_.size(); }
   constexpr std::size_t result_rank() const { return sources_.size(); }
-  /// The result dimension of operand dimension j.
+  /// The result dimension to which operand dimension j is mapped.
   constexpr std::size_t target(std::size_t j) const { return targets_[j]; }
   /// The operand dimension that is mapped to result dimension d, or `unmapped`.
   constexpr std::size_t source(std::size_t d) const { return sources_[d]; }
@@ -42,7 +42,7 @@ class dimension_map {
       if (targets_[j] <= targets_[j - 1]) return false;
     return true;
   }
-  /// Whether the operand's dimensions are the last ones of the result: NumPy's rank promotion.
+  /// Whether the operand's dimensions are mapped to the last dimensions of the result, as NumPy promotes ranks.
   constexpr bool is_trailing() const {
     for (std::size_t j = 0; j < operand_rank(); ++j)
       if (targets_[j] != result_rank() - operand_rank() + j) return false;
@@ -64,7 +64,7 @@ class dimension_map {
     return restricted;
   }
 
-  /// Whether the operand has its own extent along result dimension d: it is mapped, and not an expanded 1.
+  /// Whether the operand has the extent of the result along result dimension d: d is mapped, and is not an expanded 1.
   template <class Extent>
   constexpr bool spans(std::size_t d, const short_list<Extent>& operand, const short_list<Extent>& result) const {
     return sources_[d] != unmapped && (!(operand[sources_[d]] == Extent{1}) || result[d] == Extent{1});

@@ -1,4 +1,4 @@
-// The dimensions of a partition along which a kernel acts: a list of them, or all but a list.
+// The dimensions of a partition along which a kernel acts: a list of dimensions, or all but the listed dimensions.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ template <std::size_t... D>
 struct dimensions_t {};
 template <std::size_t... D>
 inline constexpr dimensions_t<D...> dimensions{};
-/// The partition dimensions that a kernel does not act along: it acts along all others.
+/// The partition dimensions that a kernel does not act along; the kernel acts along all remaining dimensions.
 template <std::size_t... D>
 struct all_dimensions_but_t {};
 template <std::size_t... D>
@@ -35,14 +35,14 @@ inline constexpr bool distinct_dimensions = [] {
   return true;
 }();
 
-/// D is a list of dimensions.
+/// D is a list of partition dimensions.
 template <class D>
 inline constexpr bool named_dimensions = std::is_same_v<D, dimension_list>;
 template <std::size_t... D>
 inline constexpr bool named_dimensions<dimensions_t<D...>> = true;
 template <std::size_t... D>
 inline constexpr bool named_dimensions<all_dimensions_but_t<D...>> = true;
-/// The first argument of a kernel along dimensions is not a list of dimensions.
+/// Fallback: a first argument of a kernel that is not a list of dimensions is a compile-time error.
 template <class... Other>
 inline constexpr bool no_dimensions = true;
 template <class First, class... Other>
@@ -50,8 +50,8 @@ inline constexpr bool no_dimensions<First, Other...> = !named_dimensions<First>;
 
 }  // namespace detail
 
-/// For each of `Rank` dimensions, whether a kernel does not act along it. Ignores dimensions that do not exist: the
-/// caller rejects them.
+/// For each of `Rank` dimensions, whether a kernel does not act along the dimension. Ignores listed dimensions that do
+/// not exist: the caller rejects them.
 template <std::size_t Rank, std::size_t... D>
 constexpr std::array<bool, Rank> kept_dimensions(dimensions_t<D...>) {
   std::array<bool, Rank> kept{};

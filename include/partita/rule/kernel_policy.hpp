@@ -11,19 +11,19 @@ inline constexpr transpose_src_t transpose_src{};
 /// Reverse the extents of the destination partition before applying the worker broadcast rule.
 struct transpose_dest_t {};
 inline constexpr transpose_dest_t transpose_dest{};
-/// Zero-volume results do not keep the batch extent (dimension 0) of the worker's input.
+/// Zero-volume results do not keep the batch extent (dimension 0) of the worker's input block.
 struct discard_batch_t {};
 inline constexpr discard_batch_t discard_batch{};
 
-/// Sums are exact until one final rounding: they are bitwise the same for every order of the workers, every number of
+/// Sums are rounded only once, at the end: they are bitwise the same for every order of the workers, every number of
 /// nodes, and any number of workers that contribute zeros.
 struct reproducible_t {};
 inline constexpr reproducible_t reproducible{};
-/// A broadcast returns a read-only tensor, a shared_view_of: one block per node.
+/// A broadcast returns a read-only tensor (a shared_view_of) that all workers of a node share: one block per node.
 struct shared_view_t {};
 inline constexpr shared_view_t shared_view{};
 
-/// T is one of `Policies`.
+/// T is one of the types `Policies`.
 template <class T, class... Policies>
 inline constexpr bool has_policy = (std::is_same_v<T, Policies> || ...);
 
@@ -34,7 +34,7 @@ concept broadcast_policy =
     std::is_same_v<T, reproducible_t> || std::is_same_v<T, shared_view_t>;
 
 namespace detail {
-/// All of `Policies` are such policies. This is a variable because g++ does not print explanations for it.
+/// Each of `Policies` is a broadcast_policy. This is a variable because g++ does not print explanations for variables.
 template <class... Policies>
 inline constexpr bool broadcast_policies = (broadcast_policy<Policies> && ...);
 }  // namespace detail

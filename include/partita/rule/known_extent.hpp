@@ -1,6 +1,6 @@
 // What is known about an extent before the data exists: its value, an upper bound, or nothing.
 //
-// Array broadcasting is checked for two kinds of extents. A `std::size_t` is a number, or `dynamic`: a number that the
+// Array broadcasting is checked for two types of extents. A `std::size_t` is a number, or `dynamic`: a number that the
 // library learns at run time, so it violates no rule yet. A `known_extent` is XLA's dynamic size: it is part of the
 // type of a tensor whose size may change from run to run, and is compared by XLA's own (literal) rules.
 #pragma once
@@ -10,11 +10,11 @@
 
 namespace partita {
 
-/// XLA's size: exactly n, at most n ("<=n"), or any size ("?").
+/// An extent as XLA knows it: exactly n, at most n ("<=n"), or any number ("?").
 struct known_extent {
   enum class knowledge { exactly, at_most, anything };
 
-  std::size_t size = 1;  ///< the size or its bound; `dynamic` if any size is possible
+  std::size_t size = 1;  ///< the exact size or its upper bound; `dynamic` if any size is possible
   knowledge what = knowledge::exactly;
 
   constexpr known_extent() = default;
@@ -40,14 +40,14 @@ struct known_extent {
   constexpr known_extent(std::size_t n, knowledge k) : size(n), what(k) {}
 };
 
-/// The combination of two extents in one dimension: whether it is legal, and the resulting extent.
+/// The combination of two extents in one dimension: whether the combination is legal, and the resulting extent.
 template <class Extent>
 struct meeting {
   bool legal = true;
   Extent extent{};
 };
 
-/// Degenerate broadcasting of one dimension: one side is 1 and is expanded, or both are equal.
+/// Combines two extents by degenerate broadcasting: an extent of 1 is expanded; otherwise both extents must be equal.
 constexpr meeting<std::size_t> meet(std::size_t a, std::size_t b) {
   if (a == 1) return {true, b};
   if (b == 1 || a == b || b == dynamic) return {true, a};
@@ -64,7 +64,7 @@ constexpr meeting<known_extent> meet(known_extent a, known_extent b) {
   return {false, a};
 }
 
-/// The same without broadcasting: both extents must be the same number.
+/// Combines two extents without broadcasting: both extents must be the same number.
 constexpr meeting<std::size_t> agree(std::size_t a, std::size_t b) {
   if (a == b || b == dynamic) return {true, a};
   return {a == dynamic, b};
@@ -76,9 +76,9 @@ constexpr meeting<known_extent> agree(known_extent a, known_extent b) {
   return {a.size == b.size, a.is_dynamic() ? a : b};
 }
 
-/// Whether dimension extents may be mapped onto each other by broadcast_dimensions: equal, or one of them is 1.
+/// Whether broadcast_dimensions may map one extent onto the other: both are equal, or one of them is 1.
 constexpr bool may_be_mapped(std::size_t small, std::size_t large) { return meet(small, large).legal; }
-/// XLA compares dynamic sizes literally here: "2 onto ?" is rejected and "1 onto ?" is not.
+/// XLA compares dynamic sizes literally in broadcast_dimensions: "2 onto ?" is rejected and "1 onto ?" is not.
 constexpr bool may_be_mapped(known_extent small, known_extent large) {
   if (small.size != large.size && small.size != 1 && large.size != 1) return false;
   if (small.is_dynamic() == large.is_dynamic() || small.size == large.size) return true;

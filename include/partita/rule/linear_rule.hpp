@@ -10,12 +10,12 @@ namespace partita {
 
 /// How a linear layer distributes y = x W^T + b over workers.
 enum class linear_algorithm {
-  /// W split in both dimensions: x is broadcast to W, the products are summed; p_w = f_out x f_in, p_x = 1 x … x f_in,
-  /// p_y = 1 x … x f_out
+  /// W is split in both dimensions: x is broadcast to W, the products are summed; p_w = f_out x f_in, p_x = 1 x … x
+  /// f_in, p_y = 1 x … x f_out
   weight_stationary,
-  /// W split along the output features: all workers gather x; p_w = f x 1, p_x = p_y = 1 x … x f, same workers
+  /// W is split along the output features: all workers gather x; p_w = f x 1, p_x = p_y = 1 x … x f, same workers
   column_parallel,
-  /// W split along the input features: y is summed and scattered; p_w = 1 x f, p_x = p_y = 1 x … x f, same workers
+  /// W is split along the input features: y is summed and scattered; p_w = 1 x f, p_x = p_y = 1 x … x f, same workers
   row_parallel
 };
 using enum linear_algorithm;
@@ -25,15 +25,15 @@ struct linear_verdict {
   enum class reason { legal, weight_rank, weights_cut_both_ways, no_features, batch_is_cut, features_differ };
 
   reason why = reason::legal;
-  bool output = false;        ///< the partition that violates the rule is p_y (else p_x, or p_w)
-  std::size_t dimension = 0;  ///< the dimension of that partition
-  std::size_t extent = 0;     ///< its extent there
-  std::size_t required = 0;   ///< the extent that the rule requires
+  bool output = false;        ///< the partition that violates the rule is p_y (otherwise p_x or p_w)
+  std::size_t dimension = 0;  ///< the dimension of the partition that violates the rule
+  std::size_t extent = 0;     ///< the extent of the partition along `dimension`
+  std::size_t required = 0;   ///< the extent that the rule requires along `dimension`
 
   constexpr explicit operator bool() const { return why == reason::legal; }
 };
 
-/// Checks extents given as arrays; an entry that is `dynamic` is not known yet and violates no rule.
+/// Checks the extents of the partitions of a linear layer; an entry that is `dynamic` violates no rule yet.
 template <std::size_t X, std::size_t Y, std::size_t W>
 constexpr linear_verdict judge_linear(const std::array<std::size_t, X>& x, const std::array<std::size_t, Y>& y,
                                       const std::array<std::size_t, W>& w,
@@ -67,7 +67,7 @@ constexpr linear_verdict judge_linear(const std::array<std::size_t, X>& x, const
   }
 }
 
-/// The call, and its requirements on the partitions.
+/// Writes the call of a linear layer for an error message, with its requirements on the partitions.
 constexpr text linear_call(linear_algorithm algorithm) {
   switch (algorithm) {
     case column_parallel:

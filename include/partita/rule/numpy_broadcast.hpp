@@ -1,6 +1,6 @@
 // NumPy's broadcasting rule: operands of lower rank are extended on the left with ones.
 //
-// XLA leaves implicit broadcasting to the wrappers above it. Only namespace `numpy` uses this rule.
+// XLA leaves implicit broadcasting to its callers. In partita, only namespace `numpy` broadcasts implicitly.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +24,14 @@ constexpr bool mixes_bounded_and_static(known_extent a, known_extent b) {
 
 }  // namespace detail
 
-/// The result of checking any number of operands, and the shape of the result if it is legal.
+/// The result of checking operands by NumPy's rule, and the shape of the result if the operands broadcast.
 template <class Extent>
 struct basic_numpy_broadcast {
   broadcast_verdict verdict;
   short_list<Extent> result;
 };
 
-/// Checks operands by NumPy's rule. A fault names the dimension of the result.
+/// Checks operands by NumPy's rule. An error names the dimension of the result.
 template <class Extent>
 constexpr basic_numpy_broadcast<Extent> judge_numpy_broadcast(const short_list<Extent>* operands, std::size_t count) {
   using enum broadcast_fault;

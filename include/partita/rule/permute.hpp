@@ -7,7 +7,7 @@
 
 namespace partita {
 
-/// Dimension d of the result is dimension P[d] of the source: `permute<1, 0>` transposes a matrix.
+/// Dimension d of the kernel's result is dimension P[d] of its source: `permute<1, 0>` transposes a matrix.
 template <std::size_t... P>
 struct permute_t {};
 template <std::size_t... P>
@@ -24,7 +24,7 @@ constexpr axes_order<Rank> same_axes() {
   return axes;
 }
 
-/// Whether `axes` names each dimension once.
+/// Whether `axes` is a permutation: each dimension occurs once.
 template <std::size_t Rank>
 constexpr bool is_order(const axes_order<Rank>& axes) {
   std::array<bool, Rank> seen{};
@@ -59,13 +59,13 @@ constexpr std::array<T, Rank> in_source_order(const std::array<T, Rank>& of_resu
   return of_source;
 }
 
-/// The same box with its dimensions in the order of the result.
+/// Reorders the dimensions of a box from the source's order to the result's order.
 template <std::size_t Rank>
 constexpr box<Rank> in_result_order(const box<Rank>& of_source, const axes_order<Rank>& axes) {
   return {in_result_order(of_source.start, axes), in_result_order(of_source.stop, axes)};
 }
 
-/// Lists and boxes whose rank is known at run time only are not permuted.
+/// Returns lists and boxes whose rank is known only at run time unchanged: their dimensions are never permuted.
 constexpr const shape_list& inverse_axes(const shape_list& axes) { return axes; }
 template <class T>
 constexpr const short_list<T>& in_result_order(const short_list<T>& of_source, const shape_list&) {

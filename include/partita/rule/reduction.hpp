@@ -23,15 +23,15 @@ namespace detail {
 
 struct reduction_name {};
 
-/// The parameter type of a kernel for the reduction R. It accepts an R, or the function that names R; the parameter
-/// type selects it from the overloads of that name, because `sum` and `mean` of tensors have the same names.
+/// The parameter type of a kernel for the reduction R. It accepts an R, or the function that names R: the parameter
+/// type selects that function from its overloads, because `sum` and `mean` are also functions of tensors.
 template <class R>
 struct reduction_argument {
   constexpr reduction_argument(R) {}
   constexpr reduction_argument(R (*)(reduction_name)) {}
 };
 
-/// T is a complex number: it is made from a real and an imaginary part.
+/// T is a complex number: T is constructible from a real and an imaginary part.
 template <class T>
 concept complex_like = requires(const T& a) {
   typename T::value_type;
@@ -41,7 +41,7 @@ concept complex_like = requires(const T& a) {
 };
 template <class T>
 concept fraction = std::is_floating_point_v<T> || complex_like<T>;
-/// T is an arithmetic type, with an order.
+/// T is an arithmetic type, whose values are ordered.
 template <class T>
 concept ordered_number = std::is_arithmetic_v<T>;
 
@@ -79,8 +79,8 @@ struct product_t {
     return static_cast<T>(a * b);
   }
 };
-/// A NaN on either side gives NaN. For arrays it is the element-wise operation: maximum(a, b), also with
-/// broadcast_dimensions.
+/// The maximum of two elements, which is NaN if either element is NaN. On arrays `maximum` is the element-wise
+/// operation: maximum(a, b), also with broadcast_dimensions.
 struct maximum_t {
   static constexpr const char* name = "maximum";
   static constexpr const char* short_name = "max";
@@ -144,7 +144,7 @@ struct any_t {
   constexpr T operator()(T a, T b) const {
     return static_cast<T>(a != 0 || b != 0);
   }
-  /// What stands at the end, of one worker, too: 1 or 0.
+  /// Converts a reduced element to the result, also for a single worker: 1 or 0.
   template <class T>
   static constexpr T completed(T all, std::size_t) {
     return static_cast<T>(all != 0);
@@ -197,7 +197,7 @@ struct mean_t {
 
 namespace detail {
 
-// The compiler's own functions, because <cmath> has as many lines as the rest of rule/.
+// Uses the compiler's built-in functions, because <cmath> has as many lines as the whole of rule/.
 template <class T>
 T exponential(T x) {
   if constexpr (std::is_same_v<T, float>) return __builtin_expf(x);
@@ -213,7 +213,7 @@ T logarithm_of_one_and(T x) {
 
 }  // namespace detail
 
-/// log(exp(a) + exp(b)), computed without overflow; it has the derivative exp(x - y).
+/// The reduction log(exp(a) + exp(b)), computed without overflow; its derivative is exp(x - y).
 struct log_sum_exp_t {
   static constexpr const char* name = "log_sum_exp";
   static constexpr const char* short_name = "lse";
@@ -239,8 +239,8 @@ struct log_sum_exp_t {
   }
 };
 
-// maximum and minimum are values. The others are functions that are never called; their name selects the reduction. So
-// a variable may have the name `sum`, and `sum(x)` still finds the function of x's own library.
+// The reductions maximum and minimum are values. The other reductions are named by functions that are never called. A
+// variable may therefore be named `sum`, and `sum(x)` still finds the function of x's own library.
 inline constexpr maximum_t maximum{};
 inline constexpr minimum_t minimum{};
 constexpr sum_t sum(detail::reduction_name) { return {}; }
@@ -281,27 +281,27 @@ template <class R, class T>
 concept with_one_identity = requires {
   { R::identity() } -> std::convertible_to<T>;
 };
-/// Whether a reduction accepts elements of type T. Without a member `takes` it accepts what its function accepts.
+/// Whether R accepts elements of type T. Without a member `takes`, R accepts what its function accepts.
 template <class R, class T>
 constexpr bool takes_elements() {
   if constexpr (requires { R::template takes<T>; }) return R::template takes<T>;
   else return true;
 }
-/// The identity element: the contribution of a worker without a block.
+/// The identity element of a reduction: the contribution of a worker without a block.
 template <class R, class T>
 constexpr T identity_of() {
   if constexpr (with_identity_of<R, T>) return static_cast<T>(R::template identity<T>());
   else return static_cast<T>(R::identity());
 }
-/// Properties of a reduction, which its type declares. Linear: its adjoint copies dy, or a fraction of it. Extreme: it
-/// chooses one of the elements, by their order. Idempotent: combining equal elements gives the same element.
+/// Properties that the type of a reduction declares. Linear: the adjoint copies dy, or a fraction of dy. Extreme: the
+/// result is one of the elements, by their order. Idempotent: combining equal elements gives the same element.
 template <class R>
 inline constexpr bool is_linear_reduction = requires { requires R::is_linear; };
 template <class R>
 inline constexpr bool is_extreme_reduction = requires { requires R::is_extreme; };
 template <class R>
 inline constexpr bool is_idempotent_reduction = is_extreme_reduction<R> || requires { requires R::is_idempotent; };
-/// R gives the same result in every order, or can be computed with one final rounding.
+/// The reduction R gives the same result in every order, or can be computed with one final rounding.
 template <class R>
 inline constexpr bool has_reproducible_form = is_linear_reduction<R> || is_idempotent_reduction<R>;
 
@@ -339,10 +339,10 @@ struct reduction_list {
     return static_cast<pending_reduction>(found);
   }
 };
-/// In the order of pending_reduction.
+/// The reduction types, in the order of the enumeration pending_reduction.
 using pending_reductions = reduction_list<sum_t, mean_t, maximum_t, minimum_t, product_t, any_t, all_t, log_sum_exp_t>;
 
-/// The kind of a reduction, or `none` if it cannot be pending: then reduced dimensions must be whole.
+/// The pending_reduction of R, or `none` if R cannot be pending: then reduced dimensions must be whole.
 template <class R>
 inline constexpr pending_reduction kind_of_reduction = pending_reductions::kind_of<R>();
 

@@ -7,7 +7,7 @@
 
 namespace partita {
 
-/// The result of checking a repartition between partitions of these ranks, of a tensor of this rank.
+/// The result of checking a repartition between partitions of given ranks, of a tensor of a given rank.
 struct repartition_verdict {
   enum class reason { legal, partition_ranks_differ, tensor_rank_differs };
 

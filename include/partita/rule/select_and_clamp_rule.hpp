@@ -1,4 +1,4 @@
-// The two element-wise operations on three operands, select and clamp: only scalars broadcast, extents of 1 are not
+// The element-wise operations with three operands, select and clamp: only scalars broadcast, and extents of 1 are not
 // expanded.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace partita {
 
-/// The result of checking three operands, and the shape of the result if it is legal.
+/// The result of checking the three operands of select or clamp, and the shape of the result if the call is legal.
 template <class Extent>
 struct basic_ternary_broadcast {
   broadcast_verdict verdict;
@@ -16,7 +16,7 @@ struct basic_ternary_broadcast {
 
 namespace detail {
 
-/// Checks that two shapes are equal, and merges what is known of each.
+/// Checks that two shapes are equal, and merges what is known of each extent.
 template <class Extent>
 constexpr basic_ternary_broadcast<Extent> same_shape(const short_list<Extent>& a, const short_list<Extent>& b) {
   if (a.size() != b.size()) return {{broadcast_fault::incompatible_shapes, 0}, {}};
@@ -31,8 +31,8 @@ constexpr basic_ternary_broadcast<Extent> same_shape(const short_list<Extent>& a
 
 }  // namespace detail
 
-/// select(predicate, on_true, on_false): the two values have the same shape; the predicate has this shape, too, or is a
-/// scalar.
+/// Checks select(predicate, on_true, on_false): the two values have the same shape; the predicate has this shape, too,
+/// or is a scalar.
 template <class Extent>
 constexpr basic_ternary_broadcast<Extent> judge_select(const short_list<Extent>& predicate,
                                                        const short_list<Extent>& on_true,
@@ -42,7 +42,7 @@ constexpr basic_ternary_broadcast<Extent> judge_select(const short_list<Extent>&
   return detail::same_shape(predicate, values.result);
 }
 
-/// clamp(low, operand, high): the result has the operand's shape; each bound has this shape, too, or is a scalar.
+/// Checks clamp(low, operand, high): the result has the operand's shape; each bound has it, too, or is a scalar.
 template <class Extent>
 constexpr basic_ternary_broadcast<Extent> judge_clamp(const short_list<Extent>& low, const short_list<Extent>& operand,
                                                       const short_list<Extent>& high) {

@@ -5,25 +5,25 @@
 
 namespace partita {
 
-/// `kernel` taps, `dilation` apart, at every `stride`-th cell, starting `padding` cells before the first.
+/// A kernel of `kernel` taps, `dilation` apart, at every `stride`-th cell, from `padding` cells before the first on.
 struct sliding {
   std::size_t kernel = 1;
   std::size_t stride = 1;
   std::size_t padding = 0;
   std::size_t dilation = 1;
-  bool ceil_mode = false;  ///< one more position for the remaining cells, unless it starts in the padding at the end
+  bool ceil_mode = false;  ///< adds a position for the remaining cells, unless it starts in the padding at the end
 
   /// The distance from the first tap to the last, in cells and including both.
   constexpr std::size_t reach() const { return dilation * (kernel - 1) + 1; }
-  /// The number of positions on n cells, 0 if the kernel does not fit: floor((n + 2 padding - reach) / stride) + 1;
-  /// with ceil_mode as PyTorch computes it.
+  /// The number of positions of the kernel on n cells, 0 if the kernel does not fit: floor((n + 2 padding - reach) /
+  /// stride) + 1; with ceil_mode as PyTorch computes it.
   constexpr std::size_t places(std::size_t n) const {
     if (n + 2 * padding < reach()) return 0;
     const std::size_t steps = n + 2 * padding - reach(), whole = steps / stride;
     const bool one_more = ceil_mode && steps % stride != 0 && (whole + 1) * stride < n + padding;
     return whole + 1 + (one_more ? 1 : 0);
   }
-  /// The cell under the first tap at a position; negative in the padding.
+  /// The cell under the first tap at position `place`; negative in the padding.
   constexpr std::ptrdiff_t first_cell(std::size_t place) const {
     return static_cast<std::ptrdiff_t>(place * stride) - static_cast<std::ptrdiff_t>(padding);
   }

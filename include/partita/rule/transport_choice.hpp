@@ -14,7 +14,7 @@ enum class strategy {
 enum class messages {
   by_size,  ///< the default: typed if the message is small, packed if it is large
   packed,   ///< one message per pair of workers, packed by the sender and unpacked by the receiver
-  chunked,  ///< packed in pieces of 256 KB; each piece is sent while the next one is packed
+  chunked,  ///< one packed message in pieces of 256 KB; each piece is sent while the next is packed
   typed,    ///< one message per pair, with MPI derived datatypes
   measured  ///< the fastest one, measured by each pair at its first exchange of more than 128 KB
 };

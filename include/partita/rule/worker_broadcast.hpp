@@ -12,15 +12,15 @@
 
 namespace partita {
 
-/// The result of checking a worker broadcast (or the reduction that is its adjoint).
+/// The result of checking a worker broadcast (or the reduction that is the adjoint of a worker broadcast).
 struct worker_broadcast_verdict {
   enum class reason { legal, small_rank_exceeds_large, extents_differ };
 
   reason why = reason::legal;
   bool reduction = false;        ///< the call was sum_reduce: the small partition is the destination
   std::size_t dimension = 0;     ///< the first dimension that violates the rule, counted after reversal and extension
-  std::size_t small_extent = 0;  ///< the small partition's extent there, after reversal and extension
-  std::size_t large_extent = 0;  ///< the large partition's extent there, after reversal
+  std::size_t small_extent = 0;  ///< the small partition's extent in `dimension`, after reversal and extension
+  std::size_t large_extent = 0;  ///< the large partition's extent in `dimension`, after reversal
   std::size_t small_rank = 0;
   std::size_t large_rank = 0;
 
@@ -28,7 +28,7 @@ struct worker_broadcast_verdict {
   friend constexpr bool operator==(const worker_broadcast_verdict&, const worker_broadcast_verdict&) = default;
 };
 
-/// Checks extents given as arrays; an entry that is `dynamic` is not known yet and violates no rule.
+/// Checks the partitions of a worker broadcast, given by extents; an entry that is `dynamic` violates no rule yet.
 template <std::size_t Small, std::size_t Large>
 constexpr worker_broadcast_verdict judge_worker_broadcast(const std::array<std::size_t, Small>& small,
                                                           const std::array<std::size_t, Large>& large,
@@ -58,13 +58,13 @@ constexpr worker_broadcast_verdict judge_worker_broadcast(const std::array<std::
   return verdict;
 }
 
-/// Checks what the types of the extents say; entries that are known only at run time violate no rule here.
+/// Checks what the types of the extents determine; entries that are known only at run time violate no rule.
 template <class Small, class Large>
 constexpr worker_broadcast_verdict judge_static_broadcast(bool transpose_small, bool transpose_large) {
   return judge_worker_broadcast(static_extents<Small>(), static_extents<Large>(), transpose_small, transpose_large);
 }
 
-/// The error message of a broadcast that is not legal, with both shapes and how to fix it.
+/// Writes the error message of a worker broadcast that is not legal, with both shapes and a way to correct the call.
 template <std::size_t Small, std::size_t Large>
 constexpr text explain_verdict(const worker_broadcast_verdict& verdict, const std::array<std::size_t, Small>& small,
                                const std::array<std::size_t, Large>& large, bool transpose_small,
@@ -93,8 +93,8 @@ constexpr text explain_verdict(const worker_broadcast_verdict& verdict, const st
 ///
 /// Only the dimensions where both extents are equal are used. The large worker with index i is paired with the small
 /// worker whose number is the C-order number of i restricted to these dimensions. A transposition decides which
-/// dimensions these are, but never reverses an index: both sides keep their lexicographic order. (DistDL, and 133
-/// recorded cases.)
+/// dimensions have equal extents, but never reverses an index: both sides keep their lexicographic order. (DistDL, and
+/// 133 recorded cases.)
 template <std::size_t Large>
 class worker_pairing {
  public:
@@ -115,7 +115,7 @@ class worker_pairing {
       matched_[original] = small_extent == large[original];
     }
   }
-  /// The pairing that uses the given dimensions of one partition.
+  /// Makes the pairing that uses the matched dimensions of the large partition.
   constexpr worker_pairing(const std::array<std::size_t, Large>& large, const std::array<bool, Large>& matched)
       : large_(large), matched_(matched) {}
 
@@ -127,7 +127,7 @@ class worker_pairing {
     return number;
   }
 
-  /// The number of large workers that are paired with each small one.
+  /// The number of large workers that are paired with each small worker.
   constexpr std::size_t fan() const {
     std::size_t product = 1;
     for (std::size_t d = 0; d < Large; ++d)

@@ -15,7 +15,7 @@ PARTITA_DEF long_text to_svg(const pipeline_run& run) {
   const drawing::style middle{12, drawing::anchor::middle, detail::dark.ink, false, false};
   drawing::style bold = plain;
   bold.bold = true;
-  // The shortest box has room for its number.
+  // The time scale leaves room for the number of a micro-batch in the shortest box.
   double shortest = run.seconds;
   std::uint32_t groups = 0;
   bool has_weights = false;

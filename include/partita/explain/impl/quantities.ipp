@@ -13,7 +13,7 @@ PARTITA_DEF long_text three_figures(double number) {
   return all;
 }
 
-/// A number with the unit that makes it 1 to 1000, if there is such a unit.
+/// Writes a number with the unit that makes it 1 to 1000, if `units` has such a unit.
 PARTITA_DECL long_text in_units(double number, const char* const* units, std::size_t count) {
   std::size_t u = 0;
   while (u + 1 < count && number >= 999.5) number /= 1000, ++u;

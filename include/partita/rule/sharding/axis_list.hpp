@@ -9,9 +9,9 @@ namespace partita {
 /// The maximal number of axes of a mesh.
 inline constexpr std::size_t most_axes = 8;
 
-/// Axis numbers in order, four bits each; every axis occurs at most once.
+/// An ordered list of mesh axis numbers, four bits each; every axis occurs at most once.
 struct axis_list {
-  std::uint32_t packed = 0;  ///< the k-th axis plus one in bits 4k … 4k + 3
+  std::uint32_t packed = 0;  ///< bits 4k … 4k + 3 hold the k-th axis number plus one
 
   constexpr axis_list() = default;
   constexpr explicit axis_list(std::size_t axis) { push_back(axis); }
@@ -38,13 +38,13 @@ struct axis_list {
   constexpr void append(axis_list more) {
     for (std::size_t k = 0; k < more.size(); ++k) push_back(more[k]);
   }
-  /// The axes without the first k, in order.
+  /// The list without its first k axes, in the same order.
   constexpr axis_list from(std::size_t k) const {
     axis_list rest;
     if (k < most_axes) rest.packed = packed >> (4 * k);
     return rest;
   }
-  /// The axes without this one, in order.
+  /// The list without the axis `axis`, in the same order.
   constexpr axis_list without(std::size_t axis) const {
     axis_list rest;
     for (std::size_t k = 0; k < size(); ++k)
@@ -55,7 +55,7 @@ struct axis_list {
     const std::size_t bits = 4 * prefix.size();
     return bits == 32 ? packed == prefix.packed : (packed & ((std::uint32_t{1} << bits) - 1U)) == prefix.packed;
   }
-  /// The axes as a bit set.
+  /// The axes of the list as a bit set.
   constexpr std::uint32_t set() const {
     std::uint32_t bits = 0;
     for (std::size_t k = 0; k < size(); ++k) bits |= std::uint32_t{1} << (*this)[k];

@@ -7,7 +7,7 @@
 namespace partita {
 namespace detail {
 
-/// Written as "operand 1 [32, 48] of matmul bmk,kn->bmn".
+/// Writes a tensor of a rule as "operand 1 [32, 48] of matmul bmk,kn->bmn".
 struct tensor_name {
   const rule& of;
   std::size_t t;
@@ -48,7 +48,7 @@ template <class = void>
                     << "; give those");
 }
 
-/// The rule in which each "..." is replaced by as many batch factors as the shapes have remaining dimensions.
+/// Replaces each "..." of a rule by as many batch factors as the shapes have remaining dimensions.
 constexpr rule without_ellipsis(const rule& r, const shape_span& operands, const shape_span& results) {
   rule all = r;
   all.dimension_count = all.term_count = all.operand_count = all.result_count = 0;
@@ -89,7 +89,7 @@ constexpr rule without_ellipsis(const rule& r, const shape_span& operands, const
   return all;
 }
 
-/// Sets the sizes of the factors of dimension d of tensor t, or throws if they contradict known sizes.
+/// Sets the sizes of the factors of dimension d of tensor t; a shape_error if they contradict known sizes.
 constexpr void bind_dimension(rule& all, std::size_t t, std::size_t d, const shape_list& shape) {
   const std::size_t extent = shape[d];
   const rule::dimension& here = all.at(t, d);
@@ -119,8 +119,8 @@ constexpr void bind_dimension(rule& all, std::size_t t, std::size_t d, const sha
 
 }  // namespace detail
 
-/// The rule for tensors of these shapes: without "...", with a size for every factor, and without a factor for a
-/// dimension of 1 that is broadcast. A shape_error names the factor, the tensor and both sizes that contradict each
+/// The rule for tensors of given shapes: without "...", with a size for every factor, and without a factor for a
+/// dimension of 1 that is broadcast. A shape_error names the factor, the tensor and the two sizes that contradict each
 /// other.
 constexpr rule bound(const rule& r, const shape_span& operands, const shape_span& results = {}) {
   if (operands.size() != r.operand_count) detail::refuse_count(r, "operands", r.operand_count, operands.size());
@@ -135,7 +135,7 @@ constexpr rule bound(const rule& r, const shape_span& operands, const shape_span
     if (shape.size() != all.rank(t)) detail::refuse_rank(all, t, shape, all.rank(t));
     for (std::size_t d = 0; d < shape.size(); ++d) detail::bind_dimension(all, t, d, shape);
   }
-  // combined with an unknown extent, an extent of 1 does not determine the size
+  // An extent of 1 that is combined with an unknown extent does not determine the size of a factor.
   for (std::size_t t = 0; broadcasts && t < all.operand_count; ++t)
     for (std::size_t d = 0; d < all.rank(t); ++d)
       if (all.at(t, d).count == 1 && operands[t][d] == dynamic)
@@ -147,7 +147,7 @@ constexpr rule bound(const rule& r, const shape_span& operands, const shape_span
   return all;
 }
 
-/// The shape of result j of a bound rule; extents that no given shape determines are `dynamic`.
+/// The shape of result j of a bound rule; extents that no operand's or result's shape determines are `dynamic`.
 constexpr shape_list result_shape(const rule& bound_rule, std::size_t j) {
   shape_list shape;
   const std::size_t t = bound_rule.operand_count + j;

@@ -18,7 +18,7 @@ struct bounded_list {
   constexpr bounded_list(std::initializer_list<T> given) {
     for (const T& value : given) push_back(value);
   }
-  /// From any sized range: an array, a vector, a short_list.
+  /// Makes a list from any sized range: an array, a vector, a short_list.
   template <class Range>
     requires(!std::is_same_v<Range, bounded_list> &&
              requires(const Range& r) {
@@ -30,7 +30,7 @@ struct bounded_list {
     for (const auto& value : given) push_back(static_cast<T>(value));
   }
 
-  /// Appends a value; more than Capacity values are a shape_error.
+  /// Appends a value; a shape_error if the list is full.
   constexpr void push_back(const T& value) {
     if (count == Capacity)
       throw shape_error(text("partita: requires a list of at most ")

@@ -1,5 +1,5 @@
-// Conflict resolution: chooses one sharding from all proposals. Each mesh axis shards at most one factor, and blocks
-// must fit.
+// Conflict resolution of propagation: chooses one sharding from all proposals. Each mesh axis shards at most one
+// factor, and an axis is dropped where its blocks would not be allowed.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// Chooses the axes of every factor. `log` records each decision and its reason.
+/// Chooses the mesh axes of every factor of an operation. `log` records each decision and its reason.
 template <class Policy>
 struct conflict_resolution : factor_proposals<Policy> {
   using base = factor_proposals<Policy>;
@@ -17,10 +17,10 @@ struct conflict_resolution : factor_proposals<Policy> {
   using base::m, base::r, base::by, base::spec_of, base::is_given, base::proposes, base::proposals_of, base::may_cut,
       base::note, base::note_all;
 
-  std::uint32_t taken = 0;  ///< axes that shard some factor
+  std::uint32_t taken = 0;  ///< the axes that shard some factor, as a bit set
 
-  /// An axis over which a tensor must stay replicated shards none of its dimensions, and the tensor is not partial over
-  /// it.
+  /// Drops each axis over which a tensor must stay replicated from the factors that would shard the tensor or make it
+  /// partial.
   constexpr void keep_whole() {
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
       if (!is_given(t) || spec_of(t).layout.kept_whole == 0) continue;
@@ -33,7 +33,7 @@ struct conflict_resolution : factor_proposals<Policy> {
           }
     }
   }
-  /// Removes axes from a factor until they divide it, where blocks must have equal sizes.
+  /// Drops axes from factor f until the axes divide the size of f, where blocks must have equal sizes.
   constexpr void truncate(std::size_t f) {
     const factor& one = r.factors[f];
     const bool alone = by.uneven_if_alone && r.operand_count == 1;
@@ -45,7 +45,7 @@ struct conflict_resolution : factor_proposals<Policy> {
       cut[f].pop_back();
     }
   }
-  /// The factors of a set that request axis a, in the order of tensors and dimensions.
+  /// The factors in the set `among` that request axis a, in the order of tensors and dimensions.
   constexpr bounded_list<std::uint8_t, most_factors> contenders(std::uint32_t among, std::size_t a) const {
     bounded_list<std::uint8_t, most_factors> all;
     std::uint32_t seen = 0;
@@ -66,7 +66,7 @@ struct conflict_resolution : factor_proposals<Policy> {
     const auto all = contenders(among, a);
     if (all.size() < 2) return;
     std::size_t winner = 0;
-    const auto worth = [&](std::size_t k) -> double {  // larger is better; the first of equal ones wins
+    const auto worth = [&](std::size_t k) -> double {  // the factor of the largest worth wins, the first of equal ones
       const std::size_t f = all[k];
       switch (r.alike ? by.alike : by.contest) {
         case larger_dim_wins:
@@ -97,8 +97,8 @@ struct conflict_resolution : factor_proposals<Policy> {
         cut[all[k]] = cut[all[k]].without(a);
       }
   }
-  /// If several factors of one precedence request the same axis, assigns it to one of them. Axes that were assigned
-  /// before are not available.
+  /// Assigns each axis that several factors of the set `among` request to one of them. Axes that were assigned before
+  /// are not available.
   constexpr void share_out(std::uint32_t among) {
     std::uint32_t wanted = 0, contested = 0;
     for (std::size_t f = 0; f < r.factor_count; ++f) {
@@ -122,7 +122,7 @@ struct conflict_resolution : factor_proposals<Policy> {
       if (cut[f].contains(a)) return f;
     return decision::none;
   }
-  /// In a merged dimension, a factor can be sharded only if those before it are sharded into single elements.
+  /// In a merged dimension, a factor stays sharded only if its major factors are sharded into single elements.
   constexpr void fit_merged() {
     for (bool again = true; again;) {
       again = false;
@@ -145,8 +145,8 @@ struct conflict_resolution : factor_proposals<Policy> {
 
   // --- the complete resolution ---
 
-  /// Whether the policy joins axes and the operation works element by element. Then the most sharded tensor is
-  /// followed, and the others add axes to it.
+  /// Whether the policy joins axes and the operation works element by element. Then the factors get the axes of the
+  /// most sharded tensor, and the other tensors add axes.
   constexpr bool follows_one() const {
     if (by.disagreement != policy::conflict::join || r.alike) return false;
     std::size_t proposers = 0;

@@ -7,8 +7,8 @@
 
 namespace partita {
 
-/// The role of one mesh axis for a value: it shards a dimension; or the value is replicated over it, or partial (a sum
-/// with a pending reduction), or replicated with a cotangent whose reduction is pending (reduced).
+/// The role of a mesh axis for a value: the axis shards a dimension (cut), or the value is replicated over it (whole),
+/// partial (a sum with a pending reduction), or replicated with a cotangent whose reduction is pending (reduced).
 enum class axis_state : std::uint8_t { cut, whole, partial, reduced };
 
 constexpr const char* name_of(axis_state state) {
@@ -22,13 +22,13 @@ constexpr axis_state state_of(const sharding& s, std::size_t a) {
   return s.is_reduced(a) ? axis_state::reduced : axis_state::whole;
 }
 
-/// The sharding of the cotangent: sharded where the value is sharded, replicated where it is replicated, partial where
-/// it is reduced, and reduced where it is partial. Two cotangents of one value have the same layout, so they are added
-/// without communication. The cotangent of a reduced value is accumulated as partial sums, and one reduction at the end
-/// completes it.
+/// The sharding of the cotangent of a value: sharded where the value is sharded, replicated where it is replicated,
+/// partial where it is reduced, and reduced where it is partial. Two cotangents of one value have the same layout, so
+/// they are added without communication. The cotangent of a reduced value is accumulated as partial sums, which one
+/// reduction at the end completes.
 /// Shapes:   those of the value.
-/// Requires: partial sums; other reductions are not linear, or weight their operands [partition_error].
-/// Cost:     none; a constant expression where its argument is.
+/// Requires: partial sums; other pending reductions are not linear, or weight their operands [partition_error].
+/// Cost:     no communication; a constant expression where the argument is constant.
 /// Adjoint:  itself: the cotangent of the cotangent has the layout of the value.
 constexpr sharding cotangent(const sharding& s) {
   sharding c = s;

@@ -1,4 +1,4 @@
-// A factor of a rule: one loop of the operation. The dimensions that share it are sharded together.
+// A factor of a rule: one loop of the operation. The dimensions that share a factor are sharded together.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,23 @@ namespace partita {
 
 /// What may be done with the axes that shard a factor.
 enum class factor_kind : std::uint8_t {
-  pass,        ///< every result has it: the axes of the operands pass to the results
-  reduce,      ///< some result lacks it, and is partial over the axes that shard it
-  replicate,   ///< the operation needs it unsharded
-  collective,  ///< it may be sharded; the operation communicates itself, and results without it are replicated
+  pass,        ///< every result has the factor: the axes of the operands pass to the results
+  reduce,      ///< some result lacks the factor, and is partial over the axes that shard it
+  replicate,   ///< the operation needs the factor unsharded
+  collective,  ///< may be sharded: the operation communicates itself, results without it are replicated
 };
 
 /// One loop of the operation. Dimensions that share a factor are sharded by the same axes.
 struct factor {
-  std::size_t size = dynamic;  ///< dynamic until a shape binds it
+  std::size_t size = dynamic;  ///< the number of iterations; dynamic until a shape binds it
   factor_kind kind = factor_kind::pass;
-  pending_reduction how = pending_reduction::sum;  ///< the pending reduction of a result without it
+  pending_reduction how = pending_reduction::sum;  ///< the pending reduction of a result that lacks the factor
   std::uint8_t precedence = 1;                     ///< 0 for batch, 1 for rows and columns, 2 for summed dimensions
-  std::uint8_t group = 0;                          ///< of factors that share merged dimensions; 0 for none
+  std::uint8_t group = 0;                          ///< the group of factors that share merged dimensions; 0 for none
   char letter = '_';
   bool broadcasts = false;  ///< a dimension of extent 1 may have this factor, too
-  bool loose = false;       ///< only the axes must agree, not the extents
-  bool implied = false;     ///< that it is unsharded follows from its position and is not written (Shardy's rules)
+  bool loose = false;       ///< dimensions with this factor must agree in their axes, not in their extents
+  bool implied = false;     ///< that the factor is unsharded is implied by its position, not written (Shardy)
   friend constexpr bool operator==(const factor&, const factor&) = default;
 };
 

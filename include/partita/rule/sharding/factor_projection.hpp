@@ -14,7 +14,7 @@ namespace partita::detail {
 
 using decision_log = growing_list<decision, 64>;
 
-/// The axes that a dimension proposes for a factor, or that cannot be used, and why.
+/// The axes that a dimension proposes for a factor, or that cannot be used, and the reason.
 struct proposal {
   axis_list axes{};
   std::uint8_t factor = decision::none, dimension = 0;
@@ -22,15 +22,15 @@ struct proposal {
 
   constexpr bool is_usable() const { return done == decision::what::took; }
 };
-/// No axis is proposed twice, so there are at most as many proposals as axes in a mesh.
+/// The proposals of one tensor. No axis is proposed twice, so there are at most as many proposals as axes in a mesh.
 struct proposals : bounded_list<proposal, most_axes> {
   constexpr void add(decision::what done, std::size_t d, std::size_t f, axis_list axes) {
     if (!axes.empty()) push_back({axes, static_cast<std::uint8_t>(f), static_cast<std::uint8_t>(d), done});
   }
 };
 
-/// One call of `propagate`, and how it reads its tensors. It is a template, like all that uses it, so that only callers
-/// compile it.
+/// One call of `propagate`: its arguments, and the proposals of its tensors. A template, like all its users, so that
+/// only callers of `propagate` compile it.
 template <class Policy>
 struct factor_projection {
   const mesh& m;
@@ -42,7 +42,7 @@ struct factor_projection {
 
   // --- the tensors that are used ---
 
-  // (There are no pointers that may be null: g++ 12 cannot compare them to temporaries in constant expressions.)
+  // (No pointer may be null: g++ 12 cannot compare a pointer with a temporary's address in constant expressions.)
   constexpr const spec& spec_of(std::size_t t) const {
     return t < r.operand_count ? operands[t] : results[t - r.operand_count];
   }
@@ -64,7 +64,7 @@ struct factor_projection {
     const auto byte = [](std::size_t n) { return static_cast<std::uint8_t>(n); };
     log.push_back({done, byte(t), byte(d), byte(f), byte(a), byte(who), kind});
   }
-  /// Logs axes that cannot be used.
+  /// Logs axes that tensor t proposes for factor f but that cannot be used.
   constexpr void note_all(decision::what done, std::size_t t, std::size_t d, std::size_t f, axis_list axes) const {
     for (std::size_t k = 0; k < axes.size(); ++k) note(done, t, d, f, axes[k]);
   }
@@ -80,7 +80,7 @@ struct factor_projection {
       if (running != 0) all.add(took, 0, leading, gathered);
       running = 0, gathered = axis_list();
     };
-    std::uint32_t begun = 0;  // the groups whose leading dimension was visited
+    std::uint32_t begun = 0;  // the groups whose leading dimension was visited, as bits
     for (std::size_t d = 0; d < r.rank(t); ++d) {
       const axis_list axes = spec_of(t).layout.cuts[d];
       const rule::dimension& here = r.at(t, d);
@@ -92,7 +92,7 @@ struct factor_projection {
         else if (!axes.empty()) split(d, here, axes, all);
         continue;
       }
-      if (r.factors[f].size == 1) {  // a dimension of one element cannot be the leading one
+      if (r.factors[f].size == 1) {  // a dimension of one element cannot lead its group
         all.add(one_element, d, f, axes);
         continue;
       }
@@ -117,7 +117,7 @@ struct factor_projection {
   constexpr bool fits(std::size_t f, axis_list axes) const {
     return r.factors[f].size != dynamic && r.factors[f].size % m.size(axes) == 0;
   }
-  /// Assigns the axes of a merged dimension to its factors, major to minor, as long as they divide the remaining size.
+  /// Assigns the axes of a merged dimension to its factors, major to minor, while they divide the remaining size.
   constexpr void split(std::size_t d, const rule::dimension& here, axis_list axes, proposals& all) const {
     std::size_t k = 0;
     for (std::size_t i = 0; i < here.count && k < axes.size(); ++i) {
@@ -134,7 +134,7 @@ struct factor_projection {
     all.add(decision::what::does_not_fit, d, r.term(here, 0), axes.from(k));
   }
 
-  /// Whether a factor may be sharded at all; if not, why.
+  /// Whether factor f may be sharded at all; if not, `why` is the reason.
   constexpr bool may_cut(std::size_t f, decision::what& why) const {
     const factor& one = r.factors[f];
     if (one.kind == factor_kind::replicate) return why = decision::what::must_be_whole, false;

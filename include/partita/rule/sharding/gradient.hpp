@@ -7,8 +7,8 @@
 
 namespace partita {
 
-/// The tensors that a gradient reads and computes, one bit for each: values of operands and of results, gradients of
-/// results, and the requested gradients of operands.
+/// Selects the tensors that a gradient reads and computes, one bit for each tensor: values of operands and of results,
+/// gradients of results, and the requested gradients of operands.
 struct gradient_parts {
   tensor_set operands = ~tensor_set{0};
   tensor_set results = 0;
@@ -16,14 +16,14 @@ struct gradient_parts {
   tensor_set operand_gradients = ~tensor_set{0};
 };
 
-/// The gradient of an operation as an operation: operands, results, result gradients -> operand gradients; `parts`
-/// selects them. A gradient has the dimensions of its tensor. Factors that an operand lacks are summed in its gradient,
-/// so it is partial over the axes that shard them; this includes broadcast operands. Factors that must be unsharded
-/// stay so.
-/// Shapes:   the rule must be bound, its broadcast dimensions known.
+/// The rule of an operation's gradient: operands, results, result gradients -> operand gradients; `parts` selects them.
+/// A gradient has the dimensions of its tensor. Factors that an operand lacks (also by broadcasting) are summed in its
+/// gradient, so the gradient is partial over the axes that shard them. Factors that must be unsharded in the operation
+/// must be unsharded in its gradient.
+/// Shapes:   the rule must be bound, and its broadcast dimensions must be known.
 /// Requires: a rule without "..." [shape_error].
 /// Cost:     no allocation; constexpr.
-/// Adjoint:  the gradient is linear in the result gradients: if all of them are partial, so is the result.
+/// Adjoint:  operand gradients are linear in the result gradients, and partial if all of these are partial.
 constexpr rule gradient(const rule& of, gradient_parts parts = {}) {
   if (of.has_ellipsis())
     throw shape_error("partita::gradient: requires a rule whose dimensions are known; give bound(rule, shapes)");
@@ -35,7 +35,7 @@ constexpr rule gradient(const rule& of, gradient_parts parts = {}) {
       for (std::size_t k = 0; k < of.at(t, d).count; ++k) g.add_term(of.term(of.at(t, d), k));
     }
   };
-  // 1. The operands of the gradient: the values that it reads, then the gradients of results.
+  // 1. Add the operands of the gradient's rule: the values that the gradient reads, then the gradients of results.
   for (std::size_t i = 0; i < of.operand_count; ++i)
     if (contains(parts.operands, i)) g.begin_operand(), add(i);
   for (std::size_t j = 0; j < of.result_count; ++j)
@@ -43,14 +43,14 @@ constexpr rule gradient(const rule& of, gradient_parts parts = {}) {
   g.constant = first_tensors(g.operand_count);
   for (std::size_t j = 0; j < of.result_count; ++j)
     if (contains(parts.result_gradients, j)) g.begin_operand(), add(of.operand_count + j);
-  // 2. The results: the requested gradients of operands.
+  // 2. Add the results of the gradient's rule: the requested gradients of operands.
   std::uint32_t in_all = ~std::uint32_t{0};
   for (std::size_t i = 0; i < of.operand_count; ++i)
     if (contains(parts.operand_gradients, i)) {
       g.begin_result(), add(i);
       in_all &= of.factors_of(i);
     }
-  // 3. Factors that all results have are propagated, the others are summed.
+  // 3. Propagate the factors that all results have; sum over the other factors.
   for (std::size_t f = 0; f < g.factor_count; ++f) {
     factor& one = g.factors[f];
     one.how = pending_reduction::sum;

@@ -1,4 +1,4 @@
-// A list that stores a few values in place and, only if there are more, all of them on the heap: the result type of
+// A list that stores a few values in place and, if it has more values, all of them on the heap: the result type of
 // propagation.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace partita {
 
-/// Values in order. Up to `InPlace` values need no allocation, and the list can be a constexpr variable; with more
-/// values it can still be used within a constant expression.
+/// Values in order. Up to `InPlace` values need no allocation, and the list can then be a constexpr variable; with more
+/// values the list can still be used within a constant expression.
 template <class T, std::size_t InPlace>
 class growing_list {
  public:
@@ -27,7 +27,7 @@ class growing_list {
   /// Appends a value.
   constexpr void push_back(const T& value) {
     if (count_ == room_) {
-      const T kept = value;  // a copy, because it may refer to an element of this list
+      const T kept = value;  // a copy, because `value` may refer to an element of this list
       reserve(2 * room_);
       data()[count_++] = kept;
     } else {

@@ -11,14 +11,14 @@ namespace partita {
 /// One decision about one mesh axis, or about all axes of a dimension if `axis` is `no_axis`.
 struct decision {
   enum class what : std::uint8_t {
-    took,               ///< a factor is sharded as this dimension of this tensor
-    extended,           ///< … and by further axes
-    joined,             ///< a factor also took this axis, although another tensor shards it differently
-    overruled,          ///< this tensor shards the factor differently; `by` is the tensor that was followed
-    lost,               ///< the factor requested the axis, but factor `by` got it
+    took,               ///< a factor is sharded in the same way as dimension `dimension` of tensor `tensor`
+    extended,           ///< a factor is sharded by further axes, as dimension `dimension` of `tensor` is
+    joined,             ///< a factor is also sharded by this axis, although another tensor shards it differently
+    overruled,          ///< tensor `tensor` shards the factor differently, and follows tensor `by`
+    lost,               ///< the factor requested the axis, but factor `by` got the axis
     uneven,             ///< the axis would shard the factor unevenly
     must_be_whole,      ///< the operation needs the dimension unsharded
-    one_element,        ///< a dimension of one element, or one that is broadcast, is not sharded
+    one_element,        ///< a dimension of one element, or a broadcast dimension, is not sharded
     does_not_fit,       ///< the blocks would not be blocks of the merged or split dimension
     keeps_replicating,  ///< a tensor must stay replicated over the axis
     not_for_new,        ///< only results have the dimension, and the policy shards only dimensions of operands
@@ -26,12 +26,12 @@ struct decision {
                         ///< reduction
     passes_partial,     ///< the operand stays partial over the axis, and so do the results
     finishes_partial,   ///< the operand must be reduced over the axis before the operation
-    keeps_partial,      ///< the result was given as partial over the axis, and is made so after the operation
+    keeps_partial,      ///< the result was given as partial over the axis, and is made partial afterwards
   };
   static constexpr std::uint8_t no_axis = 255, none = 255;
 
   what done = what::took;
-  std::uint8_t tensor = none, dimension = none;  ///< operands first, then results
+  std::uint8_t tensor = none, dimension = none;  ///< the tensor (operands first, then results) and its dimension
   std::uint8_t factor = none;
   std::uint8_t axis = no_axis;
   std::uint8_t by = none;
@@ -47,10 +47,10 @@ constexpr const char* name_of(decision::what done) {
   return names[static_cast<std::size_t>(done)];
 }
 
-/// A tensor that must be resharded: before the operation if it is an operand, after it if it is a result.
+/// A tensor that must be resharded: an operand before the operation, a result after the operation.
 struct reshard_need {
-  std::uint8_t tensor = 0;  ///< operands first, then results
-  std::size_t bytes = 0;    ///< the bytes that a worker receives
+  std::uint8_t tensor = 0;  ///< the number of the tensor: operands first, then results
+  std::size_t bytes = 0;    ///< the bytes that a worker receives in the reshard
   friend constexpr bool operator==(const reshard_need&, const reshard_need&) = default;
 };
 

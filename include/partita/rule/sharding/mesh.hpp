@@ -1,4 +1,4 @@
-// A mesh: workers arranged along named axes.
+// A mesh: the arrangement of workers along named axes.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ struct axis {
   std::uint32_t size = 0;
 
   constexpr axis() = default;
-  /// Requires a name of 1 to 15 characters other than '+' and '?', and at least one worker; otherwise throws a
-  /// partition_error.
+  /// Makes an axis. Requires a name of 1 to 15 characters other than '+' and '?', and at least one worker; otherwise
+  /// throws a partition_error.
   constexpr axis(const char* name, std::size_t workers) : size(static_cast<std::uint32_t>(workers)) {
     std::size_t n = 0;
     for (; name[n] != '\0'; ++n) {
@@ -47,27 +47,27 @@ struct axis {
   friend constexpr bool operator==(const axis&, const axis&) = default;
 };
 
-/// The mesh, major axis first. A value that can be a template argument.
+/// A mesh of workers, whose major axis is the first. A mesh can be a template argument.
 struct mesh {
   axis axes[most_axes]{};
   std::size_t count = 0;
-  bool moves_are_written = false;  ///< see no_implicit_reshard()
+  bool moves_are_written = false;  ///< every reshard must be written: see no_implicit_reshard()
 
   constexpr mesh() = default;
-  /// Makes a mesh of its axes, whose names must be distinct; otherwise throws a partition_error.
+  /// Makes a mesh from axes, whose names must be distinct; otherwise throws a partition_error.
   template <class... Axis>
     requires(sizeof...(Axis) > 0 && sizeof...(Axis) <= most_axes && (std::is_same_v<Axis, axis> && ...))
   constexpr explicit mesh(const Axis&... all) {
     (push_back(all), ...);
   }
-  /// Fallback: any other arguments are a compile-time error with a readable message.
+  /// Fallback: any other constructor arguments are a compile-time error with a readable message.
   PARTITA_FALLBACK_CONSTRUCTOR(mesh) {
     static_assert(
         detail::dependent_false<Given...>,
         "partita::mesh{axes...}: requires axes with names; write mesh{axis{\"data\", 2}, axis{\"model\", 4}}, "
         "or mesh::of_shape(sizes)");
   }
-  /// Makes a mesh of sizes only, as some frameworks define process meshes: the axes are named 0, 1, ….
+  /// Makes a mesh from sizes only, as some frameworks define process meshes: the axes are named 0, 1, ….
   template <class Sizes>
   static constexpr mesh of_shape(const Sizes& sizes) {
     mesh m;
@@ -90,9 +90,9 @@ struct mesh {
     axes[count++] = one;
   }
 
-  /// The same mesh, without implicit communication of tensors: every reshard must be written in the program. An
+  /// The same mesh without implicit communication of tensors: every reshard must be written in the program. An
   /// operation that needs another layout of an operand does not compile where layouts are types, and throws a
-  /// partition_error where they are not.
+  /// partition_error where layouts are run-time values.
   constexpr mesh no_implicit_reshard() const {
     mesh m = *this;
     m.moves_are_written = true;
@@ -106,18 +106,18 @@ struct mesh {
     return product;
   }
   constexpr std::size_t size(std::size_t a) const { return axes[checked(a)].size; }
-  /// The number of blocks into which these axes split a dimension.
+  /// The number of blocks into which the axes `cut` split a dimension.
   constexpr std::size_t size(axis_list cut) const {
     std::size_t product = 1;
     for (std::size_t k = 0; k < cut.size(); ++k) product *= axes[cut[k]].size;
     return product;
   }
-  /// Returns the number if there is such an axis; otherwise throws a partition_error.
+  /// Returns the axis number a if the mesh has such an axis; otherwise throws a partition_error.
   constexpr std::size_t checked(std::size_t a) const {
     if (a < count) return a;
     throw partition_error(text("partita::mesh: requires axis numbers below ") << count << ", not " << a);
   }
-  /// The number of the axis whose name is the `length` characters at `name`; a partition_error if there is none.
+  /// The number of the axis whose name is the `length` characters at `name`; a partition_error if no axis has it.
   constexpr std::size_t number(const char* name, std::size_t length) const {
     for (std::size_t a = 0; a < count; ++a) {
       std::size_t k = 0;

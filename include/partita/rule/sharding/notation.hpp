@@ -1,4 +1,4 @@
-// Einsum notation: reads a rule from a string and writes it.
+// Einsum notation of rules: reads a rule from a string and writes a rule as a string.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 namespace partita {
 namespace detail {
 
-/// Reads "bmk,kn->bmn" from left to right.
+/// Reads einsum notation such as "bmk,kn->bmn" from left to right.
 struct notation_reader {
   const char* notation;
   rule& read;
@@ -45,7 +45,7 @@ struct notation_reader {
     t.ellipsis = t.rank;
     at += 2;
   }
-  /// Reads all of it, or stops where something is missing.
+  /// Reads the whole notation, or stops where something is missing.
   constexpr const char* all() {
     bool results = false;
     read.begin_operand();

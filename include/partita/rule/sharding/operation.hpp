@@ -1,4 +1,4 @@
-// An operation: makes a rule when the shapes of the operands are known.
+// An operation: a function that makes a rule from the shapes of the operands.
 #pragma once
 
 #include <array>
@@ -33,14 +33,14 @@ struct operation {
     return r;
   }
 
-  /// The same operation with another name.
+  /// Copies the operation under another name.
   constexpr operation named(const char* other) const {
     operation o = *this;
     o.name = other;
     return o;
   }
-  /// The same operation with these attributes: given lists and counts replace its own, switches are added to its own.
-  /// Its reduction stays, except for an operation that accepts any reduction.
+  /// Copies the operation with given attributes: given lists and counts replace those of the operation, switches are
+  /// added. The reduction of the operation stays, except for an operation that accepts any reduction.
   constexpr operation called_with(const attributes& given, bool takes_kind = false) const {
     operation o = *this;
     if (!given.axes.empty()) o.with.axes = given.axes;
@@ -59,7 +59,7 @@ namespace detail {
 constexpr char nth_letter(std::size_t k) {
   return static_cast<char>(k < 26 ? 'a' + static_cast<int>(k) : k < 52 ? 'A' + static_cast<int>(k - 26) : '_');
 }
-/// Adds a dimension of any extent, with a factor of its own, to the last tensor of a rule.
+/// Adds a dimension of any extent to the last tensor of a rule, with a new factor for the dimension.
 constexpr void add_open_dimension(rule& r) { r.add_dimension(r.add_factor(dynamic, nth_letter(r.factor_count))); }
 
 constexpr void require_operands(const shape_span& shapes, std::size_t least, std::size_t most, const char* call) {
@@ -67,7 +67,7 @@ constexpr void require_operands(const shape_span& shapes, std::size_t least, std
     throw shape_error(text("partita::rules::") << call << ": requires from " << least << " to " << most
                                                << " operands, not " << shapes.size() << "; give those");
 }
-/// Dimension `axis` of `rank`, counted from the end if negative; a shape_error if there is none.
+/// The dimension `axis` of `rank` dimensions, counted from the end if negative; a shape_error if out of range.
 constexpr std::size_t dimension_of(std::ptrdiff_t axis, std::size_t rank, const char* call) {
   const std::ptrdiff_t d = axis < 0 ? axis + static_cast<std::ptrdiff_t>(rank) : axis;
   if (d < 0 || d >= static_cast<std::ptrdiff_t>(rank))
@@ -75,7 +75,7 @@ constexpr std::size_t dimension_of(std::ptrdiff_t axis, std::size_t rank, const 
                                                << axis << "; count from 0, or from -1 backwards");
   return static_cast<std::size_t>(d);
 }
-/// The dimensions of a list as a bit set.
+/// Converts a list of dimensions to a bit set.
 constexpr std::uint32_t dimensions_of(const attributes::list& axes, std::size_t rank, const char* call) {
   std::uint32_t bits = 0;
   for (const std::ptrdiff_t axis : axes) bits |= std::uint32_t{1} << dimension_of(axis, rank, call);
@@ -83,7 +83,7 @@ constexpr std::uint32_t dimensions_of(const attributes::list& axes, std::size_t 
 }
 constexpr bool in(std::uint32_t bits, std::size_t d) { return (bits >> d & 1U) != 0; }
 
-/// One factor for each dimension of a shape, with letters from a on; those in `whole` must be unsharded.
+/// A new factor for each dimension of a shape, with letters from a on; dimensions in `whole` must be unsharded.
 struct own_factors {
   std::array<std::size_t, most_dimensions> number{};
   std::size_t rank;
@@ -94,7 +94,7 @@ struct own_factors {
           r.add_factor(shape[d], nth_letter(r.factor_count), in(whole, d) ? factor_kind::replicate : factor_kind::pass);
   }
   constexpr std::size_t operator[](std::size_t d) const { return number[d]; }
-  /// Adds these dimensions to the last tensor of the rule.
+  /// Adds one dimension for each factor to the last tensor of a rule.
   constexpr void write(rule& r) const {
     for (std::size_t d = 0; d < rank; ++d) r.add_dimension(number[d]);
   }

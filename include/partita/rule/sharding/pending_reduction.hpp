@@ -1,4 +1,4 @@
-// The pending reduction of a partial value: the reduction over a mesh axis that completes it.
+// The pending reduction of a partial value: the reduction over a mesh axis that completes the value.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ constexpr const char* name_of(pending_reduction kind) {
 
 /// How an operation treats values that are still partial.
 enum class linearity : std::uint8_t {
-  none,         ///< not known: operands must be complete
-  movement,     ///< values are only moved or copied: any kind, if all data operands have the same pending reduction
-  additive,     ///< linear in all operands together: sum and avg, if every data operand has the same pending reduction
-  multilinear,  ///< linear in each operand: sum and avg, if one operand is partial and the others are complete
+  none,         ///< the operation has no known property: operands must be complete
+  movement,     ///< values are only moved or copied: any reduction, if all data operands have it pending
+  additive,     ///< linear in all operands together: sum or avg, if every data operand has it pending
+  multilinear,  ///< linear in each operand: sum or avg, if it is pending in one operand and the others are complete
   monotone,     ///< a non-decreasing function of its one operand: max and min
 };
 
@@ -27,14 +27,14 @@ constexpr bool is_linear(pending_reduction kind) {
   detail::pending_reductions::with(kind, [&](auto r) { is = detail::is_linear_reduction<decltype(r)>; });
   return is;
 }
-/// Whether the reduction chooses the largest or the smallest element.
+/// Whether a reduction chooses the largest or the smallest element.
 constexpr bool is_extreme(pending_reduction kind) {
   bool is = false;
   detail::pending_reductions::with(kind, [&](auto r) { is = detail::is_extreme_reduction<decltype(r)>; });
   return is;
 }
 
-/// Whether the operation can be applied before a pending reduction of this kind, with the same result.
+/// Whether an operation gives the same result before and after a pending reduction of this kind is taken.
 constexpr bool commutes(linearity how, pending_reduction kind) {
   switch (how) {
     case linearity::movement:

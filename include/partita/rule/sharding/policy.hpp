@@ -5,40 +5,40 @@
 
 namespace partita {
 
-/// Which shardings are given; propagation infers the others.
+/// Which shardings are given; propagation infers the other shardings.
 enum class direction : std::uint8_t { forward, backward, mixed };
 
 /// Every choice of `propagate`. The default communicates the fewest bytes, shards unevenly only where a tensor is
 /// sharded unevenly already, and never claims a layout that the workers do not have; `paddle_classic` and
 /// `paddle_coshard` choose as the two generations of PaddlePaddle do.
 struct policy {
-  /// Who gets a mesh axis that several dimensions or tensors request. Of equal ones the first in the order of tensors
-  /// and dimensions wins.
+  /// Which factor gets a mesh axis that several dimensions or tensors request. Of equal requests, the first in the
+  /// order of tensors and dimensions wins.
   enum class conflict : std::uint8_t {
-    first_wins,       ///< the first in the order of tensors and dimensions
+    first_wins,       ///< the first request in the order of tensors and dimensions
     larger_dim_wins,  ///< the largest dimension
     most_shards,      ///< the dimension that is split into most blocks
     cost,             ///< the choice with the fewest bytes of operands to communicate
-    error,            ///< none: a partition_error
+    error,            ///< no request is accepted: a partition_error
     join,             ///< tensors shard one dimension differently: all axes, longer lists first; else larger_dim_wins
     align,            ///< each mesh axis in turn goes to the dimension that costs the operands least
   };
-  /// Blocks of different sizes: not allowed; all but the last equal; or sizes that differ by at most one.
+  /// Which blocks of different sizes are allowed: none; a smaller last block; or sizes that differ by at most one.
   enum class uneven : std::uint8_t { forbid, chunk, balanced };
   /// Whether operands may have to be resharded before the operation.
   enum class reshard : std::uint8_t { allow, forbid };
-  /// A dimension that is sharded although the operation needs it unsharded: it is gathered, or the call is rejected.
+  /// What happens to a dimension that is sharded although the operation needs it unsharded: a gather, or an error.
   enum class whole : std::uint8_t { gather, refuse };
   /// How the axes of merged and split dimensions are propagated.
   enum class compound : std::uint8_t {
-    exact,     ///< wherever the blocks stay the same
-    leading,   ///< only those of the leading dimension of a group
-    gathered,  ///< axes of the following dimensions move to the leading one
+    exact,     ///< axes are propagated wherever the blocks stay the same
+    leading,   ///< only the axes of the leading dimension of a group are propagated
+    gathered,  ///< axes of the following dimensions move to the leading dimension
   };
 
-  conflict contest = conflict::cost;       ///< several dimensions request one axis
-  conflict disagreement = conflict::cost;  ///< several tensors shard one dimension in different ways
-  conflict alike = conflict::cost;  ///< both cases, for operations whose operands are equivalent (concatenate, stack)
+  conflict contest = conflict::cost;       ///< how a mesh axis is assigned that several dimensions request
+  conflict disagreement = conflict::cost;  ///< how a dimension is sharded that several tensors shard differently
+  conflict alike = conflict::cost;  ///< both choices, for operations with equivalent operands (concatenate, stack)
   uneven blocks = uneven::balanced;
   reshard moves = reshard::allow;
   whole needed = whole::gather;
@@ -46,8 +46,8 @@ struct policy {
   bool by_precedence = false;         ///< batch dimensions choose first, then rows and columns, then summed dimensions
   bool new_dimensions = true;         ///< a dimension that only results have may be sharded
   bool leaders_decide = false;        ///< operands that a rule marks as followers propose nothing
-  bool uneven_if_alone = false;       ///< what only one tensor proposes may be uneven, although other splits may not
-  bool keep_result_partials = false;  ///< a result that was given as partial stays so where its axis is free
+  bool uneven_if_alone = false;       ///< a sharding that only one tensor proposes may be uneven
+  bool keep_result_partials = false;  ///< a result that was given as partial stays partial where its axis is free
 
   constexpr policy with(conflict everywhere) const {
     policy p = *this;
@@ -75,7 +75,7 @@ struct policy {
   static const policy paddle_coshard;
 };
 
-/// At most one mesh axis per dimension; the first operand wins; different shardings of one dimension are rejected.
+/// PaddlePaddle's older policy: one mesh axis per dimension; the first operand wins; different shardings are rejected.
 inline constexpr policy policy::paddle_classic = [] {
   policy p;
   p.contest = conflict::first_wins;
@@ -88,8 +88,8 @@ inline constexpr policy policy::paddle_classic = [] {
   p.keep_result_partials = true;
   return p;
 }();
-/// Several axes per dimension are joined, and dropped until they divide it (except for a single operand); the largest
-/// dimension wins.
+/// PaddlePaddle's newer policy: several axes per dimension are joined, and dropped until they divide the dimension
+/// (except for a single operand); the largest dimension wins.
 inline constexpr policy policy::paddle_coshard = [] {
   policy p = policy::paddle_classic;
   p.contest = conflict::larger_dim_wins;

@@ -1,4 +1,4 @@
-// Propagation: given the shardings of some tensors of an operation, infers those of all of them.
+// Propagation: infers the shardings of all tensors of an operation from the given shardings of some of them.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ struct propagation {
   growing_list<sharding, 8> results{};
   growing_list<reshard_need, 12> reshards{};
   detail::decision_log log{};
-  char letters[most_factors]{};  ///< the letters of the rule's factors, for explanations
+  char letters[most_factors]{};  ///< the letters of the rule's factors, which explanations print
 
-  /// The total bytes of all reshards.
+  /// The total bytes that a worker receives in all reshards.
   constexpr std::size_t bytes() const {
     std::size_t all = 0;
     for (const reshard_need& one : reshards) all += one.bytes;
@@ -57,7 +57,7 @@ struct conclusion {
   constexpr bool has_pending(std::size_t i, std::size_t a, pending_reduction kind) const {
     return i < s.operands.size() && s.operands[i].known && s.operands[i].layout.pending[a] == kind;
   }
-  /// Whether a pending reduction of operand i over axis a may pass to the results, so that it need not be taken first.
+  /// Whether a pending reduction of operand i over axis a may pass to the results instead of being taken before.
   constexpr bool passes(std::size_t i, std::size_t a, pending_reduction kind) const {
     if ((s.taken >> a & 1U) != 0 || contains(s.r.constant, i) || !commutes(s.r.how, kind)) return false;
     for (std::size_t f = 0; f < s.r.factor_count; ++f)
@@ -144,9 +144,9 @@ constexpr void require_mesh(const mesh& m, const rule& r, const spec_list& all) 
 
 /// Infers the shardings of all operands and results of an operation from those of the operands (forward), of the
 /// results (backward) or of both (mixed).
-/// Shapes:   operands and results as in the rule; specs without a sharding give only the shape.
-/// Requires: extents that fit the rule [shape_error]; what the policy does not reject [partition_error].
-/// Cost:     no allocation; below a microsecond for a matrix product; a constant expression where its arguments are.
+/// Shapes:   operands and results as in the rule; a spec without a sharding gives only the shape.
+/// Requires: extents that fit the rule [shape_error]; shardings that the policy accepts [partition_error].
+/// Cost:     no allocation; below a microsecond for a matrix product; constexpr.
 /// Adjoint:  propagate with gradient(rule).
 template <class Policy = policy>
 constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& operands, const spec_list& results,
@@ -160,7 +160,7 @@ constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& o
   // 2. Project the shardings to factors, and resolve conflicts.
   detail::conflict_resolution<Policy> resolved{{{m, all, operands, results, towards, by, out.log}}};
   resolved.resolve();
-  // 3. Convert the factors back to shardings. Operands come first: they decide which pending reductions pass.
+  // 3. Convert the factors back to shardings, operands first: they decide which pending reductions pass.
   const detail::conclusion<Policy> conclude{resolved, out};
   std::array<pending_reduction, most_axes> passed{};
   for (std::size_t i = 0; i < all.operand_count; ++i) conclude.conclude_operand(i, passed);
@@ -179,7 +179,7 @@ constexpr propagation propagate(const mesh& m, const rule& r, std::initializer_l
   return propagate(m, r, spec_list(operands), spec_list(), direction::forward, by);
 }
 
-/// The same for an operation that makes its rule from the shapes of its operands, such as those in `rules::`.
+/// Propagates through an operation that makes its rule from the shapes of its operands, such as those in `rules::`.
 template <class Operation>
   requires requires(const Operation& op, const shape_span& shapes) { rule(op(shapes)); }
 constexpr propagation propagate(const mesh& m, const Operation& op, const spec_list& operands, const spec_list& results,

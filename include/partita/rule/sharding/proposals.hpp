@@ -1,4 +1,4 @@
-// The axes that are proposed for each factor of an operation, and the cost of choosing among them.
+// The axes that are proposed for each factor of an operation, and the cost of choosing among the axes.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace partita::detail {
 
-/// Axes in the notation of a layout: data+model.
+/// Writes axes in the notation of a layout: data+model.
 struct axes_name {
   const mesh& on;
   axis_list axes;
@@ -43,7 +43,7 @@ template <class = void>
                         << of.layout << "; gather it before, or allow policy::whole::gather");
 }
 
-/// One list of axes for each factor; where proposals differ, the policy decides which one is used.
+/// One list of axes for each factor of an operation; where proposals differ, the policy decides which proposal is used.
 template <class Policy>
 struct factor_proposals : factor_projection<Policy> {
   using base = factor_projection<Policy>;
@@ -51,8 +51,8 @@ struct factor_proposals : factor_projection<Policy> {
       base::note_all;
 
   axis_list cut[most_factors]{};
-  std::uint8_t origin[most_factors]{};  ///< the tensor that first proposed the list
-  std::uint32_t disagreed = 0;          ///< factors whose lists must be joined
+  std::uint8_t origin[most_factors]{};  ///< the tensor that first proposed the list of the factor
+  std::uint32_t disagreed = 0;          ///< the factors whose lists must be joined, as bits
 
   constexpr void adopt(std::size_t t) {
     for (const proposal& one : proposals_of(t)) {
@@ -100,8 +100,8 @@ struct factor_proposals : factor_projection<Policy> {
     note(decision::what::overruled, follow ? origin[f] : t, d, f, decision::no_axis, follow ? t : origin[f]);
     if (follow) cut[f] = axes, origin[f] = static_cast<std::uint8_t>(t);
   }
-  /// Joins the axes of a factor that tensors shard differently: longer lists first, then those with more blocks, then
-  /// those with lower axes.
+  /// Joins the axes of a factor that tensors shard differently: longer lists come first, then lists with more blocks,
+  /// then lists with lower axis numbers.
   constexpr void join_lists(std::size_t f) {
     axis_list lists[most_tensors]{};
     std::size_t count = 0;
@@ -129,7 +129,7 @@ struct factor_proposals : factor_projection<Policy> {
     cut[f] = all;
   }
 
-  /// The bytes that the tensors would receive, and that reductions of partial results would communicate, if these axes
+  /// The bytes that the tensors would receive, and that reductions of partial results would communicate, if `axes`
   /// shard factor f.
   constexpr std::size_t bytes_for(std::size_t f, axis_list axes) const {
     std::size_t bytes = 0;
@@ -158,11 +158,11 @@ struct factor_proposals : factor_projection<Policy> {
 
   // --- operations with equivalent operands: each axis goes to the dimension that costs the operands least ---
 
-  /// For each axis: if all proposing tensors agree, takes their dimension; otherwise the dimension to which the others
-  /// can be resharded at the lowest cost.
+  /// For each axis: if all proposing tensors agree, takes their dimension; otherwise takes the dimension to which the
+  /// other tensors can be resharded at the lowest cost.
   constexpr void align() {
-    std::uint32_t held = 0;  // factors that have an axis
-    std::uint32_t open = 0;  // axes on which the proposing tensors differ
+    std::uint32_t held = 0;  // the factors that have an axis, as bits
+    std::uint32_t open = 0;  // the axes for which the proposing tensors differ, as bits
     for (std::size_t a = 0; a < m.rank(); ++a) {
       std::size_t agreed = most_factors, by_whom = 0;
       bool first = true, same = true;
@@ -199,7 +199,8 @@ struct factor_proposals : factor_projection<Policy> {
     cut[f].push_back(a);
     note(decision::what::took, t, decision::none, f, a);
   }
-  /// The number of elements in blocks of proposing tensors that do not shard f yet, times the workers along the axis.
+  /// The cost of sharding f by a: the elements of the blocks of tensors that do not shard f yet, times the workers of
+  /// a.
   constexpr double price_of(std::size_t f, std::size_t a) const {
     double price = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {

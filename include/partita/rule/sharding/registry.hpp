@@ -1,4 +1,4 @@
-// The registry: operations found by name, to which a program adds its own in one line.
+// The registry: finds operations by name, and lets a program add its own operations in one line.
 #pragma once
 
 #include <cstddef>
@@ -6,13 +6,13 @@
 
 namespace partita {
 
-/// A table of names and rules: `registry.add("my_op", "abc,c->ab")`, or a function from shapes and attributes to a
-/// rule. It has a bounded size and is usable in constant expressions; `registry::standard()` contains the predefined
-/// operations.
+/// A table of operation names and rules: `registry.add("my_op", "abc,c->ab")`, or a function from shapes and attributes
+/// to a rule. The table has a bounded size and is usable in constant expressions; `registry::standard()` contains the
+/// predefined operations.
 class registry {
  public:
   static constexpr std::size_t most_entries = 256;
-  /// What happens for an unknown name.
+  /// What the registry does for an unknown name: it throws, or returns the replicated rule.
   enum class fallback : std::uint8_t { refuse, replicate };
 
   constexpr registry() = default;
@@ -27,9 +27,9 @@ class registry {
   constexpr std::size_t size() const { return count_; }
   constexpr const char* name(std::size_t k) const { return entries_[k].name; }
 
-  /// The rule of a named operation for these shapes, with these attributes in addition to its own. For an unknown name
-  /// it throws a shape_error that says how to add it, or returns the replicated rule with one result of the first
-  /// operand's rank (see fallback).
+  /// Makes the rule of a named operation for these shapes, with these attributes in addition to the operation's own.
+  /// For an unknown name, throws a shape_error that explains `add`, or returns the replicated rule with one result of
+  /// the first operand's rank (see fallback).
   constexpr rule operator()(const char* name, const shape_span& shapes, const attributes& with = {}) const {
     const std::size_t k = find(name);
     if (k < count_) {
@@ -50,7 +50,7 @@ class registry {
     const char* name = "";
     const char* notation = nullptr;
     operation::maker make = nullptr;
-    const operation* ready = nullptr;  ///< one of the predefined operations
+    const operation* ready = nullptr;  ///< the predefined operation of this name, if there is one
   };
   static constexpr bool equal(const char* a, const char* b) {
     while (*a != '\0' && *a == *b) ++a, ++b;
@@ -79,43 +79,43 @@ class registry {
 namespace detail {
 
 /// The predefined operations, with the names and definitions that they have in `rules::`: a lookup by name gives the
-/// same as calling `rules::`. Dimensions, extents and counts that `rules::` takes as parameters come with the call.
+/// same rule as `rules::`. Dimensions, extents and counts that `rules::` takes as parameters are passed as attributes.
 inline constexpr operation standard_operations[] = {
-    // element by element
+    // Element-wise operations.
     rules::elementwise, rules::elementwise_to(1), rules::elementwise_in_dimensions({}), rules::add, rules::subtract,
     rules::add_n, rules::multiply, rules::divide, rules::scale, rules::cast, rules::assign, rules::relu, rules::maximum,
     rules::where, rules::add.named("negate"),
-    // matrix products and convolutions
+    // Matrix products and convolutions.
     rules::matmul, rules::matmul_transposed(false, false), rules::matmul_bias(), rules::bmm, rules::linear,
     rules::linear_weight_gradient, rules::convolution, rules::grouped_convolution(0), rules::depthwise_convolution,
     rules::transposed_convolution(0),
-    // along dimensions
+    // Operations along dimensions.
     rules::reduction(pending_reduction::sum).named("reduction"), rules::sum(), rules::mean(), rules::max(),
     rules::min(), rules::reduction(pending_reduction::prod), rules::reduction(pending_reduction::any),
     rules::reduction(pending_reduction::all), rules::sum_of_function(), rules::whole_reduction(), rules::logsumexp(),
     rules::p_norm(), rules::argmax(), rules::argmax().named("argmin"), rules::along({}), rules::softmax(),
     rules::softmax().named("log_softmax"), rules::argsort(), rules::cumsum(0), rules::cummax(0), rules::cummin(0),
     rules::roll({}), rules::triu(), rules::cross_entropy_with_softmax(),
-    // norms
+    // Norms.
     rules::layer_norm(), rules::rms_norm(), rules::group_norm(1), rules::instance_norm, rules::batch_norm,
     rules::synchronised_batch_norm, rules::batch_norm_inference,
-    // changes of shape
+    // Changes of shape.
     rules::reshape({}), rules::flatten(), rules::squeeze(), rules::unsqueeze({}), rules::transpose({}),
     rules::expand({}), rules::tile({}), rules::slice({}), rules::pad({}), rules::topk(-1, 1),
-    // joining and splitting
+    // Joining and splitting.
     rules::concatenate(0), rules::stack(0), rules::split(0, {}), rules::split_evenly(0, 0), rules::unbind(0),
-    // by index
+    // Access by index.
     rules::gather(), rules::index_select(), rules::gather_nd, rules::take_along_axis(0), rules::put_along_axis(0),
     rules::scatter, rules::scatter_nd_add, rules::index_put, rules::one_hot(0), rules::embedding(),
     rules::vocabulary_embedding,
-    // attention and experts
+    // Attention and experts.
     rules::attention, rules::sequence_parallel_attention, rules::rope(0), rules::expert_dispatch(1, 0),
     rules::expert_combine,
-    // optimisers
+    // Optimisers.
     rules::update(1), rules::sgd, rules::momentum, rules::adam, rules::adamw,
-    // fallbacks for all other operations
+    // Fallbacks for all other operations.
     rules::replicated({}), rules::data_parallel({})};
-/// Element-wise functions without known properties: `rules::elementwise` under other names.
+/// Names of element-wise functions without known properties, whose rule is that of `rules::elementwise`.
 inline constexpr const char* elementwise_names[] = {
     "abs",           "ceil",    "clip",    "cos",        "dropout",     "equal",      "exp",
     "gelu",          "greater", "floor",   "less_equal", "logical_and", "logical_or", "logical_not",

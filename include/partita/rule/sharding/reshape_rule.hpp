@@ -22,9 +22,9 @@ template <class = void>
                                                              << "; give shapes of the same number of elements");
 }
 
-/// Walks over both shapes from the major end. While both sides have passed the same number of elements, the common
-/// divisor of the rests of the two dimensions is one factor of both; otherwise the side that is behind catches up with
-/// its own factors.
+/// Walks over two shapes from their major ends. While both sides have passed the same number of elements, the common
+/// divisor of the remaining sizes of the two dimensions is a factor of both shapes; otherwise the side that is behind
+/// gets factors of its own until both sides are equal.
 struct reshape_walk {
   static constexpr std::size_t most_terms = 64;
   struct term_of {
@@ -32,7 +32,7 @@ struct reshape_walk {
   };
   struct side {
     const shape_list& shape;
-    std::size_t d = 0, rest = 1, passed = 1;  ///< dimension d - 1 is being split; `rest` is its remaining size
+    std::size_t d = 0, rest = 1, passed = 1;  ///< dimension d - 1 is being split; `rest` is the size of it that is left
     term_of terms[most_terms]{};
     std::size_t count = 0;
     std::uint8_t group[most_dimensions]{};
@@ -65,7 +65,7 @@ struct reshape_walk {
   static constexpr bool at_end(const side& s) { return s.d == s.shape.size(); }
   static constexpr void next_dimension(side& s) { s.rest = s.shape[s.d++]; }
 
-  /// Shapes without elements share only equal dimensions at the major end.
+  /// Whether a shape has no elements. Such shapes share only equal dimensions at the major end.
   static constexpr bool has_none(const shape_list& s) {
     for (const std::size_t extent : s)
       if (extent == 0) return true;
@@ -94,7 +94,7 @@ struct reshape_walk {
         continue;
       }
       if (pass_single(from) || pass_single(to)) continue;
-      // the side that is ahead waits, so that both sides can reach a dimension boundary together
+      // The side that is ahead waits, so that both sides can reach a dimension boundary together.
       const std::size_t from_passed = from.passed, to_passed = to.passed;
       if (from.rest == 1 && !at_end(from) && from_passed <= to_passed) next_dimension(from);
       if (to.rest == 1 && !at_end(to) && to_passed <= from_passed) next_dimension(to);
@@ -104,7 +104,7 @@ struct reshape_walk {
     }
   }
 
-  /// A dimension of one element has its own factor.
+  /// Gives a dimension of one element a factor of its own.
   constexpr bool pass_single(side& s) {
     if (s.rest != 1 || at_end(s) || s.shape[s.d] != 1) return false;
     next_dimension(s);
@@ -139,13 +139,13 @@ struct reshape_walk {
 
 }  // namespace detail
 
-/// The rule of a tensor of one shape read as another, row-major: [8, 4] to [2, 16] is "(ab)c->a(bc)" with a = 2, b = 4,
-/// c = 4. An extent may be `dynamic` if it stays a separate dimension. A shape_error if the numbers of elements differ.
+/// The rule of a row-major reshape from one shape to another: [8, 4] to [2, 16] is "(ab)c->a(bc)" with a = 2, b = 4, c
+/// = 4. An extent may be `dynamic` if it stays a separate dimension. A shape_error if the numbers of elements differ.
 constexpr rule reshape_rule(const shape_list& from, const shape_list& to) {
   rule all;
   detail::reshape_walk walker{all, {from}, {to}};
   walker.walk();
-  // a group with only one shared dimension is not merged
+  // A group with only one shared dimension is not merged.
   std::uint8_t members[2 * most_factors]{};
   for (std::size_t f = 0; f < all.factor_count; ++f) ++members[all.factors[f].group];
   for (std::size_t f = 0; f < all.factor_count; ++f)
@@ -159,8 +159,8 @@ constexpr rule reshape_rule(const shape_list& from, const shape_list& to) {
   return all.named("reshape");
 }
 
-/// The shape that a target describes: 0 keeps the extent of that dimension, and one -1 is computed from the others. A
-/// shape_error if nothing fits.
+/// The shape that a reshape target describes: 0 keeps the extent of a dimension, and one -1 is computed from the other
+/// extents. A shape_error if no extent for -1 fits.
 template <class Target>
 constexpr shape_list reshaped(const shape_list& from, const Target& target) {
   shape_list to;
@@ -184,8 +184,8 @@ constexpr shape_list reshaped(const shape_list& from, const Target& target) {
     ++d;
   }
   if (open == most_dimensions) return to;
-  // Kept dynamic extents cancel out. A dynamic extent that is not kept is the value of -1, if all other extents are
-  // equal.
+  // Dynamic extents that 0 keeps cancel out. A dynamic extent that is not kept is the value of -1, if all other extents
+  // are equal.
   std::size_t have = 1, known = 1, unknown = 0;
   for (std::size_t k = 0; k < from.size(); ++k)
     if (from[k] != dynamic) have *= from[k];

@@ -1,4 +1,4 @@
-// A rule: which dimensions of an operation's operands and results are sharded together. It is data without behaviour.
+// A rule: which dimensions of an operation's operands and results are sharded together. Rules are pure data.
 #pragma once
 
 #include <cstddef>
@@ -10,24 +10,24 @@
 
 namespace partita {
 
-/// The factors of each dimension of each operand and result, major to minor, written in einsum notation: letters are
-/// factors, a factor missing on the right is summed, `(ab)` is a merged dimension, `1` a dimension of one element, `_`
-/// a dimension that stays unsharded, `...` any number of leading dimensions, broadcast as in NumPy. Can be a template
-/// argument.
+/// The sharding rule of an operation: the factors of each dimension of each operand and result, major to minor, written
+/// in einsum notation: letters are factors, a factor missing on the right is summed, `(ab)` is a merged dimension, `1`
+/// a dimension of one element, `_` a dimension that stays unsharded, `...` any number of leading dimensions, broadcast
+/// as in NumPy.
 struct rule {
   static constexpr std::size_t most_terms = 128, most_dimensions_in_all = 96, most_letters = 31;
-  /// the number of results for which the operands that they depend on can be specified
+  /// The maximal number of results for which a rule can specify the operands that the result depends on.
   static constexpr std::size_t most_selective = 8;
-  /// up to this many tensors, equal dimensions are not shared: small rules stay fast
+  /// Tensors up to this number keep dimensions of their own, because comparing dimensions would slow down small rules.
   static constexpr std::size_t never_shared = 8;
 
   struct dimension {
-    std::uint8_t first = 0, count = 0;  ///< the range of its factors in `terms`; empty for an extent of 1
+    std::uint8_t first = 0, count = 0;  ///< the range of the dimension's factors in `terms`; empty for an extent of 1
     friend constexpr bool operator==(const dimension&, const dimension&) = default;
   };
   struct tensor {
     static constexpr std::uint8_t no_ellipsis = 255;
-    std::uint8_t first = 0, rank = 0;     ///< the range of its dimensions in `dimensions`
+    std::uint8_t first = 0, rank = 0;     ///< the range of the tensor's dimensions in `dimensions`
     std::uint8_t ellipsis = no_ellipsis;  ///< the position of `...` among the dimensions
     friend constexpr bool operator==(const tensor&, const tensor&) = default;
   };
@@ -35,7 +35,7 @@ struct rule {
   factor factors[most_factors]{};
   std::uint8_t terms[most_terms]{};
   dimension dimensions[most_dimensions_in_all]{};
-  /// operands, then results; after the first few, tensors with equal dimensions share them
+  /// The operands, then the results; after the first few tensors, tensors with equal dimensions share the dimensions.
   tensor tensors[most_tensors]{};
   std::uint8_t factor_count = 0, term_count = 0, dimension_count = 0;
   std::uint8_t operand_count = 0, result_count = 0;
@@ -44,11 +44,11 @@ struct rule {
   tensor_set followers = 0;             ///< operands that propose nothing if the policy lets leaders decide
   tensor_set unread = 0;                ///< operands whose values are not read: they may have any layout
   tensor_set constant = 0;              ///< operands in which the operation is not linear (indices, masks)
-  tensor_set unused[most_selective]{};  ///< for each of the first results, the operands that it does not depend on
+  tensor_set unused[most_selective]{};  ///< the operands that result j does not depend on, for the first results j
   char letters_of_name[most_letters + 1]{};
 
   constexpr rule() = default;
-  /// Reads the notation; a shape_error says what cannot be read.
+  /// Reads einsum notation; a shape_error says which part cannot be read.
   constexpr rule(const char* notation);  // NOLINT: a literal is a rule
 
   constexpr std::size_t tensor_count() const { return std::size_t{operand_count} + result_count; }
@@ -61,7 +61,7 @@ struct rule {
       if (tensors[t].ellipsis != tensor::no_ellipsis) return true;
     return false;
   }
-  /// The factors of tensor t, as a bit set.
+  /// The factors of tensor t as a bit set.
   constexpr std::uint32_t factors_of(std::size_t t) const {
     std::uint32_t bits = 0;
     for (std::size_t d = 0; d < rank(t); ++d)
@@ -99,7 +99,7 @@ struct rule {
     dimensions[dimension_count++] = {term_count, 0};
     ++tensors[tensor_count() - 1].rank;
   }
-  /// Adds a minor factor to the last dimension.
+  /// Adds a minor factor to the dimension that was added last.
   constexpr void add_term(std::size_t f) {
     if (term_count == most_terms)
       throw shape_error(text("partita::rule: requires at most ")
@@ -111,12 +111,12 @@ struct rule {
     add_dimension();
     add_term(f);
   }
-  /// Adds a dimension that must be unsharded to the last operand.
+  /// Adds a dimension that must be unsharded to the operand that was added last.
   constexpr void add_whole_dimension(std::size_t size = dynamic) {
     add_dimension(add_factor(size, '_', factor_kind::replicate));
   }
-  /// If an earlier tensor has the same dimensions as tensor t, whose dimensions are the last ones, t shares them:
-  /// operations with many tensors have only a few different ones.
+  /// If an earlier tensor has the same dimensions as tensor t, whose dimensions are the last ones in the rule, t shares
+  /// these dimensions: operations with many tensors have only a few different ones.
   constexpr void share(std::size_t t) {
     for (std::size_t u = 0; tensors[t].rank > 0 && u < t; ++u)
       if (same_dimensions(tensors[u], tensors[t])) {
@@ -125,14 +125,14 @@ struct rule {
         return;
       }
   }
-  /// The same for the last tensor and its terms.
+  /// Shares the dimensions and terms of the last tensor with an equal earlier tensor.
   constexpr void share_last() {
     if (tensor_count() <= never_shared) return;
     const std::size_t t = tensor_count() - 1, first = tensors[t].first;
     share(t);
     if (tensors[t].first != first) term_count = dimensions[first].first;
   }
-  /// Makes dimension d of tensor t a dimension of one element, for that tensor only.
+  /// Makes dimension d of tensor t a dimension of one element, for tensor t only.
   constexpr void drop_factors(std::size_t t, std::size_t d) {
     bool shared = false;
     for (std::size_t u = 0; tensor_count() > never_shared && u < tensor_count(); ++u)
@@ -150,7 +150,7 @@ struct rule {
     dimensions[tensors[t].first + d].count = 0;
     share(t);
   }
-  /// Derives kinds and precedences from the positions of the factors. Called when all tensors are added.
+  /// Derives kinds and precedences from the positions of the factors. Requires that all tensors are added.
   constexpr rule& complete() {
     share_last();
     std::uint32_t everywhere = ~std::uint32_t{0}, in_all_results = ~std::uint32_t{0};
@@ -179,11 +179,11 @@ struct rule {
     for (char& letter : letters_of_name) letter = '\0';
     for (std::size_t k = 0; name[k] != '\0' && k < most_letters; ++k) letters_of_name[k] = name[k];
   }
-  /// The factors of these letters must be unsharded.
+  /// Requires that the factors of these letters are unsharded.
   constexpr rule replicate(const char* letters) const { return with_kind(letters, factor_kind::replicate); }
-  /// The operation communicates itself over the axes that shard these factors.
+  /// Declares that the operation itself communicates over the axes that shard these factors.
   constexpr rule collective(const char* letters) const { return with_kind(letters, factor_kind::collective); }
-  /// Results without these factors have this pending reduction; kinds that do not commute in one rule are a
+  /// Sets the pending reduction of results that lack these factors; reductions that do not commute in one rule are a
   /// shape_error.
   constexpr rule reduces(const char* letters, pending_reduction kind) const {
     rule r = *this;
@@ -203,26 +203,26 @@ struct rule {
     r.how = l;
     return r;
   }
-  /// The operation is linear only in these operands.
+  /// Declares that the operation is linear only in these operands.
   constexpr rule linear_in(std::initializer_list<std::size_t> operands) const {
     rule r = *this;
     r.constant = first_tensors(operand_count);
     for (const std::size_t i : operands) r.constant &= ~one_tensor(i);
     return r;
   }
-  /// These operands follow the others if the policy lets leaders decide.
+  /// Declares that these operands follow the other operands if the policy lets leaders decide.
   constexpr rule followed_by(std::initializer_list<std::size_t> operands) const {
     rule r = *this;
     for (const std::size_t i : operands) r.followers |= one_tensor(i);
     return r;
   }
-  /// Only the shapes of these operands are used, not their values.
+  /// Declares that the operation uses only the shapes of these operands, not their values.
   constexpr rule not_reading(std::initializer_list<std::size_t> operands) const {
     rule r = *this;
     for (const std::size_t i : operands) r.unread |= one_tensor(i);
     return r;
   }
-  /// Result j depends only on these operands: it does not sum over factors that they lack.
+  /// Declares that result j depends only on these operands: it is not summed over factors that they lack.
   constexpr rule result_reads(std::size_t j, std::initializer_list<std::size_t> operands) const {
     if (j >= most_selective)
       throw shape_error(text("partita::rule::result_reads: requires one of the first ")
@@ -232,14 +232,14 @@ struct rule {
     for (const std::size_t i : operands) r.unused[j] &= ~one_tensor(i);
     return r;
   }
-  /// The factors that result j is summed over, as a bit set: those that its operands have and it lacks.
+  /// The factors that result j is summed over, as a bit set: factors that its operands have and result j lacks.
   constexpr std::uint32_t summed_in(std::size_t j) const {
     std::uint32_t bits = 0;
     for (std::size_t i = 0; i < operand_count; ++i)
       if (j >= most_selective || !contains(unused[j], i)) bits |= factors_of(i);
     return bits & ~factors_of(operand_count + j);
   }
-  /// The number of the factor with this letter; a shape_error if there is none.
+  /// The number of the factor with a given letter; a shape_error if the rule has no such factor.
   constexpr std::size_t number(char letter) const {
     for (std::size_t f = 0; f < factor_count; ++f)
       if (factors[f].letter == letter && letter != '_') return f;

@@ -1,4 +1,4 @@
-// The sharding of one tensor on a mesh: the axes that shard each dimension, and the pending reductions over the others.
+// The sharding of one tensor on a mesh: the axes that shard each dimension, and the pending reductions over other axes.
 #pragma once
 
 #include <array>
@@ -12,13 +12,13 @@
 
 namespace partita {
 
-/// The role of one mesh axis for a tensor: it shards a dimension, replicates the tensor, or the tensor is partial over
-/// it.
+/// The role of one mesh axis for a tensor: the axis shards a dimension, or replicates the tensor, or the tensor is
+/// partial over the axis.
 struct placement {
   enum class what : std::uint8_t { replicate, shard, partial };
   what kind = what::replicate;
-  std::uint8_t dimension = 0;                           ///< the dimension, for `shard`
-  pending_reduction pending = pending_reduction::none;  ///< the pending reduction, for `partial`
+  std::uint8_t dimension = 0;                           ///< the dimension that the axis shards, for `shard`
+  pending_reduction pending = pending_reduction::none;  ///< the pending reduction over the axis, for `partial`
 
   static constexpr placement replicate() { return {}; }
   static constexpr placement shard(std::size_t d) {
@@ -28,14 +28,14 @@ struct placement {
   friend constexpr bool operator==(const placement&, const placement&) = default;
 };
 
-/// One list of axes for each dimension. Over axes in no list the tensor is replicated, unless it is partial. A value
-/// that can be a template argument. Made by mesh::layout, of_dims_mapping, of_placements; no axis is used twice.
+/// One list of axes for each dimension of a tensor. Over axes in no list the tensor is replicated or partial. Shardings
+/// can be template arguments. Made by mesh::layout, of_dims_mapping, of_placements; no axis is used twice.
 struct sharding {
   mesh on{};
   std::array<axis_list, most_dimensions> cuts{};
   std::array<pending_reduction, most_axes> pending{};
   std::uint8_t dimensions = 0;
-  std::uint8_t priority = 0;       ///< of an annotation in a whole program: lower numbers are applied first
+  std::uint8_t priority = 0;       ///< the priority of an annotation in a program: lower numbers are applied first
   std::uint16_t open = 0;          ///< one bit per dimension that may be sharded further
   std::uint16_t kept_whole = 0;    ///< one bit per axis over which the tensor must stay replicated
   std::uint16_t reduced_over = 0;  ///< one bit per axis over which the value is replicated and its cotangent partial
@@ -55,22 +55,22 @@ struct sharding {
       if (kind != pending_reduction::none) return true;
     return false;
   }
-  /// Whether both describe the same position of every element and the same pending reductions; open dimensions are not
-  /// compared.
+  /// Whether two shardings describe the same position of every element and the same pending reductions; open dimensions
+  /// are not compared.
   constexpr bool same_layout(const sharding& other) const {
     bool same = dimensions == other.dimensions;
     for (std::size_t d = 0; d < most_dimensions; ++d) same = same && cuts[d] == other.cuts[d];
     for (std::size_t a = 0; a < most_axes; ++a) same = same && pending[a] == other.pending[a];
     return same;
   }
-  /// The axes that shard some dimension, as a bit set.
+  /// The axes that shard some dimension of the tensor, as a bit set.
   constexpr std::uint32_t cutting() const {
     std::uint32_t bits = 0;
     for (std::size_t d = 0; d < rank(); ++d) bits |= cuts[d].set();
     return bits;
   }
 
-  /// The same sharding with dimension d sharded by these axes; a partition_error if an axis is already in use.
+  /// The same sharding with dimension d sharded by the axes `by`; a partition_error if an axis is already in use.
   constexpr sharding cut(std::size_t d, axis_list by) const {
     sharding s = *this;
     s.cuts[d] = axis_list();
@@ -84,7 +84,7 @@ struct sharding {
     }
     return s;
   }
-  /// The same sharding of a value with a pending reduction over an axis; a partition_error if that axis shards it.
+  /// The same sharding of a value with a pending reduction over axis a; a partition_error if axis a shards the value.
   constexpr sharding partial(std::size_t a, pending_reduction kind = pending_reduction::sum) const {
     if ((cutting() >> a & 1U) != 0)
       throw partition_error(text("partita::sharding: requires an axis that cuts no dimension, but \"")
@@ -103,7 +103,7 @@ struct sharding {
     s.pending = {};
     return s;
   }
-  /// The same sharding that must stay replicated over an axis; a partition_error if the axis is in use.
+  /// The same sharding of a value that must stay replicated over an axis; a partition_error if the axis is in use.
   constexpr sharding replicate(const char* name) const {
     sharding s = *this;
     const std::size_t a = on.number(name);
@@ -112,8 +112,8 @@ struct sharding {
     s.kept_whole = static_cast<std::uint16_t>(s.kept_whole | 1U << a);
     return s;
   }
-  /// The same sharding of a value that is replicated over an axis, and whose cotangent is not summed over it. This
-  /// needs no communication: the sum in the backward pass is postponed to where the cotangent is reduced. A
+  /// The same sharding of a value that is replicated over axis a, and whose cotangent is not summed over axis a. The
+  /// change needs no communication: the sum in the backward pass is postponed to where the cotangent is reduced. A
   /// partition_error if the axis is in use.
   constexpr sharding reduced(std::size_t a) const {
     if ((cutting() >> a & 1U) != 0)
@@ -132,8 +132,8 @@ struct sharding {
     return s;
   }
 
-  /// For each dimension the axis that shards it, or -1. A partition_error if several axes shard a dimension: use
-  /// `cuts`.
+  /// The axis that shards each dimension, or -1 for an unsharded dimension. A partition_error if several axes shard a
+  /// dimension: use `cuts`.
   constexpr bounded_list<int, most_dimensions> dims_mapping() const {
     bounded_list<int, most_dimensions> mapping;
     for (std::size_t d = 0; d < rank(); ++d) {
@@ -175,8 +175,8 @@ struct sharding {
       }
     return all;
   }
-  /// Makes a sharding from one placement for each mesh axis; axes that shard the same dimension do so in the order of
-  /// the mesh.
+  /// Makes a sharding from one placement for each mesh axis; axes that shard the same dimension are in the order of the
+  /// mesh.
   template <class Placements>
   static constexpr sharding of_placements(const mesh& m, std::size_t rank, const Placements& all) {
     sharding s(m, rank);

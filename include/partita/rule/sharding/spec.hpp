@@ -1,4 +1,4 @@
-// What propagation knows of one tensor: its shape, and its sharding if that is known.
+// What propagation knows of one tensor: its shape and, if it is known, its sharding.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace partita {
 
-/// The maximal numbers of operands and results of one operation, and of both together. They allow joining or splitting
-/// 64 tensors with a few others, and the gradients of such operations, which have twice as many.
+/// The maximal numbers of operands, of results, and of both together in one operation. These allow operations that join
+/// or split 64 tensors with a few others, and the gradients of such operations, which have twice as many tensors.
 inline constexpr std::size_t most_operands = 72;
 inline constexpr std::size_t most_results = 72;
 inline constexpr std::size_t most_tensors = 136;
 
-/// A tensor of an operation. Without a sharding its layout is not known.
+/// A tensor of an operation: its shape, and its sharding unless the sharding is not known.
 struct spec {
   sharding layout{};
   shape_list shape{};
@@ -22,7 +22,7 @@ struct spec {
 
   constexpr spec() = default;
   constexpr explicit spec(const shape_list& s) : shape(s) {}
-  /// A shape_error if the rank of the sharding differs from that of the shape.
+  /// Makes a tensor with a sharding; a shape_error if the rank of the sharding differs from the rank of the shape.
   constexpr spec(const sharding& l, const shape_list& s) : layout(l), shape(s), known(true) {
     if (l.rank() != s.size())
       throw shape_error(text("partita::spec: requires one entry of the sharding for each dimension, but there are ")

@@ -1,4 +1,4 @@
-// Writing meshes, shardings and rules to streams: everything that can be written to a text can be written to a stream.
+// Writing meshes, shardings and rules to streams: every type that can be written to a text can be written to a stream.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ inline constexpr bool is_written_as_text<sharding> = true;
 template <>
 inline constexpr bool is_written_as_text<rule> = true;
 
-/// Writes a thing to a stream (any stream with `write`) in the same form as to a text.
+/// Writes a value to a stream (any stream with `write`) in the same form as to a text.
 template <class Stream, class Thing>
   requires(is_written_as_text<Thing> && requires(Stream& stream, const char* p) { stream.write(p, 1); })
 Stream& operator<<(Stream& stream, const Thing& thing) {

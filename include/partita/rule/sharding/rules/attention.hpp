@@ -31,8 +31,8 @@ constexpr rule attention_rule(const shape_span& shapes, const attributes& with) 
   r.begin_result(), add({b, h, s});
   return r.complete().with(linearity::none);
 }
-/// `with.count` tensors [b,s,h,d], then optional sine and cosine [1,s,1,d] and positions [b,s] -> the rotated tensors.
-/// `with.x`: the order is [s,b,h,d].
+/// The rule of rope: `with.count` tensors [b,s,h,d], then optional sine and cosine [1,s,1,d] and positions [b,s] -> the
+/// rotated tensors. With `with.x` the order of dimensions is [s,b,h,d].
 constexpr rule rope_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 6, "rope");
   rule r;
@@ -67,7 +67,7 @@ inline constexpr operation sequence_parallel_attention = [] {
   o.with.x = true;
   return o;
 }();
-/// Rotary embedding of `tensors` operands.
+/// Rotary position embedding of `tensors` operands.
 constexpr operation rope(std::size_t tensors, bool time_major = false) {
   attributes with;
   with.count = tensors;

@@ -27,7 +27,7 @@ constexpr rule convolution_rule(const shape_span& shapes, const attributes& with
   rule r;
   const bool in_groups = groups != 1;
   const std::size_t n = r.add_factor(dynamic, 'n'), g = in_groups ? r.add_factor(groups, 'g') : 0;
-  // an inner factor of one element is left out: a dimension that consists only of groups may then be sharded unevenly
+  // A factor of one element per group is left out: a dimension of groups only may then be sharded unevenly.
   const std::size_t of_c = in_groups ? x[1] / groups : 0, of_m = !in_groups ? 0 : with.y ? w[1] : w[0] / groups;
   const std::size_t c = of_c == 1 ? most_factors : r.add_factor(dynamic, 'c'),
                     m = of_m == 1 ? most_factors : r.add_factor(dynamic, 'm');
@@ -54,7 +54,7 @@ constexpr rule convolution_rule(const shape_span& shapes, const attributes& with
 
 namespace rules {
 
-/// Images, filters -> images. The result is summed over channels, and partial over the axes that shard them.
+/// Images, filters -> images. The result is summed over channels, and partial over the axes that shard channels.
 inline constexpr operation convolution{"convolution", &detail::convolution_rule, {}};
 /// Convolution in groups of channels and filters.
 constexpr operation grouped_convolution(std::size_t groups) {
@@ -68,7 +68,7 @@ inline constexpr operation depthwise_convolution = [] {
   o.with.x = true;
   return o;
 }();
-/// The transposed convolution, with filters [channels of the images, channels of the result, ...].
+/// Transposed convolution, with filters [channels of the images, channels of the result, ...].
 constexpr operation transposed_convolution(std::size_t groups = 1) {
   operation o = convolution.named("transposed_convolution");
   o.with.count = groups;

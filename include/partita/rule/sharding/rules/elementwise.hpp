@@ -7,8 +7,8 @@
 namespace partita {
 namespace detail {
 
-/// As many batch factors as the largest operand has dimensions; smaller operands are aligned at the end, or as
-/// `with.axes` says for the smallest. `with.count` results; 0 means one.
+/// The rule of element-wise operations: as many batch factors as the largest operand has dimensions; smaller operands
+/// are aligned at the end, or as `with.axes` says for the smallest. `with.count` results; 0 means one.
 constexpr rule elementwise_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, most_operands, "elementwise");
   rule r;
@@ -63,8 +63,8 @@ constexpr rule where_rule(const shape_span& shapes, const attributes& with) {
 
 namespace rules {
 
-/// Any element-wise function, aligned at the last dimension as in NumPy. It is not known to be linear, so partial
-/// operands are reduced first.
+/// Any element-wise function, aligned at the last dimension as in NumPy. The function is not known to be linear, so
+/// partial operands are reduced first.
 inline constexpr operation elementwise{"elementwise", &detail::elementwise_rule, {}};
 /// Element-wise functions with several results.
 constexpr operation elementwise_to(std::size_t results) {
@@ -83,7 +83,7 @@ inline constexpr operation subtract{"subtract", &detail::additive_rule, {}};
 inline constexpr operation add_n{"add_n", &detail::additive_rule, {}};
 inline constexpr operation multiply{"multiply", &detail::multilinear_rule, {}};
 inline constexpr operation divide{"divide", &detail::divide_rule, {}};
-/// Multiplies by a number.
+/// Multiplication by a number.
 inline constexpr operation scale{"scale", &detail::additive_rule, {}};
 /// Conversions to an element type that represents the same numbers; pending reductions stay pending.
 inline constexpr operation cast{"cast", &detail::movement_rule, {}};

@@ -9,7 +9,7 @@ namespace detail {
 
 /// tokens [s,h], gate [s,e] -> sent [e,c,h] with `with.count` places c for each expert, weights [s,k], places [k,s],
 /// experts [s,k], with k = `with.axes[0]`. The assignment of places depends on all tokens and all experts; the data
-/// sent to one expert, or of one column, does not depend on the others.
+/// sent to one expert, or of one column, does not depend on other experts or columns.
 constexpr rule expert_dispatch_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "expert_dispatch");
   if (shapes[0].size() != 2 || shapes[1].size() != 2)
@@ -31,7 +31,7 @@ constexpr rule expert_dispatch_rule(const shape_span& shapes, const attributes& 
   r.begin_result(), add({k, s});
   r.begin_result(), add({s, k});
   r.complete();
-  r.factors[h].kind = r.factors[e].kind = factor_kind::pass;  // results without them do not depend on them
+  r.factors[h].kind = r.factors[e].kind = factor_kind::pass;  // results that lack h or e do not depend on h or e
   return r.with(linearity::none);
 }
 // [rule]

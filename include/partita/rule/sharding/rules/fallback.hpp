@@ -8,12 +8,12 @@
 namespace partita {
 namespace detail {
 
-/// All operands as given, results with the ranks in `with.sizes`. Dimension 0 is a batch of every tensor if `with.x`.
+/// All operands as given, results with the ranks in `with.sizes`. With `with.x`, dimension 0 of all is a batch.
 constexpr rule fallback_rule(const shape_span& shapes, const attributes& with) {
   rule r;
   const std::size_t batch = with.x ? r.add_factor(dynamic, 'b') : 0;
   if (with.x) r.factors[batch].loose = true;
-  // one factor for all unsharded dimensions: they need not be distinguished
+  // All unsharded dimensions share one factor, because they need not be distinguished.
   const std::size_t whole = r.add_factor(dynamic, '_', factor_kind::replicate);
   r.factors[whole].loose = true;
   const auto add = [&](std::size_t rank) {
@@ -28,14 +28,14 @@ constexpr rule fallback_rule(const shape_span& shapes, const attributes& with) {
 
 namespace rules {
 
-/// Everything is replicated on every worker. Correct for every operation.
+/// An operation whose tensors are replicated on every worker, which is correct for every operation.
 constexpr operation replicated(const attributes::extents_list& result_ranks) {
   attributes with;
   with.sizes = result_ranks;
   return {"replicated", &detail::fallback_rule, with};
 }
-/// Dimension 0 of every tensor is sharded in the same way, the rest is unsharded. Correct for operations that treat
-/// each entry of a batch independently.
+/// An operation in which dimension 0 of every tensor is sharded in the same way and all other dimensions are unsharded.
+/// Correct for operations that treat each entry of a batch independently.
 constexpr operation data_parallel(const attributes::extents_list& result_ranks) {
   operation o = replicated(result_ranks);
   o.name = "data_parallel";

@@ -1,4 +1,4 @@
-// Rules of operations that read or write at positions given by an index tensor.
+// Rules of operations that read or write elements at positions given by an index tensor.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 namespace partita {
 namespace detail {
 
-/// x, indices -> x with dimension `with.axes[0]` replaced by the dimensions of the indices; this dimension of x must be
+/// x, indices -> x with dimension `with.axes[0]` replaced by the dimensions of the indices. That dimension of x must be
 /// unsharded.
 constexpr rule gather_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "gather");
@@ -45,8 +45,8 @@ constexpr rule gather_nd_rule(const shape_span& shapes, const attributes&) {
   for (std::size_t d = q; d < x.size(); ++d) r.add_dimension(f[d]);
   return r.complete().linear_in({0});
 }
-/// x, indices -> a tensor of the shape of the indices: they select the elements along `with.axes[0]` of x. Other
-/// dimensions are propagated if they have the same extent.
+/// x, indices -> a tensor of the shape of the indices, which select elements along `with.axes[0]` of x. Other
+/// dimensions are propagated if they have the same extent in x and the indices.
 constexpr rule take_along_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "take_along_axis");
   const shape_list &x = shapes[0], &i = shapes[1];
@@ -117,7 +117,7 @@ constexpr rule put_along_rule(const shape_span& shapes, const attributes& with) 
   return r.complete().with(linearity::none);
 }
 /// x, indices [..., q], updates [..., rest of x] -> x with the updates added at the indices. Every worker needs all
-/// updates of its part of the rest: with sharded updates, every worker would contribute its x once more to the sum.
+/// updates of its part of x: with sharded updates, every worker would contribute its x once more to the sum.
 constexpr rule scatter_nd_add_rule(const shape_span& shapes, const attributes&) {
   require_operands(shapes, 3, 3, "scatter_nd_add");
   const shape_list &x = shapes[0], &i = shapes[1], &u = shapes[2];
@@ -169,8 +169,8 @@ constexpr rule one_hot_rule(const shape_span& shapes, const attributes& with) {
   r.add_dimension(classes);
   return r.complete().with(linearity::none);
 }
-/// indices, table -> [indices, columns]. A worker that has some rows looks up these and uses 0 for the others, so the
-/// result is partial over the axes that shard the rows; unless rows must be unsharded (`with.x`).
+/// indices, table -> [indices, columns]. A worker that has some rows of the table looks up these rows and uses 0 for
+/// all others, so the result is partial over the axes that shard the rows; unless rows must be unsharded (`with.x`).
 constexpr rule embedding_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "embedding");
   const std::size_t ids = with.y ? 1 : 0;
@@ -226,7 +226,7 @@ constexpr operation embedding(bool rows_whole = false) {
   with.x = rows_whole;
   return {"embedding", &detail::embedding_rule, with};
 }
-/// The same with the table as first operand: the vocabulary-parallel operation, whose table starts at some row.
+/// The vocabulary-parallel lookup, with the table as first operand: a worker's table starts at some row.
 inline constexpr operation vocabulary_embedding = [] {
   operation o = embedding();
   o.name = "vocabulary_embedding";

@@ -7,8 +7,8 @@
 namespace partita {
 namespace detail {
 
-/// The factors of dimensions that stay unsharded, by extent: one for each extent while there is room, then one for all
-/// others, whose extents are not compared.
+/// The factors of dimensions that stay unsharded: one factor for each extent while the rule has room, then one factor
+/// for all other dimensions, whose extents are not compared.
 struct whole_factors {
   rule& r;
   std::size_t extents[most_factors]{}, numbers[most_factors]{};
@@ -18,14 +18,14 @@ struct whole_factors {
   constexpr std::size_t operator()(std::size_t extent) {
     for (std::size_t k = 0; k < count; ++k)
       if (extents[k] == extent || r.factors[numbers[k]].loose) return numbers[k];
-    const bool last = r.factor_count + 2U >= most_factors;  // a result needs the other one
+    const bool last = r.factor_count + 2U >= most_factors;  // one free factor is kept for the result
     numbers[count] = r.add_factor(last ? dynamic : extent, '_', factor_kind::replicate);
     r.factors[numbers[count]].loose = last;
     extents[count] = extent;
     return numbers[count++];
   }
 };
-/// Factors for all dimensions but one, which is unsharded and added by the caller.
+/// Factors for all dimensions of a tensor but one; that dimension is unsharded and is added by the caller.
 struct other_factors {
   std::array<std::size_t, most_dimensions> number{};
   constexpr other_factors(rule& r, const shape_list& shape, std::size_t gone) {
@@ -35,7 +35,7 @@ struct other_factors {
   constexpr std::size_t operator[](std::size_t d) const { return number[d]; }
 };
 
-/// Operands that are equal in all dimensions but `with.axes[0]`, along which the result has the sum of their extents.
+/// Operands with equal extents except along `with.axes[0]`, where the result has the sum of their extents.
 constexpr rule concatenate_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, most_operands, "concatenate");
   const std::size_t rank = shapes[0].size(), c = dimension_of(with.axes[0], rank, "concatenate");
@@ -61,7 +61,7 @@ constexpr rule concatenate_rule(const shape_span& shapes, const attributes& with
   r.complete();
   return r;
 }
-/// Operands of the same shape; the new dimension is dimension `with.axes[0]` of the result.
+/// The rule of stack: operands of the same shape; the new dimension is dimension `with.axes[0]` of the result.
 constexpr rule stack_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, most_operands, "stack");
   const std::size_t rank = shapes[0].size(), s = dimension_of(with.axes[0], rank + 1, "stack");
@@ -81,8 +81,8 @@ constexpr rule stack_rule(const shape_span& shapes, const attributes& with) {
   r.complete();
   return r;
 }
-/// Results with the extents `with.sizes` along `with.axes[0]`, or `with.count` equal ones; without that dimension if
-/// `with.x`.
+/// The rule of split: results with the extents `with.sizes` along `with.axes[0]`, or `with.count` equal results;
+/// results lack that dimension if `with.x`.
 constexpr rule split_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "split");
   const shape_list& x = shapes[0];
@@ -126,7 +126,7 @@ constexpr operation stack(std::ptrdiff_t axis) {
   with.axes = {axis};
   return {"stack", &detail::stack_rule, with};
 }
-/// Splits into parts of these extents.
+/// Splits a tensor along `axis` into parts of the given extents.
 constexpr operation split(std::ptrdiff_t axis, const attributes::extents_list& extents) {
   attributes with;
   with.axes = {axis};
@@ -139,7 +139,7 @@ constexpr operation split_evenly(std::ptrdiff_t axis, std::size_t parts) {
   with.count = parts;
   return {"split_evenly", &detail::split_rule, with};
 }
-/// Splits into as many results as the dimension has elements, without the dimension.
+/// Splits a tensor into as many results as dimension `axis` has elements; the results lack that dimension.
 constexpr operation unbind(std::ptrdiff_t axis) {
   attributes with;
   with.axes = {axis};

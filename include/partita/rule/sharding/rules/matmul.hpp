@@ -7,7 +7,7 @@
 namespace partita {
 namespace detail {
 
-/// k,k-> · k,...kn->...n · ...mk,k->...m · ...mk,...kn->...mn; `with.x` and `with.y` swap the last two dimensions.
+/// matmul: k,k-> · k,...kn->...n · ...mk,k->...m · ...mk,...kn->...mn; `with.x` and `with.y` transpose x and y.
 constexpr rule matmul_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "matmul");
   const std::size_t x = shapes[0].size(), y = shapes[1].size();
@@ -95,7 +95,7 @@ constexpr operation matmul_bias(bool x = false, bool y = false, bool sums_itself
   return {"matmul_bias", &detail::matmul_bias_rule, with};
 }
 inline constexpr operation bmm{"bmm", &detail::bmm_rule, {}};
-/// y = x W^T, W out × in.
+/// y = x W^T, where W is out × in.
 inline constexpr operation linear{"linear", &detail::linear_rule, {}};
 /// The gradients of weight and bias of a linear layer from x and dy, over all leading dimensions.
 inline constexpr operation linear_weight_gradient{"linear_weight_gradient", &detail::linear_weight_gradient_rule, {}};

@@ -7,8 +7,8 @@
 namespace partita {
 namespace detail {
 
-/// x, scale, bias -> y, mean, variance: `with.axes[0]` is the first normalised dimension, `with.count` the number of
-/// statistics.
+/// The rule of layer_norm: x, scale, bias -> y, mean, variance. `with.axes[0]` is the first normalised dimension,
+/// `with.count` the number of statistics.
 constexpr rule norm_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 3, "norm");
   const shape_list& x = shapes[0];

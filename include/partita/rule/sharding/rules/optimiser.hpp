@@ -7,9 +7,9 @@
 namespace partita {
 namespace detail {
 
-/// The parameter, then operands in any order: those of its shape are sharded in the same way, all others (rates,
-/// powers) are replicated. `with.count` results of its shape, and replicated ones of the ranks `with.sizes`. Pending
-/// reductions of gradients must be taken first.
+/// The rule of update: the parameter, then operands in any order. Operands of the parameter's shape are sharded like
+/// the parameter, all other operands (rates, powers) are replicated. `with.count` results have the parameter's shape;
+/// replicated results have the ranks `with.sizes`. Pending reductions of gradients must be taken first.
 constexpr rule update_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, most_operands, "update");
   const shape_list& x = shapes[0];
@@ -29,7 +29,7 @@ constexpr rule update_rule(const shape_span& shapes, const attributes& with) {
   }
   r.complete();
   for (std::size_t d = 0; d < x.size(); ++d)
-    r.factors[f[d]].kind = factor_kind::pass;  // an unsharded factor does not make results partial
+    r.factors[f[d]].kind = factor_kind::pass;  // results that lack this factor are replicated, not partial
   return r.with(linearity::none);
 }
 
@@ -37,8 +37,8 @@ constexpr rule update_rule(const shape_span& shapes, const attributes& with) {
 
 namespace rules {
 
-/// An update of a parameter: `results` tensors of its shape, and replicated ones of these ranks. Operands of the shape
-/// of the first are sharded in the same way; others are replicated.
+/// An update of a parameter: `results` tensors of the parameter's shape, and replicated results of the given ranks.
+/// Operands of the parameter's shape are sharded like the parameter; other operands are replicated.
 constexpr operation update(std::size_t results, const attributes::extents_list& whole_result_ranks = {}) {
   attributes with;
   with.count = results;

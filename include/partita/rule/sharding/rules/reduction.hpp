@@ -11,8 +11,9 @@ constexpr std::uint32_t all_if_none(const attributes::list& axes, std::size_t ra
   return axes.empty() ? (std::uint32_t{1} << rank) - 1U : dimensions_of(axes, rank, call);
 }
 
-/// The operand is reduced along `with.axes` (empty: all) by `with.kind`. With `pending_reduction::none` no reduction of
-/// partial results exists, and the operand must be unsharded along these axes. `with.x`: not linear in its operand.
+/// The rule of reductions: the operand is reduced along `with.axes` (empty: all) by `with.kind`. With
+/// `pending_reduction::none` partial results cannot be reduced: the operand must be unsharded along `with.axes`.
+/// `with.x`: not linear.
 constexpr rule reduction_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "reduction");
   const shape_list& x = shapes[0];
@@ -37,8 +38,8 @@ constexpr rule reduction_rule(const shape_span& shapes, const attributes& with) 
   r.complete();
   return r;
 }
-/// One operand, `with.count` results of its shape (one if 0), unsharded along `with.axes`; entirely unsharded if
-/// `with.keep`.
+/// The rule of operations along dimensions: one operand, `with.count` results of its shape (one if 0), unsharded along
+/// `with.axes`; entirely unsharded if `with.keep`.
 constexpr rule along_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, most_operands, "along");
   const shape_list& x = shapes[0];
@@ -46,7 +47,7 @@ constexpr rule along_rule(const shape_span& shapes, const attributes& with) {
     throw shape_error(
         "partita::rules::along: requires the dimensions that must be whole; give one, or use rules::elementwise");
   rule r;
-  // A scalar is its own softmax and its own cumulative sum: axis 0 or -1 is valid, as if it had one dimension.
+  // A scalar is its own softmax and its own cumulative sum: axis 0 or -1 is valid, as if the scalar had one dimension.
   const std::uint32_t axes = dimensions_of(with.axes, x.empty() ? 1 : x.size(), "along");
   const own_factors f(r, x, with.keep ? ~std::uint32_t{0} : axes);
   for (std::size_t t = 0; t < shapes.size() + (with.count == 0 ? 1 : with.count); ++t) {
@@ -85,7 +86,7 @@ constexpr rule cross_entropy_rule(const shape_span& shapes, const attributes& wi
 namespace rules {
 
 /// Sums, means, extremes, … along some dimensions (by default all). A mean over sharded dimensions needs equal blocks,
-/// so they are never sharded unevenly.
+/// so these dimensions are never sharded unevenly.
 constexpr operation reduction(pending_reduction kind, const attributes::list& axes = {}, bool keep = false) {
   attributes with;
   with.axes = axes;
@@ -112,8 +113,8 @@ constexpr operation sum_of_function(const attributes::list& axes = {}, bool keep
   o.with.x = true;
   return o;
 }
-/// Reductions without a reduction of partial results: logsumexp, p-norm, argmax. The operand must be unsharded along
-/// these dimensions.
+/// Reductions whose partial results cannot be reduced: logsumexp, p-norm, argmax. The operand must be unsharded along
+/// the reduced dimensions.
 constexpr operation whole_reduction(const attributes::list& axes = {}, bool keep = false) {
   return reduction(pending_reduction::none, axes, keep).named("whole_reduction");
 }
@@ -147,7 +148,7 @@ constexpr operation roll(const attributes::list& axes) { return along(axes, 1, t
 constexpr operation triu() { return along({-2, -1}, 1, true).named("triu"); }
 
 /// logits, labels -> softmax, loss. Classes in the last dimension may be sharded if labels are class numbers: the
-/// operation itself then communicates over the axes that shard them.
+/// operation itself then communicates over the axes that shard the classes.
 constexpr operation cross_entropy_with_softmax(std::ptrdiff_t axis = -1, bool soft_label = false,
                                                bool cut_classes = true) {
   attributes with;

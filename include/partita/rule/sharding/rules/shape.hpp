@@ -1,4 +1,4 @@
-// Rules of operations that only change a tensor's dimensions, or take or repeat parts of it.
+// Rules of operations that only change a tensor's dimensions, or that take or repeat parts of a tensor.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ constexpr rule flatten_rule(const shape_span& shapes, const attributes& with) {
                     last = dimension_of(with.axes[1], x.size(), "flatten");
   bool unknown = false;
   for (std::size_t d = first; d <= last && first < last; ++d) unknown = unknown || x[d] == dynamic;
-  if (unknown) {  // an unknown extent cannot be divided, but the dimensions beside it are propagated
+  if (unknown) {  // an unknown extent cannot be divided; all other dimensions are propagated
     rule r;
     const own_factors f(r, x);
     for (std::size_t d = first; d <= last; ++d) r.factors[f[d]].group = 1;
@@ -39,7 +39,7 @@ constexpr rule flatten_rule(const shape_span& shapes, const attributes& with) {
   }
   return reshape_rule(x, to);
 }
-/// Removes dimensions of one element (`with.axes`; empty: all), keeps the others.
+/// The rule of squeeze: removes dimensions of one element (`with.axes`; empty: all), and keeps all other dimensions.
 constexpr rule squeeze_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "squeeze");
   const shape_list& x = shapes[0];
@@ -58,7 +58,7 @@ constexpr rule squeeze_rule(const shape_span& shapes, const attributes& with) {
   r.complete();
   return r;
 }
-/// Inserts dimensions of one element at `with.axes` of the result.
+/// The rule of unsqueeze: inserts dimensions of one element at `with.axes` of the result.
 constexpr rule unsqueeze_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "unsqueeze");
   const shape_list& x = shapes[0];
@@ -94,9 +94,9 @@ constexpr rule transpose_rule(const shape_span& shapes, const attributes& with) 
   r.complete();
   return r;
 }
-/// Trailing dimensions correspond; leading ones are new. `with.sizes` are the extents of the result, where -1 keeps an
-/// extent; an extent of 1 that is expanded is new, too. With `with.keep` the sizes are repeats, and a repeated
-/// dimension must be unsharded.
+/// The rule of expand: trailing dimensions correspond; leading dimensions are new. `with.sizes` are the extents of the
+/// result, where -1 keeps an extent; an expanded extent of 1 is new, too. With `with.keep` the sizes are repeats, and a
+/// repeated dimension must be unsharded.
 constexpr rule expand_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, with.keep ? "tile" : "expand");
   const shape_list& x = shapes[0];
@@ -130,8 +130,8 @@ constexpr rule expand_rule(const shape_span& shapes, const attributes& with) {
   r.complete();
   return r;
 }
-/// The operand must be unsharded along `with.axes`, and the result has `with.sizes` there (dynamic if not given); the
-/// other dimensions are propagated.
+/// The rule of resize: the operand must be unsharded along `with.axes`, and the result has the extents `with.sizes`
+/// there (dynamic if not given); all other dimensions are propagated.
 constexpr rule resize_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "slice");
   const shape_list& x = shapes[0];
@@ -162,7 +162,7 @@ constexpr rule resize_rule(const shape_span& shapes, const attributes& with) {
 
 namespace rules {
 
-/// The same elements in another shape; 0 keeps an extent, one -1 is computed from the others.
+/// Reshapes a tensor, in row-major order; 0 keeps an extent, and one -1 is computed from the other extents.
 constexpr operation reshape(const attributes::extents_list& target) {
   attributes with;
   with.sizes = target;
@@ -199,7 +199,7 @@ constexpr operation tile(const attributes::extents_list& repeats) {
   with.keep = true;
   return {"tile", &detail::expand_rule, with};
 }
-/// Takes a part of these extents along some dimensions.
+/// Takes a part of the given extents along some dimensions of a tensor.
 constexpr operation slice(const attributes::list& axes, const attributes::list& extents = {}) {
   attributes with;
   with.axes = axes;
@@ -207,15 +207,15 @@ constexpr operation slice(const attributes::list& axes, const attributes::list& 
   with.x = true;
   return {"slice", &detail::resize_rule, with};
 }
-/// Adds elements along some dimensions. Their values are not known, so pending reductions of the operand are taken
-/// first.
+/// Adds elements along some dimensions of a tensor. The values of these elements are not known, so pending reductions
+/// of the operand are taken first.
 constexpr operation pad(const attributes::list& axes, const attributes::list& extents = {}) {
   operation o = slice(axes, extents);
   o.name = "pad";
   o.with.x = false;
   return o;
 }
-/// The k largest elements and their positions.
+/// Takes the k largest elements along a dimension, and their positions.
 constexpr operation topk(std::ptrdiff_t axis, std::size_t k) {
   operation o = slice({axis}, {static_cast<std::ptrdiff_t>(k)});
   o.name = "topk";
