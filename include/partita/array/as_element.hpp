@@ -1,4 +1,4 @@
-// Conversion of a value to an element type: a real value also becomes a complex element.
+// Conversion of a value to an element type: a real value may also become a complex element.
 #pragma once
 
 #include <partita/array/expression.hpp>

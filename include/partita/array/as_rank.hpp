@@ -9,7 +9,7 @@
 #include <memory>
 #include <partita/array/expression.hpp>
 #include <partita/array/strided.hpp>
-#include <span>  // with the ranges it is made of; including <ranges> takes a tenth of a second
+#include <span>  // <span> includes the concepts of ranges; <ranges> would take 0.1 s more to compile
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -17,7 +17,7 @@
 namespace partita {
 namespace detail {
 
-/// Memory of another object as an array of this rank.
+/// A view of an array, as an array of rank Rank that refers to the memory of another object.
 template <class T, std::size_t Rank>
 auto lent_array(T* first, const std::array<std::size_t, Rank>& shape, const std::array<std::ptrdiff_t, Rank>& strides) {
   return xt::adapt(std::move(first), strided<T, Rank>{first, shape, strides}.size(), xt::no_ownership(), shape,
@@ -32,7 +32,7 @@ concept array_in_memory = array_expression<E> && requires(E& e) {
   { e.data_offset() } -> std::convertible_to<std::size_t>;
 };
 
-/// The memory outlives an E: E is a view of an array that is an lvalue, or of foreign memory.
+/// The memory of an expression E outlives it: E is a view of an array that is an lvalue, or of foreign memory.
 template <class E>
 inline constexpr bool outlived_by_memory = false;
 template <class CT, class... Slices>
@@ -62,18 +62,18 @@ template <class R>
 concept range_in_memory = !array_expression<R> && std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
                           number<std::ranges::range_value_t<R>>;
 
-template <class>  // for an error message in a branch that is normally not taken
+template <class>  // false for each type: for an error message in a branch of `if constexpr`
 inline constexpr bool never = false;
 
 }  // namespace detail
 
-/// The same array with a rank that the compiler knows: `b(as_rank<2>(a))` for an xt::xarray a.
+/// Makes an array whose rank the compiler knows: `b(as_rank<2>(a))` for an xt::xarray a.
 /// Shapes:   an xtensor expression of Rank dimensions, a contiguous range of numbers (std::vector, std::array,
 ///           std::span; rank 1), a number (rank 0), a list {1.0, 2.0} (rank 1).
 /// Requires: a has Rank dimensions [compile time where its type determines this, else shape_error on this worker].
-/// Cost:     none where the memory of a outlives the call: the result refers to it, is writable if a is (`into`), and
-///           must not outlive a. Temporaries and lazy expressions are evaluated into an xt::xtensor; an xt::xarray that
-///           is moved here passes on its memory.
+/// Cost:     none where the memory of a outlives the call: the result refers to that memory, is writable if a is
+///           (`into`), and must not outlive a. Temporaries and lazy expressions are evaluated into an xt::xtensor; an
+///           xt::xarray rvalue passes its memory to the result.
 template <std::size_t Rank, class A>
 auto as_rank(A&& a) {
   using E = std::remove_cvref_t<A>;
@@ -89,7 +89,7 @@ auto as_rank(A&& a) {
     if constexpr (detail::array_in_memory<std::remove_reference_t<A>> && lives_on) {
       std::array<std::ptrdiff_t, Rank> strides{};
       for (std::size_t d = 0; d < Rank; ++d) strides[d] = static_cast<std::ptrdiff_t>(a.strides()[d]);
-      const bool empty = strided<T, Rank>{nullptr, shape, strides}.size() == 0;  // then the data pointer may be null
+      const bool empty = strided<T, Rank>{nullptr, shape, strides}.size() == 0;  // the data pointer may then be null
       return detail::lent_array(empty ? a.data() : a.data() + a.data_offset(), shape, strides);
     } else {
       xt::xtensor<T, Rank> own;
@@ -127,7 +127,7 @@ auto as_rank(A&& a) {
   }
 }
 
-/// `as_rank<1>({1.0, 2.0, 3.0})`.
+/// Makes a tensor of rank 1 from a list of numbers: `as_rank<1>({1.0, 2.0, 3.0})`.
 template <std::size_t Rank, detail::number T>
 xt::xtensor<T, 1> as_rank(std::initializer_list<T> list) {
   static_assert(Rank == 1, "partita::as_rank<Rank>({a, b, ...}): requires Rank 1 for a list of numbers");

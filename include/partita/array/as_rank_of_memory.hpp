@@ -1,5 +1,5 @@
 // Foreign memory as an array: a pointer with extents and strides, a range with extents, and any type with the members
-// of an Eigen matrix or of an mdspan. Their headers are not needed.
+// of an Eigen matrix or of an mdspan. The headers of Eigen and mdspan are not needed.
 #pragma once
 
 #include <array>
@@ -22,8 +22,8 @@ concept matrix_in_memory = requires(M& m) {
   { m.colStride() } -> std::convertible_to<std::ptrdiff_t>;
 };
 
-/// An M refers to the memory of another object, as the maps and blocks of Eigen do, whose plain object has a different
-/// type.
+/// The type M refers to the memory of another object, as Eigen's maps and blocks do: the plain object of M has a
+/// different type.
 template <class M>
 inline constexpr bool refers_to_matrix = false;
 template <class M>
@@ -31,7 +31,7 @@ template <class M>
 inline constexpr bool refers_to_matrix<M> =
     !std::is_same_v<typename M::PlainObject, M> && std::is_trivially_destructible_v<M>;
 
-/// The type says that there is only one row or one column.
+/// Whether the type M fixes one row or one column, as an Eigen vector does.
 template <class M>
 inline constexpr bool is_vector = false;
 template <class M>
@@ -60,11 +60,11 @@ std::array<std::ptrdiff_t, Rank> dense_strides(const std::array<std::size_t, Ran
 
 }  // namespace detail
 
-/// `as_rank<2>(pointer, {rows, columns})`, `as_rank<2>(pointer, {rows, columns}, {1, leading_dimension})`: memory as an
-/// array that reads and writes it in place. Strides count elements; without strides the last dimension varies fastest.
-/// Extents and strides may have any integer type, in braces, arrays or extents.
+/// An array that reads and writes foreign memory in place: `as_rank<2>(pointer, {rows, columns})`, or with strides
+/// `as_rank<2>(pointer, {rows, columns}, {1, leading_dimension})`. Strides count elements; without strides the last
+/// dimension varies fastest. Extents and strides may have any integer type, in braces, arrays or extents.
 /// Requires: memory that outlives the result; extents that are not negative [shape_error, on this worker].
-/// Cost:     none, nothing is copied.
+/// Cost:     none, no element is copied.
 template <std::size_t Rank, detail::number T>
 auto as_rank(T* first, const detail::number_list<Rank>& shape,
              const detail::number_list<Rank, std::ptrdiff_t>& strides) {
@@ -75,7 +75,7 @@ auto as_rank(T* first, const detail::number_list<Rank>& shape) {
   return detail::lent_array<T, Rank>(first, shape, detail::dense_strides<Rank>(shape));
 }
 
-/// `as_rank<2>(v, {rows, columns})`: a contiguous range (std::vector, std::span) with different extents.
+/// A contiguous range (std::vector, std::span) as an array of given extents: `as_rank<2>(v, {rows, columns})`.
 /// Requires: as many elements as the product of the extents [shape_error, on this worker]; a range that outlives the
 ///           result.
 template <std::size_t Rank, std::ranges::contiguous_range R>
@@ -90,8 +90,8 @@ auto as_rank(R&& range, const detail::number_list<Rank>& given) {
   return as_rank<Rank>(std::ranges::data(range), given);
 }
 
-/// `as_rank<2>(m)` of an Eigen matrix, map or block, in row-major or column-major order; `as_rank<1>(v)` of an Eigen
-/// vector.
+/// An Eigen matrix, map or block as an array: `as_rank<2>(m)`, in row-major or column-major order; `as_rank<1>(v)` of
+/// an Eigen vector.
 /// Requires: a matrix that outlives the result. Cost: none; a temporary that owns its elements is copied.
 template <std::size_t Rank, class M>
   requires detail::matrix_in_memory<std::remove_reference_t<M>>
@@ -115,7 +115,7 @@ auto as_rank(M&& m) {
   else return xt::xtensor<element_of<decltype(there)>, Rank>(there);
 }
 
-/// `as_rank<N>(m)` of an mdspan or of a type with its members, also of a temporary (submdspan); nothing is copied.
+/// An mdspan or a type with its members as an array: `as_rank<N>(m)`, also of a temporary (submdspan). Copies nothing.
 template <std::size_t Rank, class M>
   requires detail::span_of_dimensions<std::remove_reference_t<M>>
 auto as_rank(M&& m) {

@@ -15,7 +15,7 @@ namespace partita {
 
 namespace detail {
 
-/// Checks a broadcast_in_dim: at compile time as far as the types allow, at run time the rest.
+/// Checks a broadcast_in_dim: at compile time as far as the types allow, the rest at run time.
 template <class Operand, class Result, strictness Level, class Dims>
 void require_in_dim(const shape_list& operand, const shape_list& result, const Dims& dims) {
   if constexpr (is_static_broadcast_dimensions<Dims> && !std::is_void_v<Operand> && !std::is_void_v<Result>) {
@@ -56,7 +56,7 @@ T sum_of_row(const T* row, std::ptrdiff_t stride, std::size_t n) {
   return partial[0];
 }
 
-/// Adds every element of dy to the element of dx that was repeated there.
+/// Adds every element of dy to the element of dx of which it is the repetition's gradient.
 template <class T, class Dy>
 void sum_into(T* dx, const shape_list& operand, const dimension_map& map, const Dy& dy) {
   std::array<std::ptrdiff_t, most_dimensions> own{};
@@ -84,7 +84,7 @@ void sum_into(T* dx, const shape_list& operand, const dimension_map& map, const 
   });
 }
 
-/// The adjoint for a legal map: a new array of the operand's shape.
+/// Computes the adjoint of broadcast_in_dim for a legal map: a new array of the operand's shape.
 template <std::size_t OperandRank, class Dy>
 auto sum_to_operand(const Dy& dy, const shape_list& operand, const dimension_map& map) {
   using T = operand_element<Dy>;
@@ -104,8 +104,8 @@ auto sum_to_operand(const Dy& dy, const shape_list& operand, const dimension_map
 /// Broadcasts x to a larger shape: dimension j of x becomes dimension dims[j] of the result, and x is repeated along
 /// all other dimensions. Lazy.
 /// Shapes:   rank(x) <= rank(result); each extent of x is 1 or equal to the result's extent in its dimension.
-/// Requires: strictly increasing dims at level client (the default); distinct ones at stablehlo and hlo; no extent of 1
-///           expanded at hlo [compile time as far as known; shape_error].
+/// Requires: strictly increasing dims at level client (the default); distinct dims at levels stablehlo and hlo; no
+///           extent of 1 expanded at level hlo [compile time as far as known; shape_error].
 /// Cost:     none: the result is a view with strides of 0. A lazy x is evaluated once.
 /// Adjoint:  broadcast_adjoint.
 template <class E, std::size_t... N, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>,
@@ -119,7 +119,7 @@ auto broadcast_in_dim(E&& x, const extents<N...>& result, const Dims& dims = {},
   if constexpr (std::is_lvalue_reference_v<E>) return expand<sizeof...(N)>(std::as_const(x), map, whole);
   else return expand<sizeof...(N)>(std::forward<E>(x), map, whole);
 }
-/// The same with a list of signed extents: std::array, std::vector, a tensor's shape. Negative ones are a shape_error.
+/// Broadcasts x to a list of signed extents: std::array, std::vector, a shape. A negative extent is a shape_error.
 template <class E, class Shape, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>,
           strictness Level = strictness::client>
   requires(detail::array_operand<E> && !is_extents<Shape> && std::is_constructible_v<short_list<std::ptrdiff_t>, Shape>)
@@ -138,7 +138,7 @@ auto broadcast_in_dim(E&& x, const Shape& result, const Dims& dims = {}, strictn
 
 /// Sums dy over all repetitions of broadcast_in_dim: returns a new array of the operand's extents.
 /// Shapes:   dy has the shape of the result, dx that of `operand`; an empty sum is 0.
-/// Requires: what broadcast_in_dim requires of an operand with these extents.
+/// Requires: what broadcast_in_dim requires of an operand with the extents `operand`.
 /// Cost:     one pass over dy; a lazy dy is evaluated first.
 /// Adjoint:  broadcast_in_dim.
 template <array_expression Dy, std::size_t... N, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>,
@@ -149,8 +149,8 @@ auto broadcast_adjoint(const Dy& dy, const extents<N...>& operand, const Dims& d
   require_in_dim<extents<N...>, extents_of<Dy>, Level>(small, whole, dims);
   return sum_to_operand<sizeof...(N)>(dy, small, {short_list<std::size_t>(list_of(dims)), whole.size()});
 }
-/// The same with the operand's shape as a list: with std::array the result has a static rank, with std::vector a
-/// dynamic one.
+/// Sums dy over all repetitions; the operand's shape is a list: with std::array the result has a static rank, with
+/// std::vector a dynamic rank.
 template <array_expression Dy, class Shape, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>,
           strictness Level = strictness::client>
   requires(!is_extents<Shape> && std::is_constructible_v<shape_list, Shape>)

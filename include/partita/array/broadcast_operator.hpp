@@ -1,4 +1,4 @@
-// Array broadcasting as a linear operator, with the interface of a kernel and with its adjoint.
+// Array broadcasting as a linear operator, which has the interface of a kernel and an adjoint.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace partita {
 
-/// Broadcasts arrays of the extents `Operand` to the extents `Result`; its adjoint sums over the repetitions.
-/// Shapes:   b(x) is a new array of the result's extents, b.adjoint(dy) one of the operand's.
+/// Broadcasts arrays of the extents `Operand` to the extents `Result`; the adjoint sums over the repetitions.
+/// Shapes:   b(x) is a new array of the extents `Result`, b.adjoint(dy) a new array of the extents `Operand`.
 /// Requires: what broadcast_in_dim requires [compile time as far as known; shape_error]; arrays of these extents.
-/// Cost:     one pass over the result, forward and adjoint.
-/// Adjoint:  the sum over unmapped dimensions and over those of extent 1 that are expanded.
+/// Cost:     one pass over the result of b(x), forward and adjoint.
+/// Adjoint:  the sum over the unmapped dimensions and over the expanded dimensions of extent 1.
 template <class Operand, class Result>
 class array_broadcast {
  public:
@@ -60,10 +60,10 @@ template <std::size_t... A, std::size_t... B, class Dims, strictness Level>
 array_broadcast(const extents<A...>&, const extents<B...>&, const Dims&, strictness_t<Level>)
     -> array_broadcast<extents<A...>, extents<B...>>;
 
-/// The broadcasts of both operands of a binary operation, as a pair of operators.
+/// Makes the broadcast operators of both operands of a binary operation.
 ///
-/// The adjoints of `z = multiply(x, y, dims)` are `x_to_z.adjoint(multiply(dz, y, dims))` and
-/// `y_to_z.adjoint(multiply(dz, x, dims))`.
+/// With `auto [x_to_z, y_to_z]`, the adjoints of `z = multiply(x, y, dims)` are `x_to_z.adjoint(multiply(dz, y, dims))`
+/// and `y_to_z.adjoint(multiply(dz, x, dims))`.
 template <std::size_t... L, std::size_t... R, std::ptrdiff_t... D>
 auto array_broadcasts(const extents<L...>& lhs, const extents<R...>& rhs, broadcast_dimensions_t<D...> dims = {}) {
   using result = typename broadcast_extents<extents<L...>, extents<R...>, D...>::type;

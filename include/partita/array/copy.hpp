@@ -1,9 +1,9 @@
-// Copying and accumulating between two strided blocks of equal shape: the only loops that move bytes inside a worker.
+// Copies and sums of two strided blocks of equal shape: the only loops that move bytes inside a worker.
 //
-// A typed interface over loops whose rank is a run-time number. First, the blocks are reduced to the smallest number of
-// loops. Data that is contiguous on both sides is copied in runs; data that is contiguous along different dimensions is
-// copied in tiles that are transposed in registers; data that is too large for the cache is written with streaming
-// stores. No xtensor expression is evaluated.
+// The functions are typed fronts of loops whose rank is a run-time number. First, the blocks are reduced to the
+// smallest number of loops. Data that is contiguous on both sides is copied in runs; data that is contiguous along
+// different dimensions is copied in tiles that are transposed in registers; data that is too large for the cache is
+// written with streaming stores. No xtensor expression is evaluated.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace partita {
 
-/// How bytes are stored: streaming stores bypass the cache, which pays if the data does not stay in it (1.4 to 2.5
-/// times faster in memory, 3 times slower in cache). `by_size` decides by the size of the block; a caller that copies
-/// many blocks can decide better.
+/// How bytes are stored: streaming stores bypass the cache, which pays if the data does not stay in the cache (1.4 to
+/// 2.5 times faster in memory, 3 times slower in cache). `by_size` decides by the size of one block; a caller that
+/// copies many blocks knows the total size.
 enum class stores { by_size, cached, streaming };
 
 namespace detail {
@@ -33,35 +33,35 @@ void copy_bytes(char* to, const std::ptrdiff_t* to_strides, const char* from, co
   const std::size_t last = pair.loops - 1, none = pair.loops;
   const bool large = how == stores::streaming || (how == stores::by_size && leaves_cache(pair.bytes(S)));
 
-  // Find the loops with unit stride: `run` in both blocks, `across` in `to`, `down` in `from`.
+  // Find the loops with unit stride: `run` in both blocks, `across` only in `to`, `down` only in `from`.
   std::size_t run = none, across = none, down = none;
   for (std::size_t d = 0; d < pair.loops; ++d) {
     if (pair.to_stride[d] == unit && pair.from_stride[d] == unit) run = d;
     if (pair.to_stride[d] == unit) across = d;
     if (pair.from_stride[d] == unit) down = d;
   }
-  // The low bits of seams: the offsets in a cache line at which rows of `to` may start.
+  // The low bits of `seams` are the offsets in a cache line at which rows of `to` may start.
   std::size_t seams = reinterpret_cast<std::size_t>(to) * (run != none);
   for (std::size_t d = 0; d < pair.loops; ++d)
     if (d != run && d != across) seams |= static_cast<std::size_t>(pair.to_stride[d]);
   const bool lines = seams % cache_line == 0;
 
   if (run != none) {
-    // Contiguous on both sides: copy runs of bytes.
+    // The blocks are contiguous along the same dimension: copy runs of bytes.
     pair.move_loop(run, last);
     pair.extent[last] *= S;
     const bool streaming = large && pair.extent[last] >= (lines ? cache_line : 2 * cache_line);
     copy_runs(set, pair, to, from, streaming);
     if (streaming) finish_streaming();
   } else if (across != none && down != none) {
-    // Contiguous along different dimensions: transpose in tiles.
+    // The blocks are contiguous along different dimensions: transpose in tiles.
     pair.move_loop(across, last);
     pair.move_loop(down > across ? down - 1 : down, last);
     const bool streaming = large && lines && reinterpret_cast<std::size_t>(to) % S == 0;
     copy_transposed<S>(set, pair, to, from, streaming);
     if (streaming) finish_streaming();
   } else {
-    // Not contiguous on one side at least: copy element by element.
+    // At least one block is not contiguous: copy element by element.
     if (across != none) pair.move_loop(across, last);
     odometer position(pair, last);
     do portable::copy_elements<S>(to, pair.to_stride[last], from, pair.from_stride[last], pair.extent[last]);
@@ -89,8 +89,8 @@ void for_each_run(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const
   while (position.step(to, from));
 }
 
-/// Adds n adjacent elements to n others; the result may be written to either operand or to a third place. Numbers are
-/// added as vectors, complex numbers as pairs of numbers, all other types one by one.
+/// Adds n adjacent elements to n other elements; the result may be written to either operand or to a third block.
+/// Numbers are added as vectors, complex numbers as pairs of numbers, elements of all other types one by one.
 template <class T>
 void add_side_by_side(instruction_set set, T* to, const T* a, const T* b, std::size_t n) {
   if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8) add_run(set, to, a, b, n);
@@ -110,15 +110,15 @@ void add_side_by_side(instruction_set set, T* to, const T* a, const T* b, std::s
 /// The largest power of two up to 16 that divides n: elements of 12 bytes are copied as three units of 4 bytes.
 constexpr std::size_t unit_of(std::size_t n) { return n % 16 == 0 ? 16 : n & (~n + 1); }
 
-/// Iterates over slices along the first dimension while there are more dimensions than loops; returns false when
-/// nothing is left.
+/// Calls `block` for slices along the first dimension while there are more dimensions than loops; returns whether the
+/// caller must process the block itself.
 template <class T, class Block>
 bool in_slices(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const std::ptrdiff_t* src_strides,
                const std::size_t* shape, std::size_t rank, Block block) {
   for (std::size_t d = 0; d < rank; ++d)
     if (shape[d] == 0) return false;
   if (rank < most_loops) return true;
-  if (shape[rank - 1] == 1) {  // needs no loop; common for tensors side by side
+  if (shape[rank - 1] == 1) {  // an extent of 1 needs no loop; common for tensors side by side
     block(dst, dst_strides, src, src_strides, shape, rank - 1);
     return false;
   }
@@ -127,8 +127,8 @@ bool in_slices(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const st
   return false;
 }
 
-/// Copies a block of elements of `element` bytes each in units of S bytes, which divide `element`: one function for all
-/// types with the same unit.
+/// Copies a block of elements of `element` bytes each in units of S bytes, which divide `element`: all types with the
+/// same unit share the function.
 template <std::size_t S>
 void copy_elements_of(char* to, const std::ptrdiff_t* to_strides, const char* from, const std::ptrdiff_t* from_strides,
                       const std::size_t* shape, std::size_t rank, std::size_t element, stores how,
@@ -158,7 +158,7 @@ void copy_elements_of(char* to, const std::ptrdiff_t* to_strides, const char* fr
 }  // namespace detail
 
 /// Copies a block. Strides count elements and may be negative; the stride of an extent of 1 is ignored.
-/// Shapes:   both blocks have `shape`; if an extent is 0 nothing is copied and the pointers may be null.
+/// Shapes:   both blocks have `shape`; if an extent is 0, nothing is copied and the pointers may be null.
 /// Requires: the blocks do not overlap and no element of `dst` is addressed twice.
 /// Cost:     one read and one write of the block; no allocation.
 template <class T>
@@ -180,7 +180,7 @@ void copy_block(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const s
   }
 }
 
-/// Adds a block to another: dst += src, element by element.
+/// Adds one block to another of the same shape: dst += src, element by element.
 /// Shapes:   both blocks have `shape`; if an extent is 0 nothing is added and the pointers may be null.
 /// Requires: the blocks do not overlap and no element of `dst` is addressed twice.
 /// Cost:     two reads and one write of the block; no allocation.
@@ -199,8 +199,8 @@ void add_block(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const st
 }
 
 #ifdef PARTITA_CORE
-// The copies and sums of usual elements are in the compiled core. EXTERN is `extern` here, and nothing where the core
-// compiles them.
+// Declares copies and sums of usual elements, which the compiled core defines. EXTERN is `extern` for a program that
+// links the core, and empty where the core itself is compiled.
 #define PARTITA_COPY_OF_SIZE(EXTERN, S)                                                                              \
   EXTERN template void detail::copy_elements_of<S>(char*, const std::ptrdiff_t*, const char*, const std::ptrdiff_t*, \
                                                    const std::size_t*, std::size_t, std::size_t, stores,             \

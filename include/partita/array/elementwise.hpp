@@ -16,7 +16,7 @@ namespace partita {
 
 namespace detail {
 
-/// The lazy expression that applies f to operands whose shapes xtensor itself can align.
+/// Makes the lazy expression that applies f to operands whose shapes xtensor itself can align.
 template <class F, class... E>
 auto make_expression(F f, E&&... e) {
   using expression = xt::xfunction<applied<F>, xt::const_xclosure_t<E>...>;
@@ -31,15 +31,15 @@ struct name_of_function<F> {
   static constexpr const char* name = F::name;
 };
 
-/// Whether XLA allows two element types in one operation: equal ones, or two floating-point types of different
+/// Whether XLA allows two element types in one operation: equal types, or two floating-point types of different
 /// precision.
 template <class T, class U>
 inline constexpr bool elements_go_together =
     std::is_same_v<T, U> || (std::is_floating_point_v<T> && std::is_floating_point_v<U>) ||
     (is_complex_number<T> && is_complex_number<U>);
 
-/// A number is converted to the element type of the array that it is combined with, unless this would lose its fraction
-/// or imaginary part.
+/// Converts a number to the element type of the array that it is combined with, unless the number would lose its
+/// fraction or imaginary part.
 template <class Array, class T>
 inline constexpr bool number_fits =
     is_complex_number<operand_element<Array>> ||
@@ -57,7 +57,7 @@ decltype(auto) as_operand_of(E&& e) {
   }
 }
 
-/// The result of the check as far as the types determine it; `{}` where not even the ranks are known.
+/// The result of the broadcast check as far as the types determine it; `{}` where a rank is not known.
 template <class L, class R, class Dims>
 inline constexpr broadcast_verdict known_verdict = [] {
   if constexpr (is_static_broadcast_dimensions<Dims> && rank_is_known<L> && rank_is_known<R>)
@@ -80,7 +80,7 @@ bool extents_meet(const L& l, const R& r) {
   return true;
 }
 
-/// Checks two operands: at compile time as far as the types allow, at run time the rest.
+/// Checks the broadcast of two operands: at compile time as far as the types allow, the rest at run time.
 template <class F, class L, class R, class Dims>
 void require_broadcastable(const L& l, const R& r, const Dims& dims) {
   if constexpr (is_static_broadcast_dimensions<Dims> && rank_is_known<L> && rank_is_known<R>) {
@@ -98,13 +98,13 @@ void require_broadcastable(const L& l, const R& r, const Dims& dims) {
     throw shape_error(explain_verdict(verdict, name_of_function<F>::name, a, b, list));
 }
 
-/// The map that lifts an operand of this rank, as a function that is a template argument.
+/// The map that lifts an operand of known rank, as a function that can be a template argument.
 template <std::size_t OperandRank, std::size_t Rank, class Dims>
 struct map_of_known_operand {
   constexpr dimension_map operator()() const { return map_of_operand(OperandRank, Rank, Dims::list()); }
 };
 
-/// Lifts an operand that is combined with one of type Other; `dims` maps the smaller of the two into `result_rank`.
+/// Lifts an operand that is combined with an operand of type Other; `dims` maps the smaller of both into `result_rank`.
 template <class Other, class E, class Dims>
 decltype(auto) lift_operand(E&& e, std::size_t result_rank, const Dims& dims) {
   constexpr bool ranks_known = rank_is_known<E> && rank_is_known<Other>;
@@ -123,7 +123,7 @@ decltype(auto) lift_operand(E&& e, std::size_t result_rank, const Dims& dims) {
 /// Lifts both operands of a legal call and applies f. A number is passed on unchanged.
 template <class F, class L, class R, class Dims>
 auto lifted_expression(F f, L&& l, R&& r, const Dims& dims) {
-  // the error was already reported
+  // The compile-time check has already reported the error.
   if constexpr (!known_verdict<L, R, Dims>) return make_expression(std::move(f), 0, 0);
   else {
     const auto rank_of = []<class E>(const E& e) {
@@ -136,7 +136,7 @@ auto lifted_expression(F f, L&& l, R&& r, const Dims& dims) {
   }
 }
 
-/// Whether f can be called with an element of each operand, and returns an element.
+/// Whether f can be called with one element of each operand, and returns an element.
 template <class F, class L, class R>
 inline constexpr bool is_function_of_elements = [] {
   using x = operand_element<L>;
@@ -146,7 +146,7 @@ inline constexpr bool is_function_of_elements = [] {
   else return false;
 }();
 
-/// A named operation: like XLA, it requires equal element types, except for the precision, before it checks shapes.
+/// A named operation, such as add: requires equal element types, except for the precision, before it checks shapes.
 template <class F, class L, class R, class Dims>
 auto named_operation(L&& l, R&& r, const Dims& dims) {
   static_assert(number<L> || number<R> || elements_go_together<operand_element<L>, operand_element<R>>,
@@ -158,12 +158,12 @@ auto named_operation(L&& l, R&& r, const Dims& dims) {
 
 }  // namespace detail
 
-/// Applies f to each pair of elements of two arrays with XLA's broadcasting. Lazy: nothing is computed or copied here.
+/// Applies f to each pair of elements of two arrays with XLA's broadcasting. Lazy: nothing is computed or copied.
 /// Shapes:   ranks are equal, or one operand is a scalar, or `dims` maps the dimensions of the smaller operand to those
 ///           of the larger one; then an extent of 1 on either side is expanded to the extent of the other side.
 /// Requires: strictly increasing dims, extents that are equal or 1 [compile time as far as known; shape_error].
-/// Cost:     none; assigning the result costs one pass over it. Rvalues are moved into the expression, lvalues are
-///           referred to.
+/// Cost:     none; assigning the result costs one pass over it. Rvalues are moved into the expression, and the
+///           expression refers to lvalues.
 /// Adjoint:  array_broadcast of each operand, after the chain rule for f.
 template <class F, class L, class R, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
   requires detail::array_operands<L, R>
@@ -188,9 +188,9 @@ auto elementwise(const L&, const R&) {
 
 // The named operations: op(lhs, rhs) and op(lhs, rhs, broadcast_dimensions<…> or a broadcast_dimensions_list).
 //
-// Each is elementwise(function::op{}, …) for operands with the same element type (except for the precision; a plain
-// number is converted to the type of the array). The overload with two arguments has the same parameters as the
-// function template that xtensor has under some of these names. Because ours is constrained, it is selected where
+// Each operation is elementwise(function::op{}, …) for operands with the same element type (the precision may differ; a
+// plain number is converted to the type of the array). The overload with two arguments has the same parameters as the
+// function template that xtensor has under some of these names. The overload is constrained, so it is selected where
 // argument-dependent lookup finds both.
 #define PARTITA_BINARY_OPERATION(operation)                                                            \
   template <class L, class R>                                                                          \
@@ -222,7 +222,7 @@ PARTITA_BINARY_OPERATION(greater)
 PARTITA_BINARY_OPERATION(greater_equal)
 #undef PARTITA_BINARY_OPERATION
 
-// All other calls are compile-time errors.
+// Fallback: all other calls of the named operations are compile-time errors.
 #define PARTITA_REQUIRES_OPERANDS(name)                                              \
   "partita::" name                                                                   \
   "(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a " \
@@ -245,7 +245,7 @@ PARTITA_FALLBACK_OVERLOAD(divide) {
 }
 #undef PARTITA_REQUIRES_OPERANDS
 
-// maximum and minimum are also values, because they are reductions. Calls of these values with arrays come here.
+// maximum and minimum are also values, because they are reductions. elementwise_of makes them functions of arrays.
 #define PARTITA_OPERATION_OF_A_VALUE(operation)                                                        \
   template <class L, class R>                                                                          \
     requires detail::array_operands<L, R>                                                              \

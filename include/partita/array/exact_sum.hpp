@@ -1,10 +1,10 @@
-// The sum of floating-point numbers with one final rounding. It does not depend on their order, or on the number of
-// zeros among them.
+// The sum of floating-point numbers with one final rounding. The sum depends neither on the order of the numbers nor on
+// the number of zeros among them.
 //
-// Two numbers keep the running sum and its rounding error (Knuth's TwoSum, TAOCP 4.2.2). As long as the second number
-// is exact, too, the exact sum is known and is rounded once. Where it is not, this element is summed again in a
-// fixed-point number that covers the whole exponent range (Kulisch). So every element is correctly rounded, and nearly
-// all are fast.
+// Two numbers keep the running sum and its rounding error (Knuth's TwoSum, TAOCP 4.2.2). As long as the rounding error
+// is exact, too, the exact sum is known and is rounded once. If the error of an element is not exact, that element is
+// summed again in a fixed-point number that covers the whole exponent range (Kulisch). So every element is correctly
+// rounded, and nearly all elements are summed fast.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class long_accumulator {
     d[2] += sign * static_cast<std::int64_t>(high >> 32U);
   }
 
-  /// The nearest T, ties to even. A zero sum is +0, and a sum that does not exist is NaN.
+  /// The number of type T nearest to the sum, ties to even. A zero sum is +0; a sum that does not exist is NaN.
   T rounded() {
     if (seen_special_) return special_;
     const bool negative = carry() < 0;
@@ -56,18 +56,18 @@ class long_accumulator {
       for (std::int64_t& d : digits_) d = -d;
       carry();
     }
-    // 1. Find the highest set bit, and take as many bits as T has.
-    std::size_t top = 32 * count;  // one beyond the highest set bit
+    // 1. Find the highest set bit of the sum, and take as many bits as T has.
+    std::size_t top = 32 * count;  // the position after the highest set bit
     while (top > 0 && bits(top - 1, 1) == 0) --top;
     constexpr std::size_t precision = limits::digits;
     std::size_t shift = top > precision ? top - precision : 0;
     std::uint64_t mantissa = bits(shift, precision);
-    // 2. Round to nearest, ties to even, by the remaining bits.
+    // 2. Round to nearest, ties to even, by the remaining bits of the sum.
     if (shift > 0 && bits(shift - 1, 1) != 0) {
       bool beyond = (mantissa & 1U) != 0;
       for (std::size_t k = 0; !beyond && k + 1 < shift; k += 32)
         beyond = bits(k, shift - 1 - k < 32 ? shift - 1 - k : 32) != 0;
-      if (beyond && ++mantissa == 0) {  // overflow of 64 digits
+      if (beyond && ++mantissa == 0) {  // the mantissa of 64 bits overflowed
         mantissa = std::uint64_t{1} << 63U;
         ++shift;
       }
@@ -82,7 +82,7 @@ class long_accumulator {
   static constexpr std::size_t count =
       static_cast<std::size_t>(limits::max_exponent - limits::min_exponent + limits::digits) / 32 + 4;
 
-  /// Propagates carries so that every digit but the last has 32 bits; returns the last.
+  /// Propagates carries so that every digit but the last has 32 bits; returns the last digit.
   std::int64_t carry() {
     for (std::size_t k = 0; k + 1 < count; ++k) {
       const std::int64_t over = digits_[k] >> 32;
@@ -91,7 +91,7 @@ class long_accumulator {
     }
     return digits_[count - 1];
   }
-  /// `n` <= 64 bits starting at bit number `first`. Requires propagated carries and a number that is not negative.
+  /// The `n` <= 64 bits from bit number `first` on. Requires propagated carries and a number that is not negative.
   std::uint64_t bits(std::size_t first, std::size_t n) const {
     std::uint64_t value = 0;
     for (std::size_t taken = 0; taken < n;) {
@@ -122,7 +122,7 @@ T sum_by_accumulator(const Value& value, std::size_t count) {
   return all_negative_zero ? -T{} : sum.rounded();
 }
 
-// If the compiler may reorder sums or use a higher precision than T, only integers are exact.
+// If the compiler may reorder sums or use a higher precision than T, only sums of integers are exact.
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || \
     (defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0)
 inline constexpr bool sums_are_rounded_as_written = false;
@@ -131,7 +131,7 @@ inline constexpr bool sums_are_rounded_as_written = true;
 #endif
 
 /// Calls f(first, length, sum, lost, gone) for runs of elements of `count` blocks: the running sums, their rounding
-/// errors, and flags for elements whose two numbers are not exact.
+/// errors, and flags of elements whose sum is not exactly the running sum plus its rounding error.
 template <class T, class Block, class F>
 void for_each_run(const Block& block, std::size_t count, std::size_t n, F f) {
   constexpr std::size_t most = 4096 / sizeof(T);
@@ -148,7 +148,7 @@ void for_each_run(const Block& block, std::size_t count, std::size_t n, F f) {
   }
 }
 
-/// The element-wise sums of `count` blocks of n numbers, each rounded once; block(k) is the start of the k-th block.
+/// Computes the element-wise sums of `count` blocks of n numbers, each rounded once; block(k) is the start of block k.
 /// Shapes:   `to` has room for n elements and may be one of the blocks.
 /// Requires: float, double or long double; rounding to nearest; fewer than 2^31 blocks.
 /// Cost:     about 12 operations for each element of each block, vectorized; some hundred times more for an element
@@ -161,7 +161,7 @@ void exact_sum(const Block& block, std::size_t count, std::size_t n, T* to) {
   };
   if constexpr (sizeof(T) <= 8 && sums_are_rounded_as_written) {
     for_each_run<T>(block, count, n, [&](std::size_t k, std::size_t length, T* sum, const T* lost, const auto* gone) {
-      // the sum plus its rounding error, unless that is zero: -0 + 0 would be +0
+      // The sum plus its rounding error, unless the error is zero: -0 + 0 would be +0.
       for (std::size_t i = 0; i < length; ++i) sum[i] = lost[i] == 0 ? sum[i] : sum[i] + lost[i];
       for (std::size_t i = 0; i < length; ++i)
         if (gone[i] != 0) sum[i] = again(k + i);

@@ -1,10 +1,10 @@
 // Exact sums in transit: a list of numbers whose sum is exactly the sum of all added numbers, in as few bytes as
 // possible.
 //
-// The first term is the nearest number, the next one is nearest to the remainder, and so on (Shewchuk's expansions,
-// Discrete & Computational Geometry 18, 1997). For numbers of similar magnitude the second term has only a few bits
-// below the last bit of the first one. These bits are written after the first terms, not complete numbers. Sums of
-// integers have no second term.
+// The first term is the number nearest to the sum, the next term is nearest to the remainder, and so on (Shewchuk's
+// expansions, Discrete & Computational Geometry 18, 1997). For numbers of similar magnitude, the second term has only a
+// few bits below the last bit of the first term. These bits, not complete numbers, are written after the first terms.
+// Sums of integers have no second term.
 #pragma once
 
 #include <cmath>
@@ -18,12 +18,12 @@
 
 namespace partita::detail {
 
-/// Whether sums of T are kept as terms: only for the two types that the fast loops support.
+/// Whether sums of T are sent as terms: only for the two types that the fast loops support.
 template <class T>
 inline constexpr bool has_exact_terms =
     std::is_floating_point_v<T> && sizeof(T) <= 8 && std::numeric_limits<T>::is_iec559 && sums_are_rounded_as_written;
 
-/// The first two terms of each sum of `count` blocks of n numbers; `rest` is NaN where two terms are not exact.
+/// Computes two terms of each sum of `count` blocks of n numbers; `rest` is NaN where two terms are not exact.
 template <class T, class Block>
 void two_terms(const Block& block, std::size_t count, std::size_t n, T* nearest, T* rest) {
   for_each_run<T>(block, count, n, [&](std::size_t k, std::size_t length, const T* sum, const T* lost, auto* gone) {
@@ -36,8 +36,8 @@ void two_terms(const Block& block, std::size_t count, std::size_t n, T* nearest,
   });
 }
 
-/// All terms of the sum of value(0) … value(count - 1), at least one. If there is no finite sum, the only term is that
-/// infinity or NaN.
+/// Computes all terms of the sum of value(0) … value(count - 1), at least one term. If the sum is not finite, the only
+/// term is the infinity or NaN.
 template <class T, class Value>
 void all_terms(const Value& value, std::size_t count, std::vector<T>& terms) {
   long_accumulator<T> left;
@@ -59,18 +59,18 @@ void all_terms(const Value& value, std::size_t count, std::vector<T>& terms) {
 
 /// A number just below the last digit of another number: an odd multiple of 2^-below of the value of that digit.
 struct digits_below {
-  unsigned below = 0;  ///< 0: there is no such number
+  unsigned below = 0;  ///< the number of digits below; 0: no digits
   std::int64_t multiple = 0;
 
   static constexpr unsigned most = 16;
-  /// The smallest multiple; the largest is its negative.
+  /// The smallest multiple for `below` digits; the largest multiple is its negative.
   static std::int64_t first(unsigned below) {
     return below < 2 ? -static_cast<std::int64_t>(below) : 1 - (std::int64_t{1} << (below - 1));
   }
-  /// The number of bits that encode the multiple.
+  /// The number of bits that encode the multiple of `below` digits.
   static unsigned bits(unsigned below) { return below < 2 ? below : below - 1; }
 
-  /// Expresses `rest` as digits below `number`; multiple 0 if that is not possible. Requires rest != 0.
+  /// Expresses `rest` as digits below `number`; multiple 0 if `rest` cannot be expressed so. Requires rest != 0.
   template <class T>
   static digits_below of(T number, T rest) {
     const parts a = parts_of(number), b = parts_of(rest);
@@ -91,7 +91,7 @@ struct digits_below {
 
  private:
   struct parts {
-    std::int64_t exponent;  ///< of the last digit, 1 for the smallest numbers
+    std::int64_t exponent;  ///< the exponent of the last digit, 1 for the smallest numbers
     std::uint64_t mantissa;
   };
   template <class T>
@@ -106,8 +106,8 @@ struct digits_below {
   }
 };
 
-/// Sums of n elements in transit between nodes. Blocks and messages from other nodes are added; the result is written
-/// as a message again or, at the end, rounded to the sum.
+/// Sums of n elements in transit between nodes. Blocks and messages from other nodes are added; the sums are then
+/// written as a message again or, at the last node, rounded.
 class exact_terms {
  public:
   virtual ~exact_terms() = default;
@@ -117,11 +117,11 @@ class exact_terms {
   virtual void add(const char* block) = 0;
   virtual void add_message(const std::vector<char>& message) = 0;
   virtual void write(std::vector<char>& message) = 0;
-  /// The sum, rounded once.
+  /// Writes the sum of all blocks and messages, rounded once.
   virtual void round(char* to) = 0;
 };
 
-/// For elements that consist of `Width` numbers T each.
+/// Exact sums of elements that consist of `Width` numbers T each.
 template <class T, std::size_t Width>
 class exact_terms_of final : public exact_terms {
  public:
@@ -133,12 +133,12 @@ class exact_terms_of final : public exact_terms {
   void add(const char* block) override { blocks_.push_back(reinterpret_cast<const T*>(block)); }
   void round(char* to) override { exact_sum<T>(block(), blocks_.size(), n_, reinterpret_cast<T*>(to)); }
 
-  /// Writes the first terms and, unless there are no others, the encoding of the others and the others themselves.
+  /// Writes the first terms and, if any sum has more terms, their encoding and these further terms.
   void write(std::vector<char>& message) override {
     nearest_.resize(n_), rest_.resize(n_);
     two_terms<T>(block(), blocks_.size(), n_, nearest_.data(), rest_.data());
     others_.clear(), count_.clear();
-    std::size_t close = 0, wide = 0;  // in bits
+    std::size_t close = 0, wide = 0;  // the sizes of both encodings, in bits
     for (std::size_t i = 0; i < n_; ++i) {
       const std::size_t before = others_.size();
       if (std::isnan(rest_[i])) {
@@ -219,7 +219,7 @@ class exact_terms_of final : public exact_terms {
     received_[used_].assign(n_, -T{});  // -0 changes no sum, not even the sign of zero
     return used_++;
   }
-  /// The k-th terms of a message whose first terms have the index `first`.
+  /// The k-th terms of a received message whose first terms are received_[first].
   T* term(std::size_t first, std::size_t k) {
     while (used_ <= first + k) fresh();
     return received_[first + k].data();
@@ -227,9 +227,9 @@ class exact_terms_of final : public exact_terms {
 
   std::size_t n_ = 0, used_ = 0;
   std::vector<const T*> blocks_;
-  std::vector<std::vector<T>> received_;  // the first `used_` are in use since clear
+  std::vector<std::vector<T>> received_;  // the first `used_` lists are in use since clear
   std::vector<T> nearest_, rest_, others_, terms_;
-  std::vector<std::uint32_t> count_;  // the number of further terms of each number
+  std::vector<std::uint32_t> count_;  // the number of further terms of each sum
 };
 
 }  // namespace partita::detail

@@ -50,7 +50,7 @@ concept number = std::is_arithmetic_v<std::remove_cvref_t<T>> || is_complex_numb
 template <class T>
 concept array_operand = array_expression<T> || number<T>;
 
-/// L and R are operands of a binary operation, and at least one is an array.
+/// L and R are operands of a binary operation, and at least one of them is an array.
 template <class L, class R>
 concept array_operands = array_operand<L> && array_operand<R> && (array_expression<L> || array_expression<R>);
 
@@ -105,7 +105,7 @@ struct element_of_operand<T> {
 template <class T>
 using operand_element = typename element_of_operand<std::remove_cvref_t<T>>::type;
 
-/// The shape of an operand.
+/// Copies the shape of an operand to a shape_list.
 template <array_operand T>
 shape_list shape_of(const T& operand) {
   shape_list shape;
@@ -114,7 +114,7 @@ shape_list shape_of(const T& operand) {
   return shape;
 }
 
-/// E has a pointer to its element (0, …, 0) and strides.
+/// An expression E has a pointer to its element (0, …, 0) and strides.
 template <class E>
 concept strided_expression = array_expression<E> && requires(const std::remove_cvref_t<E>& e) {
   { *e.data() } -> std::convertible_to<typename std::remove_cvref_t<E>::value_type>;
@@ -130,7 +130,7 @@ template <class T>
 struct array_of_rank_type<T, unknown_rank> {
   using type = xt::xarray<T>;
 };
-/// The container for elements T, with a static rank or a dynamic one.
+/// The xtensor container for elements T, with a static rank or a dynamic rank.
 template <class T, std::size_t Rank>
 using array_of_rank = typename array_of_rank_type<T, Rank>::type;
 /// The container that an expression is evaluated into.

@@ -1,4 +1,4 @@
-// The frequencies of the numbers of a spectrum, as NumPy's fftfreq and rfftfreq order them.
+// The frequencies of the numbers of a spectrum, in the order of NumPy's fftfreq and rfftfreq.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 namespace partita {
 namespace detail {
 
-/// The frequencies of the spectrum of n points, or of half of it.
+/// Computes the frequencies of the spectrum of n points, or of half of the spectrum.
 inline xt::xtensor<double, 1> frequencies(const char* call, std::size_t n, bool half, double spacing) {
   if (n == 0 || !(spacing > 0))
     throw shape_error(text("partita::") << call << "(n, spacing): requires at least one point and a positive spacing, "
@@ -25,10 +25,10 @@ inline xt::xtensor<double, 1> frequencies(const char* call, std::size_t n, bool 
 }  // namespace detail
 
 /// The frequencies of the n numbers of a spectrum, in periods per unit of length: 0, 1, 2, … and then …, -2, -1, each
-/// divided by n times the distance of two points. `rfftfreq` gives those of half of the spectrum of n real numbers.
-/// Shapes:   n, and n / 2 + 1.
+/// divided by n times the distance of two points. `rfftfreq`: the same for half of the spectrum of n real numbers.
+/// Shapes:   n numbers for fftfreq, n / 2 + 1 numbers for rfftfreq.
 /// Requires: at least one point, and a positive spacing [shape_error].
-/// Cost:     no communication: `shard(everyone, layout, fftfreq(n))` cuts them as a spectrum is cut.
+/// Cost:     no communication: `shard(everyone, layout, fftfreq(n))` splits the frequencies as the spectrum is split.
 /// Adjoint:  none.
 /// Source:   numpy.fft.fftfreq and rfftfreq
 inline xt::xtensor<double, 1> fftfreq(std::size_t n, double spacing = 1) {

@@ -1,5 +1,5 @@
 // Fourier, cosine and sine transforms along one dimension: their kinds and norms, the extents of their results, and the
-// factors with which a transform of FFTW becomes the one that was asked for, its inverse, or its exact adjoint.
+// factors with which a transform of FFTW becomes the requested transform, its inverse, or its exact adjoint.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 
 namespace partita {
 
-/// Which direction of a transform is divided by the number of points, as NumPy names it: the inverse (backward), the
-/// transform itself (forward), or both by its square root (ortho, which also makes cosine and sine transforms
+/// Which direction of a transform is divided by the number of points, with NumPy's names: the inverse (backward), the
+/// transform itself (forward), or each direction by the square root (ortho, which also makes cosine and sine transforms
 /// orthogonal, as SciPy does).
 enum class fourier_norm { backward, ortho, forward };
 
@@ -18,30 +18,30 @@ enum class fourier_norm { backward, ortho, forward };
 /// RODFT00, 10, 01, 11), and the discrete Hartley transform: y_k = sum_j x_j (cos(2 pi jk/n) + sin(2 pi jk/n)).
 enum class real_transform { dct_1, dct_2, dct_3, dct_4, dst_1, dst_2, dst_3, dst_4, hartley };
 
-/// Options of fourier_transform.
+/// Options of the kernel fourier_transform.
 struct fourier_options {
   fourier_norm norm = fourier_norm::backward;
-  bool inverse = false;         ///< the inverse transform; complex_to_real is always that of real_to_complex
-  std::size_t real_extent = 0;  ///< of the last transformed dimension where the other side has half of its spectrum
+  bool inverse = false;         ///< compute the inverse transform; complex_to_real always is an inverse
+  std::size_t real_extent = 0;  ///< the real side's last transformed extent, if the other has half a spectrum
   bool measure = false;         ///< FFTW tries its algorithms before the first call (FFTW_MEASURE)
 };
 
-/// What a transform makes of what: complex numbers of complex numbers.
+/// A transform of complex numbers to complex numbers.
 struct complex_to_complex_t {};
 inline constexpr complex_to_complex_t complex_to_complex{};
-/// Half of the spectrum (n / 2 + 1 of n complex numbers along the last transformed dimension) of real numbers.
+/// A transform of real numbers to half of their spectrum (n / 2 + 1 of n complex numbers along the last dimension).
 struct real_to_complex_t {};
 inline constexpr real_to_complex_t real_to_complex{};
-/// Real numbers of half of their spectrum: the inverse of real_to_complex.
+/// A transform of half of a spectrum to real numbers: the inverse of real_to_complex.
 struct complex_to_real_t {};
 inline constexpr complex_to_real_t complex_to_real{};
-/// Real numbers of real numbers, by a cosine, sine or Hartley transform along each dimension.
+/// A transform of real numbers to real numbers: a cosine, sine or Hartley transform along each dimension.
 template <std::size_t N>
 struct real_to_real_t {
   static constexpr std::size_t size = N;
   std::array<real_transform, N> kinds;
 };
-/// One kind for each transformed dimension, in their order, or one for all of them.
+/// One kind of transform for each transformed dimension, in their order, or one kind for all of them.
 template <class... Kind>
   requires(sizeof...(Kind) > 0 && (std::is_same_v<Kind, real_transform> && ...))
 constexpr real_to_real_t<sizeof...(Kind)> real_to_real(Kind... kinds) {
@@ -52,7 +52,7 @@ namespace detail {
 
 enum class line_kind { complex_to_complex, real_to_complex, complex_to_real, real_to_real };
 
-/// Factors of the first and the last element of a line.
+/// Factors of the first and of the last element of a line of elements along one dimension.
 struct end_factors {
   double first = 1, last = 1;
 
@@ -60,12 +60,12 @@ struct end_factors {
   constexpr end_factors times(double f, double l) const { return {first * f, last * l}; }
 };
 
-/// One transform of FFTW along one dimension: elements at the ends of a line are multiplied before and after it, and
-/// all of them by `factor`.
+/// One transform of FFTW along one dimension: elements at the ends of a line are multiplied before and after the
+/// transform, and all elements by `factor`.
 struct line_transform {
   std::size_t dimension = 0;
   line_kind kind = line_kind::complex_to_complex;
-  bool backward = false;  ///< the sign of the exponent is +
+  bool backward = false;  ///< whether the sign of the exponent is +
   real_transform real = real_transform::dct_1;
   end_factors before{}, after{};
   double factor = 1;
@@ -86,7 +86,7 @@ constexpr real_transform inverse_kind(real_transform kind) {
   }
 }
 
-/// The number of points by which a transform and its unnormalised inverse together multiply n elements.
+/// The factor by which a transform of n elements and its unnormalised inverse together multiply the elements.
 constexpr double logical_points(line_kind kind, real_transform real, std::size_t n) {
   const auto points = static_cast<double>(n);
   if (kind != line_kind::real_to_real || real == real_transform::hartley) return points;
@@ -95,7 +95,7 @@ constexpr double logical_points(line_kind kind, real_transform real, std::size_t
                                          : 2 * points;
 }
 
-/// The transform along a dimension of n elements (of the real side, where the other one has half of a spectrum).
+/// The transform along a dimension of n elements; n counts real numbers where one side is half of a spectrum.
 inline line_transform line_of(std::size_t dimension, line_kind kind, real_transform real, bool inverse,
                               fourier_norm norm, std::size_t n) {
   line_transform line{dimension, kind, inverse, inverse ? inverse_kind(real) : real};
@@ -104,7 +104,7 @@ inline line_transform line_of(std::size_t dimension, line_kind kind, real_transf
   if (norm == fourier_norm::ortho) line.factor = 1 / std::sqrt(points);
   else if ((norm == fourier_norm::backward) == inverse) line.factor = 1 / points;
   if (kind != line_kind::real_to_real || norm != fourier_norm::ortho) return line;
-  constexpr double half = 0.70710678118654752440, twice = 1.41421356237309504880;  // the roots of 1/2 and of 2
+  constexpr double half = 0.70710678118654752440, twice = 1.41421356237309504880;  // the square roots of 1/2 and of 2
   switch (line.real) {
     case real_transform::dct_1:
       line.before = {twice, twice}, line.after = {half, half};
@@ -129,9 +129,9 @@ inline line_transform line_of(std::size_t dimension, line_kind kind, real_transf
 
 /// The transpose of a line's transform, as a map of real numbers; n as in line_of.
 ///
-/// Of half of a spectrum each number but the first, and the last if n is even, stands for two of the whole: the
-/// transpose of a transform to half of the spectrum adds it once, where the inverse adds it twice. The matrices of
-/// cosine and sine transforms are symmetric, or each other's transposes, but for such factors at their ends.
+/// Each number of half of a spectrum stands for two numbers of the whole spectrum, except the first and, if n is even,
+/// the last: the transpose of a transform to half of a spectrum adds each number once, where the inverse adds it twice.
+/// The matrices of cosine and sine transforms are symmetric or each other's transposes, except for end factors.
 constexpr line_transform adjoint_of(const line_transform& line, std::size_t n) {
   line_transform back = line;
   back.before = line.after;
@@ -171,7 +171,7 @@ constexpr line_transform adjoint_of(const line_transform& line, std::size_t n) {
   return back;
 }
 
-/// The kind of transform that a tag names along the k-th of N transformed dimensions.
+/// Whether Kind is a tag of a Fourier transform of fourier_transform.
 template <class Kind>
 inline constexpr bool is_fourier_kind =
     std::is_same_v<Kind, complex_to_complex_t> || std::is_same_v<Kind, real_to_complex_t> ||
@@ -183,7 +183,7 @@ inline constexpr bool is_real_to_real = false;
 template <std::size_t N>
 inline constexpr bool is_real_to_real<real_to_real_t<N>> = true;
 
-/// The kind of the line along the k-th of `all` transformed dimensions: half of the spectrum is taken along the last.
+/// The kind of transform along the k-th of `all` transformed dimensions: half of a spectrum is taken along the last.
 template <class Kind>
 constexpr line_kind kind_of_line(std::size_t k, std::size_t all) {
   if constexpr (is_real_to_real<Kind>) return line_kind::real_to_real;

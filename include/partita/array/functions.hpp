@@ -29,7 +29,7 @@ struct multiply {
     return a * b;
   }
 };
-/// Integers truncate toward zero.
+/// Divides; a quotient of integers is truncated toward zero.
 struct divide {
   static constexpr const char* name = "divide";
   template <class T, class U>
@@ -37,8 +37,8 @@ struct divide {
     return a / b;
   }
 };
-/// The sign is that of the dividend: C's `%` and `fmod`, not the IEEE remainder (std::remainder), whose quotient is
-/// rounded to nearest.
+/// Divides and returns the remainder with the sign of the dividend: C's `%` and `fmod`, not std::remainder, whose
+/// quotient is rounded to nearest.
 struct remainder {
   static constexpr const char* name = "remainder";
   template <class T, class U>
@@ -47,7 +47,7 @@ struct remainder {
     else return std::fmod(a, b);
   }
 };
-/// Integers stay integers: a negative exponent gives 0, or ±1 if the base is ±1.
+/// Raises to a power. Integers stay integers: a negative exponent gives 0, or ±1 if the base is ±1.
 struct power {
   static constexpr const char* name = "power";
   template <class T, class U>
@@ -73,7 +73,7 @@ struct power {
     }
   }
 };
-/// A NaN on either side gives NaN, as in XLA (std::max ignores one of them).
+/// The maximum of two numbers; if one is NaN the result is NaN, as in XLA (std::max may ignore a NaN).
 struct maximum {
   static constexpr const char* name = "maximum";
   template <class T, class U>
@@ -96,7 +96,7 @@ struct atan2 {
   }
 };
 
-/// Bitwise on integers, logical on bool.
+/// The bitwise AND of integers, the logical AND of bools.
 struct bitwise_and {
   static constexpr const char* name = "bitwise_and";
   template <std::integral T>
@@ -169,7 +169,7 @@ struct select {
     return predicate ? on_true : on_false;
   }
 };
-/// minimum(maximum(low, x), high), so NaN is passed through.
+/// Clamps x as minimum(maximum(low, x), high), so that a NaN in any operand gives NaN.
 struct clamp {
   static constexpr const char* name = "clamp";
   template <class L, class T, class H>

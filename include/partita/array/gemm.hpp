@@ -1,7 +1,7 @@
-// Matrix products by BLAS, on strided memory in place. This is the only header that uses xtensor-blas.
+// Matrix products by BLAS on strided memory in place. No other header uses xtensor-blas.
 //
-// It includes the parts of xtensor-blas' CxxBLAS that a product of matrices needs, because the whole (xblas.hpp) takes
-// a quarter as long to compile as xtensor.
+// The header includes the parts of xtensor-blas' CxxBLAS that a product of matrices needs, because all of it
+// (xblas.hpp) takes a quarter as long to compile as xtensor.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include <partita/array/strided.hpp>
 #include <vector>
 
-// The order matters: CxxBLAS' definitions need the declarations, and the declarations the settings.
+// The order of includes matters: CxxBLAS' definitions need its declarations, and the declarations need its settings.
 // clang-format off
 #include <xtensor-blas/xblas_config.hpp>
 #include <xflens/cxxblas/cxxblas.h>
@@ -27,7 +27,7 @@
 
 namespace partita {
 
-/// The transpose of a matrix: the same memory with exchanged dimensions.
+/// The transpose of a matrix: a view of the same memory with exchanged dimensions.
 template <class T>
 strided<T, 2> transposed(const strided<T, 2>& m) {
   return {m.data, {m.shape[1], m.shape[0]}, {m.strides[1], m.strides[0]}};
@@ -35,11 +35,11 @@ strided<T, 2> transposed(const strided<T, 2>& m) {
 
 namespace detail {
 
-/// With at most this many rows, and at least this many elements of the matrix, a product is computed as its transpose.
+/// A product with at most few_rows rows and a matrix of at least large_matrix elements is computed as its transpose.
 inline constexpr std::size_t few_rows = 64, large_matrix = std::size_t{1} << 18U;
 
-/// A matrix in the form that BLAS needs: rows (or columns, with Trans) of unit stride. It is packed only if the memory
-/// has neither.
+/// A matrix in the form that BLAS needs: rows (or columns, with Trans) of unit stride. The matrix is copied only if
+/// neither its rows nor its columns have unit stride.
 template <class T>
 struct blas_operand {
   cxxblas::Transpose transpose = cxxblas::NoTrans;
@@ -78,14 +78,14 @@ struct blas_operand {
 
 namespace detail {
 
-/// The term that a product is added to: beta times the existing result, or a `row`, added to every row.
+/// The term to which a product is added: beta times the existing result, or one `row` for every row.
 template <class T>
 struct addend {
   T beta{};
   const T* row = nullptr;
 };
 
-/// c = a b + that term. Requires matching shapes and k > 0.
+/// Computes c = a b + addend. Requires matching shapes and k > 0.
 template <class T>
 void multiply_onto(const strided<const T, 2>& a, const strided<const T, 2>& b, const addend<T>& to,
                    const strided<T, 2>& c) {
@@ -94,7 +94,7 @@ void multiply_onto(const strided<const T, 2>& a, const strided<const T, 2>& b, c
   const T beta = row != nullptr ? T(1) : to.beta;
   const blas_operand<T> left(a), right(b);
   if (right.transpose == cxxblas::Trans && m > 1 && m <= few_rows && b.size() >= large_matrix) {
-    thread_local std::vector<T> turned;  // kept: the next batch has the same number of rows
+    thread_local std::vector<T> turned;  // kept between calls: the next batch has the same number of rows
     turned.resize(c.size());
     const auto t = dense_block<T, 2>(turned.data(), {n, m});
     if (row != nullptr) {
@@ -136,8 +136,8 @@ void expect_factors(const char* call, const strided<const T, 2>& a, const stride
 }  // namespace detail
 
 /// c = a b + beta c. Requires matching shapes and rows of c of unit stride. Cost: one GEMM, or one GEMV if c has a
-/// single row (GEMV reads b once, where GEMM would pack it first); a transposed operand is not copied. A product of a
-/// few rows and the transpose of a large matrix is computed as c^T = b^T a^T and transposed back, because OpenBLAS then
+/// single row (GEMV reads b once, where GEMM would pack b first); a transposed operand is not copied. A product of few
+/// rows and the transpose of a large matrix is computed as c^T = b^T a^T and transposed back, because OpenBLAS then
 /// packs the smaller side (1.0 to 3.3 times faster where measured; docs/performance-linear.md).
 template <class T>
 void multiply(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta, const strided<T, 2>& c) {
@@ -152,8 +152,8 @@ void multiply(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta
     }
 }
 
-/// c = a b + row, where the row (n elements) is added to every row. The row replaces the zeros that GEMM would start
-/// from.
+/// c = a b + row, where the row (n elements) is added to every row of the product. The row replaces the zeros with
+/// which GEMM would initialise c.
 template <class T>
 void multiply_and_add_row(const strided<const T, 2>& a, const strided<const T, 2>& b, const T* row,
                           const strided<T, 2>& c) {
@@ -166,7 +166,7 @@ void multiply_and_add_row(const strided<const T, 2>& a, const strided<const T, 2
 
 /// c = a conj(b) + beta c; for real elements, multiply(a, b, beta, c). Requires matching shapes and rows of c of unit
 /// stride. Cost: one GEMM. BLAS conjugates only what it also transposes: a b whose columns have unit stride is used in
-/// place. For others, the smaller one of conj(b) and c^T = b^H a^T is computed in a buffer that is kept.
+/// place. For any other b, the smaller one of conj(b) and c^T = b^H a^T is computed in a buffer that is kept.
 template <class T>
 void multiply_by_conjugate(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta, const strided<T, 2>& c) {
   if constexpr (!detail::is_complex_number<T>) {
@@ -177,7 +177,7 @@ void multiply_by_conjugate(const strided<const T, 2>& a, const strided<const T, 
     const std::size_t k = a.shape[1];
     if (c.size() == 0 || k == 0) return multiply<T>(a, b, beta, c);
     const detail::blas_operand<T> left(a), right(b);
-    thread_local std::vector<T> made;  // kept: the next batch has the same size
+    thread_local std::vector<T> made;  // kept between calls: the next batch has the same size
     if (right.transpose == cxxblas::Trans) {
       cxxblas::gemm<int>(cxxblas::RowMajor, left.transpose, cxxblas::ConjTrans, static_cast<int>(m),
                          static_cast<int>(n), static_cast<int>(k), T(1), left.data, left.leading, right.data,

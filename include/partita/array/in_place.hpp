@@ -1,7 +1,7 @@
 // Element-wise operations that write to their first operand, which keeps its shape.
 //
-// xtensor's own `a += b` resizes a container to the broadcast shape, and writes past the end of a view; neither can
-// happen here.
+// xtensor's own `a += b` resizes a container to the broadcast shape, and writes past the end of a view; the operations
+// of this header do neither.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace partita {
 
 namespace detail {
 
-/// The lowest and one past the highest element address of a strided expression.
+/// Computes the lowest and one past the highest element address of a strided expression.
 template <strided_expression E>
 auto memory_of(const E& e) {
   auto* low = e.data() + static_cast<std::ptrdiff_t>(e.data_offset());
@@ -29,7 +29,7 @@ auto memory_of(const E& e) {
   return std::pair(low, high);
 }
 
-/// Whether writing to `target` cannot change elements of `operand` that are read later, because they share no memory.
+/// Whether writing to `target` cannot change elements of `operand` that are read later, because both share no memory.
 template <class Target, class E>
 bool is_apart(const Target& target, const E& operand) {
   if constexpr (number<E>) {
@@ -54,10 +54,10 @@ void assign_in_place(F f, Target& target, const E& e, const Dims& dims) {
 }  // namespace detail
 
 /// target = f(target, x), element by element; only x may have the smaller rank.
-/// Shapes:   those of elementwise(f, target, x, dims), whose result must have the shape of the target.
+/// Shapes:   as in elementwise(f, target, x, dims), whose result must have the shape of the target.
 /// Requires: an x that broadcasts to the target [compile time as far as known; shape_error, before anything is
 ///           written].
-/// Cost:     one pass over the target; x is evaluated first unless it is a plain block of memory that does not overlap
+/// Cost:     one pass over the target; x is evaluated first unless x is a plain block of memory that does not overlap
 ///           the target.
 /// Adjoint:  array_broadcast of x, after the chain rule for f.
 template <class F, array_expression Target, class E, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
@@ -85,7 +85,7 @@ void elementwise_in_place(F f, Target&& target, E&& x, const Dims& dims = {}) {
   }
 }
 
-/// target += x, and the other three operators, with the rules of elementwise_in_place.
+/// Computes target += x (then -=, *= and /=) in place, with the rules of elementwise_in_place.
 template <array_expression Target, class E, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
 void add_in_place(Target&& target, E&& x, const Dims& dims = {}) {
   elementwise_in_place(function::add{}, target, x, dims);

@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// The shape type of views of rank R, or of a dynamic rank.
+/// The shape type of views of rank R, where R may be the dynamic rank.
 template <std::size_t Rank, class T = std::size_t>
 struct view_shape {
   using type = std::array<T, Rank>;
@@ -22,8 +22,8 @@ struct view_shape<unknown_rank, T> {
 };
 
 /// A view of a strided expression with the extents `shape`, in which operand dimension j is result dimension
-/// map.target(j). Dimensions of the shape that the operand does not span are repeated by a stride of 0. Rvalues are
-/// moved in, lvalues are referred to.
+/// map.target(j). Dimensions of the shape that the operand does not span are repeated by a stride of 0. An rvalue is
+/// moved into the view; the view refers to an lvalue.
 template <std::size_t Rank, strided_expression E>
 auto strided_lift(E&& e, const dimension_map& map, const shape_list& shape) {
   auto view_extents = view_shape<Rank>::make(shape.size());
@@ -39,8 +39,8 @@ auto strided_lift(E&& e, const dimension_map& map, const shape_list& shape) {
                           xt::layout_type::dynamic);
 }
 
-/// Slices for the result dimensions from the first mapped one on: all() for mapped dimensions, newaxis() for the
-/// others.
+/// Slices for the result dimensions from the first mapped dimension on: all() for mapped dimensions, newaxis() for
+/// unmapped ones.
 template <auto MakeMap, class E, std::size_t... K>
 auto view_lift(E&& e, std::index_sequence<K...>) {
   constexpr std::size_t first = MakeMap().target(0);
@@ -51,8 +51,8 @@ auto view_lift(E&& e, std::index_sequence<K...>) {
   return xt::view(std::forward<E>(e), slice(std::integral_constant<std::size_t, first + K>{})...);
 }
 
-/// Lifts by a map known at compile time. xtensor aligns shapes at the last dimension, so an operand that is mapped to
-/// the trailing dimensions (also a scalar) is passed on unchanged.
+/// Lifts an operand by a map known at compile time. xtensor aligns shapes at the last dimension, so an operand that is
+/// mapped to the trailing dimensions (also a scalar) is passed on unchanged.
 template <auto MakeMap, class E>
 decltype(auto) lift(E&& e) {
   constexpr dimension_map map = MakeMap();
@@ -63,7 +63,7 @@ decltype(auto) lift(E&& e) {
   }
 }
 
-/// Lifts by a map known at run time; `Rank` is the rank of the result, if it is known.
+/// Lifts an operand by a map known at run time; `Rank` is the rank of the result, if it is known.
 template <std::size_t Rank, class E>
 decltype(auto) lift(E&& e, const dimension_map& map) {
   if constexpr (number<E> || operand_rank_of<E> == 0 || (Rank != unknown_rank && operand_rank_of<E> == Rank)) {

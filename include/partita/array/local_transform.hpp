@@ -1,8 +1,8 @@
-// Fourier, cosine and sine transforms of one worker's block by FFTW, on strided memory in place. This is the only
-// header that uses FFTW; partita.hpp does not include it.
+// Fourier, cosine and sine transforms of one worker's block by FFTW, on strided memory in place. No other header uses
+// FFTW; partita.hpp does not include this header.
 #pragma once
 
-#if !__has_include(<fftw3.h>)  // one error, where many would follow that of #error
+#if !__has_include(<fftw3.h>)  // a missing <fftw3.h> gives one error, not many
 #include <partita: Fourier transforms take FFTW 3, install libfftw3-dev and link `pkg-config --libs fftw3 fftw3f`>
 #endif
 #include <fftw3.h>
@@ -25,7 +25,7 @@
 
 namespace partita::detail {
 
-/// FFTW's functions for numbers of this type.
+/// The functions of FFTW for numbers of type Real.
 template <class Real>
 struct fftw_of;
 #define PARTITA_FFTW_OF(Real, prefix)                                     \
@@ -52,8 +52,8 @@ PARTITA_FFTW_OF(double, fftw_)
 PARTITA_FFTW_OF(float, fftwf_)
 #undef PARTITA_FFTW_OF
 
-/// FFTW's planner may be used by one thread at a time; all plans of this library are made and destroyed under this
-/// lock.
+/// Serialises FFTW's planner, which one thread may use at a time: all plans of the library are made and destroyed under
+/// this lock.
 inline std::mutex fftw_planner;
 
 inline fftw_r2r_kind fftw_kind(real_transform kind) {
@@ -87,7 +87,7 @@ void for_each_row(const strided<T, Rank>& block, F f) {
   const std::ptrdiff_t stride = walk.innermost().along[0];
   walk.for_each_row([&](const std::array<std::ptrdiff_t, 1>& at, std::size_t n) { f(block.data + at[0], n, stride); });
 }
-/// Multiplies all elements of a block.
+/// Multiplies all elements of a block by a factor.
 template <class T, std::size_t Rank>
 void multiply_by(const strided<T, Rank>& block, double factor) {
   if (factor == 1) return;
@@ -96,7 +96,7 @@ void multiply_by(const strided<T, Rank>& block, double factor) {
     for (std::size_t k = 0; k < n; ++k) row[static_cast<std::ptrdiff_t>(k) * stride] *= by;
   });
 }
-/// The elements of a block with one index along a dimension.
+/// The elements of a block whose index along `dimension` is k.
 template <class T, std::size_t Rank>
 strided<T, Rank> slice_of(const strided<T, Rank>& block, std::size_t dimension, std::size_t k) {
   std::array<std::size_t, Rank> at{}, extent = block.shape;
@@ -104,7 +104,7 @@ strided<T, Rank> slice_of(const strided<T, Rank>& block, std::size_t dimension, 
   extent[dimension] = 1;
   return block.part(at, extent);
 }
-/// Multiplies the first and the last element of each line along a dimension.
+/// Multiplies the first and the last element of each line of a block along a dimension.
 template <class T, std::size_t Rank>
 void multiply_ends(const strided<T, Rank>& block, std::size_t dimension, const end_factors& by) {
   if (block.size() == 0) return;
@@ -112,17 +112,17 @@ void multiply_ends(const strided<T, Rank>& block, std::size_t dimension, const e
   multiply_by(slice_of(block, dimension, block.shape[dimension] - 1), by.last);
 }
 
-/// The transforms of blocks, with the plans of FFTW that they have used. Not for several threads at once.
+/// Transforms of blocks, with the FFTW plans that they have used. Several threads must not share an object.
 class local_transforms {
  public:
   explicit local_transforms(bool measure) : measure_(measure) {}
 
-  /// y is the transform of x along these dimensions, one after the other; all are whole in the block. x and y may be
-  /// the same memory if their elements have one type. x is overwritten if a line is complex to real.
+  /// y is the transform of x along the dimensions of `lines` in turn, all of which are whole in the block. x and y may
+  /// be the same memory if their elements have one type. x is overwritten if a line is complex to real.
   template <class In, class Out, std::size_t Rank>
   void run(const strided<In, Rank>& x, const strided<Out, Rank>& y, const std::vector<line_transform>& lines) {
     if (y.size() == 0) return;
-    // several passes over a part that the cache holds, where dimension 0 can be divided
+    // Parts of the block that the cache holds pass through all transforms, if dimension 0 is not transformed.
     std::size_t first = Rank;
     for (const line_transform& line : lines) first = std::min(first, line.dimension);
     const std::size_t n = y.shape[0], bytes = y.size() / n * sizeof(Out);
@@ -134,14 +134,14 @@ class local_transforms {
   }
 
  private:
-  /// A plan of FFTW and what it was made for: kind, shapes, strides and alignments.
+  /// A plan of FFTW and its key: the kind, shapes, strides and alignments for which the plan was made.
   struct made_plan {
     std::vector<std::ptrdiff_t> key;
     std::shared_ptr<void> plan;
   };
-  static constexpr std::size_t most = 64;  // chosen: a program that uses more shapes plans them again
+  static constexpr std::size_t most = 64;  // chosen: a program that uses more shapes makes plans again
   static constexpr std::size_t cached_bytes = std::size_t{1} << 18U;  // chosen: a quarter of a usual L2 cache
-  // A row of a buffer. Measured: 64 to 512 bytes are equally fast (128^3 and 256^2 x 16 of std::complex<double>).
+  // The bytes of one row of a buffer. Measured: 64 to 512 are equally fast (128^3 and 256^2 x 16 std::complex<double>).
   static constexpr std::size_t row_bytes = 256;
   static constexpr std::size_t smallest_buffered = std::size_t{1} << 15U;  // chosen: an L1 cache
 
@@ -169,8 +169,8 @@ class local_transforms {
       const line_transform& half = lines.back();
       along_all(x, x, lines.begin(), lines.end() - 1);
       multiply_ends(x, half.dimension, half.before);
-      // the first number of half of a spectrum is real, and the last one if n is even: their imaginary parts have no
-      // meaning, and FFTW does not promise to ignore them
+      // The first number of half of a spectrum is real, and the last number if n is even: their imaginary parts have no
+      // meaning, and FFTW does not promise to ignore them.
       without_imaginary_part(slice_of(x, half.dimension, 0));
       if (const std::size_t n = y.shape[half.dimension]; n % 2 == 0)
         without_imaginary_part(slice_of(x, half.dimension, n / 2));
@@ -185,7 +185,7 @@ class local_transforms {
     });
   }
 
-  /// Transforms that keep the type of the elements: the first reads x, the others are in place.
+  /// Applies transforms that keep the element type: the first transform reads x, all others are in place in y.
   template <class In, class Out, std::size_t Rank, class Line>
   void along_all(const strided<In, Rank>& x, const strided<Out, Rank>& y, Line line, Line end) {
     bool in_place = line == end || line->before.any();
@@ -199,7 +199,7 @@ class local_transforms {
     }
   }
 
-  /// One dimension. Lines whose elements are far apart are transformed in a buffer, some neighbouring lines at a time:
+  /// Transforms along one dimension. Lines whose elements are far apart are copied to a buffer, a few lines at a time:
   /// strides of large powers of 2 map to few sets of a cache (13 times slower for 256 lines of stride 64 KiB).
   template <class In, class Out, std::size_t Rank>
   void pass(const strided<In, Rank>& x, const strided<Out, Rank>& y, const line_transform& line) {
@@ -210,13 +210,13 @@ class local_transforms {
     if (beside == Rank || y.size() * sizeof(Out) < smallest_buffered) return execute(find(x, y, line), x, y);
 
     using input = std::remove_const_t<In>;
-    // columns of about equal widths: of 65 not 16, 16, 16, 16 and 1
+    // Buffers have about equal numbers of columns: 65 columns are not split as 16, 16, 16, 16 and 1.
     const std::size_t extent = y.shape[beside], most_columns = row_bytes / sizeof(Out);
     const std::size_t pieces = (extent + most_columns - 1) / most_columns, columns = (extent + pieces - 1) / pieces;
     const auto room_in = allocated<input>(x.shape[d] * columns);
-    fftw_memory<Out> room_out;  // none if FFTW works in place
+    fftw_memory<Out> room_out;  // no memory if FFTW works in place
     if constexpr (!std::is_same_v<input, Out>) room_out = allocated<Out>(y.shape[d] * columns);
-    auto positions = y.shape;  // of the buffers' first columns
+    auto positions = y.shape;  // the positions of the buffers' first columns
     positions[d] = 1;
     positions[beside] = (extent + columns - 1) / columns;
     std::shared_ptr<void> plan;
@@ -242,7 +242,7 @@ class local_transforms {
       copy<Out, 2>(to, out);
     }
   }
-  /// Some neighbouring lines along dimension d as the columns of a matrix.
+  /// A view of some neighbouring lines along dimension d as the columns of a matrix.
   template <class T, std::size_t Rank>
   static strided<T, 2> lines_at(const strided<T, Rank>& block, const index<Rank>& at, std::size_t d, std::size_t beside,
                                 std::size_t width) {
@@ -250,7 +250,7 @@ class local_transforms {
     for (std::size_t e = 0; e < Rank; ++e) first += static_cast<std::ptrdiff_t>(at[e]) * block.strides[e];
     return {first, {block.shape[d], width}, {block.strides[d], block.strides[beside]}};
   }
-  /// Memory of FFTW, which is aligned.
+  /// Releases aligned memory that FFTW allocated.
   template <class T>
   struct release_of_fftw {
     void operator()(T* memory) const { fftw_of<real_of<T>>::release(memory); }
@@ -264,7 +264,7 @@ class local_transforms {
     return memory;
   }
 
-  /// The address of elements as FFTW takes it. FFTW writes to no input but that of a transform from complex to real.
+  /// Converts an element pointer to FFTW's type. FFTW writes to no input except that of a complex-to-real transform.
   template <class FFTW, class T>
   static auto* address(T* data) {
     using element = std::remove_const_t<T>;
@@ -290,7 +290,7 @@ class local_transforms {
     else fftw::run_complex_to_complex(p, in, out);
   }
 
-  /// Finds or makes the plan along one dimension of a block that is not empty.
+  /// Finds or makes the plan of a transform along one dimension of a block that is not empty.
   template <class In, class Out, std::size_t Rank>
   std::shared_ptr<void> find(const strided<In, Rank>& x, const strided<Out, Rank>& y, const line_transform& line) {
     using fftw = fftw_of<real_of<Out>>;
@@ -315,7 +315,7 @@ class local_transforms {
     return fresh;
   }
 
-  /// Makes a plan. FFTW_MEASURE overwrites the arrays that it is given, so it gets arrays of its own.
+  /// Makes a plan. FFTW_MEASURE overwrites the arrays of the plan, so the plan is made on temporary arrays.
   template <class In, class Out, std::size_t Rank>
   std::shared_ptr<void> made(const strided<In, Rank>& x, const strided<Out, Rank>& y, const line_transform& line,
                              bool same, bool aligned) const {
@@ -331,7 +331,7 @@ class local_transforms {
                            FFTW_MEASURE | (aligned ? 0U : static_cast<unsigned>(FFTW_UNALIGNED)));
     }
     if (plan == nullptr) throw error("partita::fourier_transform: FFTW has no plan for such a block");
-    return {static_cast<void*>(plan), [](void* it) {  // runs at once if memory is missing, so the lock is free here
+    return {static_cast<void*>(plan), [](void* it) {  // also runs if std::bad_alloc is thrown: lock is free
               const std::lock_guard<std::mutex> lock(fftw_planner);
               fftw::destroy(static_cast<typename fftw::plan>(it));
             }};
@@ -343,7 +343,7 @@ class local_transforms {
     typename FFTW::dimension along{}, others[Rank]{};
     int count = 0;
     for (std::size_t d = 0; d < Rank; ++d) {
-      const std::size_t n = std::max(x.shape[d], y.shape[d]);  // that of the real side, if they differ
+      const std::size_t n = std::max(x.shape[d], y.shape[d]);  // the extent of the real side, if the extents differ
       const typename FFTW::dimension one{static_cast<std::ptrdiff_t>(n), x.strides[d], y.strides[d]};
       (d == line.dimension ? along : others[count++]) = one;
     }
@@ -361,7 +361,7 @@ class local_transforms {
                                       flags);
     }
   }
-  /// Memory for a block of this shape and these strides, which may be negative.
+  /// Memory for a block of given shape and strides; strides may be negative.
   template <class T, std::size_t Rank>
   struct scratch {
     scratch(const std::array<std::size_t, Rank>& shape, const std::array<std::ptrdiff_t, Rank>& strides) {

@@ -19,24 +19,24 @@ template <std::size_t N, class Integer = std::size_t>
 struct number_list : std::array<Integer, N> {
   constexpr number_list(const std::array<Integer, N>& each = {}) : std::array<Integer, N>(each) {}  // NOLINT
   template <counting I>
-  constexpr number_list(const std::array<I, N>& each) {  // NOLINT: implicit, so that any array can be passed
+  constexpr number_list(const std::array<I, N>& each) {  // NOLINT: implicit: any array of integers is a list
     for (std::size_t d = 0; d < N; ++d) (*this)[d] = converted(each[d]);
   }
   template <counting I>
     requires(N > 0)
-  constexpr number_list(const I (&each)[N > 0 ? N : 1]) {  // NOLINT: as above
+  constexpr number_list(const I (&each)[N > 0 ? N : 1]) {  // NOLINT: implicit: any array of integers is a list
     for (std::size_t d = 0; d < N; ++d) (*this)[d] = converted(each[d]);
   }
   template <counting... I>
     requires(sizeof...(I) > 0)
-  constexpr number_list(I... each) {  // NOLINT: implicit, so that braces can be passed
+  constexpr number_list(I... each) {  // NOLINT: implicit: numbers in braces are a list
     static_assert(sizeof...(I) == N,
                   "partita: requires one number for each dimension between the braces; the rank says how many");
     if constexpr (sizeof...(I) == N) static_cast<std::array<Integer, N>&>(*this) = {converted(each)...};
   }
   template <std::size_t... E>
     requires(sizeof...(E) == N && N > 0)
-  constexpr number_list(const extents<E...>& each) {  // NOLINT: as above
+  constexpr number_list(const extents<E...>& each) {  // NOLINT: implicit: extents are a list
     for (std::size_t d = 0; d < N; ++d) (*this)[d] = converted(each[d]);
   }
 

@@ -1,4 +1,4 @@
-// NumPy's implicit rank promotion, available by name only: numpy::add(matrix, row).
+// NumPy's implicit promotion of ranks, available only in namespace numpy: numpy::add(matrix, row).
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 namespace partita::numpy {
 
 /// Applies f to each tuple of elements of arrays whose shapes are aligned at their last dimensions. Lazy.
-/// Shapes:   operands of lower rank are extended on the left with ones; then extents must be equal or 1.
-/// Requires: at least one array [compile time]; extents that fit [shape_error].
+/// Shapes:   operands of lower rank are extended on the left with ones; corresponding extents must be equal or 1.
+/// Requires: at least one array [compile time]; extents that NumPy broadcasts [shape_error].
 /// Cost:     none; assigning the result costs one pass over it.
 /// Adjoint:  array_broadcast of each operand, with the trailing dimensions as broadcast_dimensions.
 template <class F, class... E>

@@ -1,4 +1,4 @@
-// Whether two blocks share an element: memory must not be written while another operand reads it.
+// Whether two blocks share an element: memory must not be written while another operand reads the same memory.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@ namespace partita {
 
 namespace detail {
 
-/// One dimension of either block: its number of positions and its stride. The stride of the second block is negated.
+/// One dimension of one of two blocks: its stride and its range of positions, which are negated for the second block.
 struct step_range {
   std::ptrdiff_t step = 0, lowest = 0, highest = 0;  ///< multiples of step from lowest to highest
 };
 
-/// Whether some choice of multiples adds up to `wanted`. Strides are sorted in descending order, so that few multiples
-/// need to be tried; after `tries` of them the answer is true, which is the safe one.
+/// Whether some multiples of the strides add up to `wanted`. Strides are in descending order, so that few multiples
+/// need to be tried; after `tries` multiples the answer is true, which is safe.
 PARTITA_DECL bool adds_up(const step_range* ranges, std::size_t count, std::ptrdiff_t wanted, std::size_t& tries);
 
 }  // namespace detail
@@ -46,7 +46,7 @@ bool overlapping(const strided<const T, Rank>& a, const strided<const T, Rank>& 
   const auto from = reinterpret_cast<std::uintptr_t>(a.data), to = reinterpret_cast<std::uintptr_t>(b.data);
   const auto bytes = static_cast<std::ptrdiff_t>(to) - static_cast<std::ptrdiff_t>(from);
   const auto element = static_cast<std::ptrdiff_t>(sizeof(T));
-  if (bytes <= (low - 1) * element || bytes >= (high + 1) * element) return false;  // disjoint ranges
+  if (bytes <= (low - 1) * element || bytes >= (high + 1) * element) return false;  // disjoint addresses
   if (bytes % element != 0) return true;
   std::size_t tries = 4096;
   return detail::adds_up(ranges, count, bytes / element, tries);

@@ -1,4 +1,4 @@
-// Philox4x32-10 (Salmon, Moraes, Dror and Shaw 2011): random words as a function of a key and a counter only.
+// Philox4x32-10 (Salmon, Moraes, Dror and Shaw 2011): random words that depend only on a key and a counter.
 #pragma once
 
 #include <array>
@@ -6,7 +6,7 @@
 
 namespace partita::detail {
 
-/// Four random words for a counter of four words. Different counters or keys give different words.
+/// Computes four random words for a counter of four words. Different counters or keys give different words.
 constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t a = std::uint64_t{0xD2511F53} * counter[0], b = std::uint64_t{0xCD9E8D57} * counter[2];
@@ -18,7 +18,7 @@ constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> count
   return counter;
 }
 
-/// A stream of words for one seed and one step: word number k is the same on every worker.
+/// A stream of random words for one seed and one step: word number k is the same on every worker.
 class random_words {
  public:
   constexpr random_words(std::uint64_t seed, std::uint64_t step)

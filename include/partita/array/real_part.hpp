@@ -6,7 +6,7 @@
 
 namespace partita::detail {
 
-/// The type of the real and the imaginary part of T, and how many of them an element has: one or two.
+/// The type of the real and the imaginary part of T, and the number of these parts in an element: one or two.
 template <class T>
 struct real_part {
   using type = T;

@@ -10,8 +10,8 @@
 namespace partita {
 
 /// An xtensor tensor that other expressions do not convert to implicitly, while it converts to other tensors on
-/// request: so `p.active() ? b(x) : zero_volume<float, 2>()` has a unique type. (It is a template with one parameter
-/// that derives from the tensor, because xtensor accepts such a class as the same kind of expression.)
+/// request: so `p.active() ? b(x) : zero_volume<float, 2>()` has a unique type. (A template with one parameter that
+/// derives from the tensor, because xtensor accepts such a class as the same kind of expression.)
 template <class Tensor>
 class result_tensor : public Tensor {
  public:
@@ -23,7 +23,7 @@ class result_tensor : public Tensor {
   explicit result_tensor(const xt::xexpression<E>& e) : Tensor(e) {}
   using Tensor::operator=;
 
-  // xt::noalias(y) = …, += … require that these functions return the tensor itself
+  // xt::noalias(y) = …, += … require that these assignment functions return the tensor itself.
   template <class E>
   result_tensor& assign(const xt::xexpression<E>& e) {
     return Tensor::assign(e), *this;
@@ -66,13 +66,13 @@ class result_tensor : public Tensor {
   }
 };
 
-/// `b += k(x)`, in one pass and without the temporary that xtensor makes for expressions which may refer to b.
+/// Computes `b += k(x)` in one pass, without xtensor's temporary for expressions that may refer to b.
 template <class Storage, std::size_t Rank, xt::layout_type Layout, class Tag, class Tensor>
   requires(rank_of<Tensor> == Rank && std::is_same_v<typename Storage::value_type, element_of<Tensor>>)
 auto& operator+=(xt::xtensor_container<Storage, Rank, Layout, Tag>& b, const result_tensor<Tensor>& y) {
   const auto to = block_of(b);
   const auto from = block_of(y);
-  if (to.shape != from.shape) b += static_cast<const Tensor&>(y);  // this operator repeats extents of 1
+  if (to.shape != from.shape) b += static_cast<const Tensor&>(y);  // xtensor's += repeats extents of 1
   else if (to.size() != 0) add_block(to.data, to.strides.data(), from.data, from.strides.data(), to.shape.data(), Rank);
   return b;
 }

@@ -15,13 +15,13 @@ class row_walk {
  public:
   using steps = std::array<std::ptrdiff_t, N>;
 
-  /// `rows` rows of n elements each, with the strides of every block from row to row and along a row.
+  /// A plane of `rows` rows of n elements, with each block's strides from row to row and along a row.
   struct plane {
     std::size_t rows = 1, n = 1;
     steps down{}, along{};
   };
 
-  /// Adds the next inner dimension.
+  /// Adds a dimension inside all dimensions that were added before.
   void add(std::size_t extent, const steps& strides) {
     if (extent == 0) empty_ = true;
     if (extent == 1) return;
@@ -58,7 +58,7 @@ class row_walk {
     if (moved) merge_again();
   }
 
-  /// The two innermost dimensions. Missing dimensions have extent 1 and strides of 0.
+  /// The plane of the two innermost dimensions. Missing dimensions have extent 1 and strides of 0.
   plane innermost() const {
     plane p;
     if (rank_ > 0) p.n = extents_[rank_ - 1], p.along = strides_[rank_ - 1];

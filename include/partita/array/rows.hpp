@@ -1,9 +1,9 @@
-// Evaluates an element-wise expression row by row, for any strides, with loops like hand-written ones.
+// Evaluates an element-wise expression row by row, for any strides, with loops like hand-written loops.
 //
-// xtensor evaluates a broadcast expression element by element, which takes about 10 to 30 times as long as the loops
-// over rows below. Operands with a pointer and strides are read directly. Along the innermost dimension most strides
-// are 1 or 0, and the loops are compiled for each such combination, so that the compiler can use vector instructions.
-// The loop is selected once for the two innermost dimensions, because selecting it for each row takes as long as a row
+// xtensor evaluates a broadcast expression element by element, which takes about 10 to 30 times as long as loops over
+// rows. Operands with a pointer and strides are read directly. Along the innermost dimension most strides are 1 or 0,
+// and the loops are compiled for each combination of 1 and 0, so that the compiler can use vector instructions. The
+// loop is selected once for the two innermost dimensions, because selecting a loop for each row takes as long as a row
 // of 8 elements.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace partita::detail {
 
-/// A user's function as xtensor stores it in a lazy expression; expressions with it are assigned row by row.
+/// A user's function as xtensor stores it in a lazy expression, which is then assigned row by row.
 template <class F>
 struct applied {
   F f;
@@ -27,7 +27,7 @@ struct applied {
   }
 };
 
-/// Reads a row of an expression. `leaves` is the number of its strided operands.
+/// Reads a row of an expression. `leaves` is the number of strided operands of the expression.
 template <class E>
 struct row_reader {
   static constexpr bool readable = false;
@@ -49,7 +49,7 @@ struct row_reader<E> {
   explicit row_reader(const E& e)
       : array(std::addressof(e)), first(e.data() + static_cast<std::ptrdiff_t>(e.data_offset())) {}
 
-  /// The stride of this operand along each dimension of a result of `rank` dimensions: 0 where it is repeated.
+  /// The stride of an operand along each dimension of a result of `rank` dimensions: 0 where the operand is repeated.
   template <class Steps>
   void strides(std::size_t d, std::size_t rank, Steps& out, std::size_t& k) const {
     constexpr std::size_t known_rank = operand_rank_of<E>;
@@ -57,7 +57,7 @@ struct row_reader<E> {
     const bool spans = d + own >= rank && array->shape()[d + own - rank] != 1;
     out[k++] = spans ? static_cast<std::ptrdiff_t>(array->strides()[d + own - rank]) : 0;
   }
-  /// Goes to the plane whose first element is at `offsets`.
+  /// Moves the reader to the plane whose first element is at `offsets`.
   template <class Plane, class Steps>
   void enter_plane(const Plane& plane, const Steps& offsets, std::size_t& k) {
     row = first + offsets[k];
@@ -69,8 +69,8 @@ struct row_reader<E> {
     if constexpr (!General && !((Units >> K) & 1U)) held = *row;
   }
   void next_row() { row += down; }
-  /// Element i of the row. Bits of `Units` mark the leaves with stride 1; the others have stride 0 or, with `General`,
-  /// any stride.
+  /// Element i of the row. Bits of `Units` mark the leaves with stride 1; the other leaves have stride 0 or, with
+  /// `General`, any stride.
   template <unsigned Units, bool General, std::size_t K>
   const value_type& at(std::ptrdiff_t i) const {
     if constexpr (General) return row[i * along];
@@ -151,15 +151,14 @@ struct row_reader<xt::xfunction<applied<F>, CT...>> {
   }
 };
 
-/// E can be assigned to To row by row.
+/// An expression E can be assigned to a target of type To row by row.
 template <class To, class E>
 concept row_assignable = strided_expression<To> && row_reader<E>::readable && requires(To& to) { *to.data() = {}; };
 
-// Placed before a loop, this asserts that no iteration reads what another one has written. The loop is unrolled by two
-// (vectors), because such a short loop is up to 1.6 times slower where it straddles two lines of the instruction cache.
+// Asserts that no iteration of the next loop reads what another has written. g++ unrolls the loop by two (vectors),
+// because such a short loop is up to 1.6 times slower where it straddles two lines of the instruction cache.
 #if defined(__clang__)
-// The compiler would warn of each loop that cannot be vectorized: of every function that it cannot inline, such as
-// std::atan2.
+// The compiler would warn of each loop that it cannot vectorize, such as a loop that calls a function like std::atan2.
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"
 #define PARTITA_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
@@ -168,10 +167,10 @@ concept row_assignable = strided_expression<To> && row_reader<E>::readable && re
 #endif
 
 /// Writes a plane. The target is no operand, or an operand at the same position, so no written element is read later.
-/// This is stated for the compiler, which would otherwise check it for each row.
+/// The macro tells the compiler so, which would otherwise check each row.
 template <unsigned Units, bool General, class T, class Plane, class Reader>
 void write_plane(T* to, const Plane& plane, const Reader& operands) {
-  Reader from = operands;  // a local copy stays in registers
+  Reader from = operands;  // a local copy of the reader stays in registers
   const auto n = static_cast<std::ptrdiff_t>(plane.n);
   const std::ptrdiff_t down = plane.down[0], along = General ? plane.along[0] : 1;
   for (std::size_t left = plane.rows;;) {
@@ -189,8 +188,8 @@ void write_plane(T* to, const Plane& plane, const Reader& operands) {
 #pragma clang diagnostic pop
 #endif
 
-/// Selects the loop for the strides along a row: one for each combination of 1 and 0 over at most 3 leaves, or the
-/// general one.
+/// Selects the loop for the strides along a row: one loop for each combination of 1 and 0 over at most 3 leaves, or the
+/// general loop.
 template <class T, class Reader, std::size_t Leaves, class Plane>
 auto choose_writer(const Plane& plane) {
   using writer = void (*)(T*, const Plane&, const Reader&);
@@ -246,8 +245,8 @@ void assign_rows(To& to, const E& e) {
 
 namespace xt {
 
-// Customizes xtensor: where it would step through the result element by element, expressions with our functions are
-// written row by row.
+// Customizes xtensor: expressions with functions of partita are written row by row where xtensor would step through the
+// result element by element.
 template <class E1, class F, class... CT, layout_type L>
   requires partita::detail::row_assignable<E1, xfunction<partita::detail::applied<F>, CT...>>
 class stepper_assigner<E1, xfunction<partita::detail::applied<F>, CT...>, L> {

@@ -1,4 +1,4 @@
-// select and clamp: operations on three operands, of which only scalars are repeated.
+// select and clamp: element-wise operations on three operands, of which only scalars are repeated.
 #pragma once
 
 #include <partita/array/elementwise.hpp>
@@ -20,7 +20,7 @@ inline constexpr bool all_ranks_known = rank_is_known<A> && rank_is_known<B> && 
 /// Shapes:   on_true and on_false have the same shape, which is that of the result; the predicate has this shape, too,
 ///           or is a scalar.
 /// Requires: a predicate of bool, values of the same element type [compile time]; the shapes [compile time as far as
-///           known; shape_error]. Nothing else is broadcast, as in XLA.
+///           known; shape_error]. As in XLA, only a scalar predicate is broadcast.
 /// Cost:     none; assigning the result costs one pass over it.
 /// Adjoint:  select(predicate, dz, 0) for on_true, select(predicate, 0, dz) for on_false, with zeros of dz's shape.
 template <class P, class T, class F>
@@ -76,7 +76,7 @@ auto clamp(L&& low, X&& x, H&& high) {
   return make_expression(function::clamp{}, as_operand_of<X>(std::forward<L>(low)), std::forward<X>(x),
                          as_operand_of<X>(std::forward<H>(high)));
 }
-/// The same for three operands of one type: this overload is more constrained than std::clamp, which argument-dependent
+/// Clamps with three operands of one type: this overload is more constrained than std::clamp, which argument-dependent
 /// lookup also finds.
 template <class T>
   requires array_expression<T>

@@ -1,4 +1,4 @@
-// Numbers as unsigned keys of the same order.
+// Unsigned keys for numbers: keys and numbers have the same order.
 #pragma once
 
 #include <bit>
@@ -11,11 +11,11 @@
 
 namespace partita::detail {
 
-/// Numbers that have keys.
+/// A number type whose values have keys for sorting.
 template <class T>
 concept sortable = std::integral<T> || std::same_as<T, float> || std::same_as<T, double>;
 
-/// A key with key(a) < key(b) exactly if a is before b in ascending order. NaNs are last, 0.0 and -0.0 are equal.
+/// The key of a number: key(a) < key(b) exactly if a comes before b. NaNs are last, 0.0 and -0.0 are equal.
 template <sortable T>
 std::uint64_t sort_key(T value) {
   constexpr std::uint64_t sign = std::uint64_t{1} << 63U;
@@ -30,7 +30,7 @@ std::uint64_t sort_key(T value) {
   }
 }
 
-/// The number that has a key.
+/// The number to which a key belongs.
 template <sortable T>
 T of_sort_key(std::uint64_t key) {
   constexpr std::uint64_t sign = std::uint64_t{1} << 63U;
@@ -40,7 +40,7 @@ T of_sort_key(std::uint64_t key) {
   else return static_cast<T>(std::bit_cast<double>((key & sign) != 0 ? key ^ sign : ~key));
 }
 
-/// An element in the order of a stable sort: the key of a number, and where it was.
+/// An element in the order of a stable sort: the key of a number, and the number's original position.
 struct key_and_place {
   std::uint64_t key, place;
 

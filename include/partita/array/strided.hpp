@@ -1,4 +1,4 @@
-// The arrays that kernels accept: a rank known at compile time and, where there is memory, strides.
+// The arrays that kernels accept: a rank known at compile time and, for an array in memory, known strides.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ constexpr std::size_t rank_of_expression() {
 }
 }  // namespace detail
 
-/// The rank of an xtensor expression, or size_t(-1) if it is known only at run time.
+/// The rank of an xtensor expression, or size_t(-1) if the rank is known only at run time.
 template <class E>
 inline constexpr std::size_t rank_of = detail::rank_of_expression<std::remove_cvref_t<E>>();
 
@@ -31,11 +31,11 @@ inline constexpr std::size_t rank_of = detail::rank_of_expression<std::remove_cv
 template <class E>
 concept ranked_array = xt::is_xexpression<std::remove_cvref_t<E>>::value && rank_of<E> != static_cast<std::size_t>(-1);
 
-/// The element type of an expression.
+/// The element type of an xtensor expression E.
 template <class E>
 using element_of = std::remove_const_t<typename std::remove_cvref_t<E>::value_type>;
 
-/// E has its elements in memory at regular strides.
+/// An expression E has its elements in memory at regular strides.
 template <class E>
 concept strided_array = ranked_array<E> && requires(E& e) {
   { e.data() } -> std::convertible_to<const void*>;
@@ -64,14 +64,14 @@ struct strided {
     }
     return true;
   }
-  /// The part that starts at `at` and has the given shape. An empty part has the address of the block, for any `at`.
+  /// The part of the block that starts at `at` and has the shape `extent`. An empty part has the block's address.
   strided part(const std::array<std::size_t, Rank>& at, const std::array<std::size_t, Rank>& extent) const {
     strided sub{data, extent, strides};
-    if (sub.size() == 0) return sub;  // then the data pointer may be null
+    if (sub.size() == 0) return sub;  // without elements the data pointer may be null
     for (std::size_t d = 0; d < Rank; ++d) sub.data += static_cast<std::ptrdiff_t>(at[d]) * strides[d];
     return sub;
   }
-  /// The same elements with permuted dimensions: dimension k is the old dimension axes[k].
+  /// The block with permuted dimensions: dimension k of the result is dimension axes[k] of the block.
   strided turned(const axes_order<Rank>& axes) const {
     return {data, in_result_order(shape, axes), in_result_order(strides, axes)};
   }
@@ -82,7 +82,7 @@ struct strided {
   }
 };
 
-/// A dense block in C order at `data`.
+/// Makes a dense block in C order at the address `data`.
 template <class T, std::size_t Rank>
 strided<T, Rank> dense_block(T* data, const std::array<std::size_t, Rank>& shape) {
   strided<T, Rank> block{data, shape, {}};
@@ -94,13 +94,13 @@ strided<T, Rank> dense_block(T* data, const std::array<std::size_t, Rank>& shape
   return block;
 }
 
-/// Copies a block to another of the same shape.
+/// Copies a block to another block of the same shape.
 template <class T, std::size_t Rank>
 void copy(const strided<T, Rank>& to, const strided<const T, Rank>& from) {
   if (from.size() != 0) copy_block(to.data, to.strides.data(), from.data, from.strides.data(), from.shape.data(), Rank);
 }
 
-/// A view of the memory of an array as a block.
+/// Makes a block that refers to the memory of an array.
 template <class E>
   requires strided_array<E>
 auto block_of(E& array) {
@@ -116,7 +116,7 @@ auto block_of(E& array) {
   return block;
 }
 
-/// An argument of a kernel as a block: used in place if it has memory, evaluated once if it is lazy.
+/// An argument of a kernel as a block: an expression with memory is used in place, a lazy expression is evaluated once.
 template <class E>
 class block_argument {
  public:
@@ -142,14 +142,14 @@ class block_argument {
   strided<const element, rank> block_;
 };
 
-/// An uninitialised tensor of this shape.
+/// Makes an uninitialised tensor of the given shape.
 template <class T, std::size_t Rank>
 xt::xtensor<T, Rank> uninitialised(const std::array<std::size_t, Rank>& shape) {
   return xt::xtensor<T, Rank>(typename xt::xtensor<T, Rank>::shape_type(shape));
 }
 
 /// The tensor of an inactive worker: it has no elements, but keeps the batch extent (dimension 0) if its rank is at
-/// least 2. A tensor of rank 0 always has one element; its zero volume is the value 0.
+/// least 2. A tensor of rank 0 always has one element, so its zero volume has the value 0.
 template <class T, std::size_t Rank>
 xt::xtensor<T, Rank> zero_volume(std::size_t batch = 0) {
   std::array<std::size_t, Rank> shape{};

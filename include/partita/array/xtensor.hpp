@@ -1,8 +1,8 @@
-// The only header that knows the paths of xtensor's headers: flat up to 0.25 (Debian 12 has 0.24.3), nested from 0.26
-// on.
+// The only header that knows the paths of xtensor's headers: flat up to version 0.25 (Debian 12 has 0.24.3), nested
+// from 0.26 on.
 //
-// It includes only what containers, views and lazy element-wise expressions need. Programs include input/output, random
-// numbers and linear algebra themselves, because each of these takes as long to compile as the rest.
+// The header includes only what containers, views and lazy element-wise expressions need. Programs include
+// input/output, random numbers and linear algebra themselves: each of them takes as long to compile as all the rest.
 #pragma once
 
 #if __has_include(<xtensor/containers/xtensor.hpp>)

@@ -24,7 +24,7 @@ class bit_writer {
   unsigned count_ = 0;
 };
 
-/// Reads numbers in the same order.
+/// Reads numbers from bytes in the bit order of bit_writer.
 class bit_reader {
  public:
   explicit bit_reader(const char* from) : from_(from) {}

@@ -1,5 +1,5 @@
-// The loops over bytes, compiled for every instruction set of the architecture, and the choice between them at run
-// time.
+// The loops over bytes, compiled for every instruction set of the architecture, and the run-time choice of the
+// instruction set.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace partita::detail {
 
-inline constexpr std::size_t cache_line = 64;       ///< bytes of a cache line
-inline constexpr std::size_t long_run = 1024;       ///< from this size on, a call of memcpy is worth its overhead
-inline constexpr std::size_t fetched_run = 4096;    ///< up to this size, the hardware prefetcher misses the next run
-inline constexpr std::size_t fetched_ahead = 1024;  ///< how many bytes ahead are prefetched
+inline constexpr std::size_t cache_line = 64;       ///< the bytes of a cache line
+inline constexpr std::size_t long_run = 1024;       ///< from this many bytes on, a call of memcpy is worth its overhead
+inline constexpr std::size_t fetched_run = 4096;    ///< up to this size in bytes, hardware prefetches no next run
+inline constexpr std::size_t fetched_ahead = 1024;  ///< the distance of software prefetches, in bytes
 
 // Vectors of N bytes, as small elements or as the words that streaming stores need, and of N elements of S bytes or of
-// type T. They are GNU typedefs, because g++ ignores a dependent vector size in an alias declaration.
+// type T. These types are GNU typedefs, because g++ ignores a dependent vector size in an alias declaration.
 template <std::size_t N>
 struct bytes_of {
   typedef unsigned char type __attribute__((vector_size(N)));
@@ -46,25 +46,25 @@ struct elements_of
                                                              std::conditional_t<S == 4, std::uint32_t, std::uint64_t>>>,
                        N> {};
 
-/// The unsigned integer of the size of T.
+/// The unsigned integer type of the size of T.
 template <class T>
 struct bits_of {
   typedef std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t> type;
 };
 
-/// An address that may be outside of the block: it is only prefetched, never read.
+/// An address that may be outside of the block: the address is only prefetched, never read.
 inline const void* address(const char* from, std::size_t k, std::ptrdiff_t ahead) {
   return reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + k + static_cast<std::uintptr_t>(ahead));
 }
 
-/// Makes streaming stores visible before all later stores.
+/// Orders streaming stores before all later stores.
 inline void finish_streaming() {
 #if defined(__x86_64__)
   __builtin_ia32_sfence();
 #endif
 }
 
-// Rows of a tile stay in registers only if their loops are unrolled, which g++ does not do below -O3.
+// The rows of a tile stay in registers only if the loops over the tile are unrolled, which g++ does not do below -O3.
 #if defined(__clang__)
 #define PARTITA_UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -125,7 +125,7 @@ void add_exactly_run(instruction_set set, T* sum, T* lost, typename bits_of<T>::
   PARTITA_CHOOSE(set, add_exactly_run(sum, lost, gone, from, n));
 }
 
-/// Copies one run with streaming stores. Call finish_streaming() before signalling another worker.
+/// Copies one run with streaming stores. A caller must call finish_streaming() before it signals another worker.
 template <class = void>
 inline void stream_run(instruction_set set, char* to, const char* from, std::size_t n) {
   PARTITA_CHOOSE(set, stream_run(to, from, n, static_cast<std::ptrdiff_t>(fetched_ahead)));

@@ -1,4 +1,4 @@
-// Properties of the machine at run time: its vector instructions and the real size of its last-level cache.
+// Properties of the machine at run time: its vector instructions and the true size of its last-level cache.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace partita::detail {
 
-/// The instruction sets that the loops over bytes are compiled for; a program needs no -march for any of them.
+/// The instruction sets for which the loops over bytes are compiled; a program needs no -march for any of them.
 enum class instruction_set { portable, avx2, avx512 };
 
 /// The best instruction set of this processor. AVX-512 is used only together with VBMI: processors without VBMI lower

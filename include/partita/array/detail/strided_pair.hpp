@@ -11,14 +11,14 @@ namespace partita::detail {
 /// dimension.
 inline constexpr std::size_t most_loops = most_dimensions;
 
-/// The loops over `to` and `from`, outermost first: extents above 1, strides in bytes. A single element has no loop.
+/// The loops over two blocks, outermost first: extents above 1, strides in bytes. A single element has no loop.
 struct strided_pair {
   std::size_t loops = 0;
   std::size_t extent[most_loops] = {};
   std::ptrdiff_t to_stride[most_loops] = {};
   std::ptrdiff_t from_stride[most_loops] = {};
 
-  /// Appends an inner loop, or extends the innermost one if the two loops are contiguous in both blocks.
+  /// Appends an inner loop, or extends the innermost loop if both loops are contiguous in both blocks.
   constexpr void append(std::size_t n, std::ptrdiff_t to, std::ptrdiff_t from) {
     if (n == 1) return;
     const auto m = static_cast<std::ptrdiff_t>(n);
@@ -41,9 +41,9 @@ struct strided_pair {
     extent[j] = n, to_stride[j] = to, from_stride[j] = from;
   }
 
-  /// Moves loop i to position j and shifts those between.
+  /// Moves loop i to position j and shifts the loops between i and j.
   constexpr void move_loop(std::size_t i, std::size_t j) {
-    if (i >= loops || j >= loops) return;  // never: avoids a warning of g++ 12 at -O3
+    if (i >= loops || j >= loops) return;  // never true: avoids a warning of g++ 12 at -O3
     for (; i < j; ++i) swap(i, i + 1);
     for (; i > j; --i) swap(i, i - 1);
   }
@@ -58,19 +58,19 @@ constexpr std::size_t magnitude(std::ptrdiff_t stride) {
   return static_cast<std::size_t>(stride < 0 ? -stride : stride);
 }
 
-/// The pair for blocks of `element` bytes per element, with strides in elements. A loop with negative strides on both
-/// sides is reversed (the pointers move to its other end). Loops have the order of the source, so that memory is read
-/// forwards. Requires rank <= most_loops and no extent 0.
+/// Makes the pair of two blocks of `element` bytes per element, with strides in elements. A loop with negative strides
+/// in both blocks is reversed (the pointers move to its other end). Loops have the order of the source, so that memory
+/// is read forwards. Requires rank <= most_loops and no extent 0.
 PARTITA_DECL strided_pair pair_of(char*& to, const std::ptrdiff_t* to_strides, const char*& from,
                                   const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank,
                                   std::size_t element);
 
-/// Iterates over the outer `loops` of a pair and advances both pointers.
+/// Iterates over the outer `loops` of a pair, and advances the pointers to both blocks.
 class odometer {
  public:
   odometer(const strided_pair& pair, std::size_t loops) : pair_(pair), loops_(loops) {}
 
-  /// Goes to the next position; returns false after the last one.
+  /// Goes to the next position; returns false after the last position.
   PARTITA_DECL bool step(char*& to, const char*& from);
 
  private:

@@ -7,7 +7,7 @@ namespace partita::detail {
 
 PARTITA_DEF bool adds_up(const step_range* ranges, std::size_t count, std::ptrdiff_t wanted, std::size_t& tries) {
   if (count == 0) return wanted == 0;
-  std::ptrdiff_t low = 0, high = 0;  // the range that the other dimensions can reach
+  std::ptrdiff_t low = 0, high = 0;  // the range of offsets that the other dimensions can reach
   for (std::size_t k = 1; k < count; ++k)
     low += ranges[k].step * ranges[k].lowest, high += ranges[k].step * ranges[k].highest;
   for (std::ptrdiff_t m = ranges[0].lowest; m <= ranges[0].highest; ++m) {
