@@ -9,8 +9,8 @@
 
 namespace partita {
 
-/// The scalar product of two blocks of this worker; the first is conjugated. Summed over the workers of the world, it
-/// is the scalar product of the tensors. Blocks of zero volume give 0, whatever their batch extent.
+/// The scalar product of two blocks of this worker; the first is conjugated. Its sum over the workers of the world is
+/// the scalar product of the tensors. Blocks of zero volume give 0, whatever their batch extent.
 /// Requires: blocks of equal shapes [shape_error].
 template <ranked_array A, ranked_array B>
 auto local_dot(const A& a, const B& b) {
@@ -27,21 +27,21 @@ auto local_dot(const A& a, const B& b) {
   return sum;
 }
 
-/// Both sides of the identity; every worker gets the same numbers.
+/// Both sides of the identity <F x, y> == <x, F* y>; every worker gets the same numbers.
 template <class T>
 struct adjoint_products {
-  T forward{};   ///< <F x, y>
-  T backward{};  ///< <x, F* y>
+  T forward{};   ///< the scalar product <F x, y>
+  T backward{};  ///< the scalar product <x, F* y>
 
-  /// Whether both are exactly equal, as integer-valued data must give in any order of summation.
+  /// Whether both sides are exactly equal, as they must be for integer-valued data in any order of summation.
   bool exact() const { return forward == backward; }
 };
 
 /// Applies F to x and its adjoint to y, and compares the scalar products over all workers of the world.
 /// Shapes:   x is this worker's input block, y a block of the shape of F(x).
 /// Requires: F is callable as F(x) and as F.adjoint(y) on every worker of the world; F(x) has the shape of y, and
-///           F.adjoint(y) that of x, unless they are empty [shape_error, on all workers].
-/// Cost:     both calls, an agreement and a small sum.
+///           F.adjoint(y) has the shape of x, unless they are empty [shape_error, on all workers].
+/// Cost:     one call of F, one call of F.adjoint, an agreement and a small sum.
 template <class Operator, ranked_array X, ranked_array Y>
 auto adjoint_test(const world& everyone, Operator&& f, const X& x, const Y& y) {
   using T = element_of<X>;

@@ -1,4 +1,4 @@
-// All-gather: concatenates the blocks along some dimensions of a partition; every worker gets the whole.
+// All-gather: concatenates the blocks along some dimensions of a partition; every worker gets the whole tensor.
 #pragma once
 
 #include <partita/kernel/detail/box_kernel.hpp>
@@ -10,13 +10,13 @@
 namespace partita {
 
 /// Concatenates the blocks of the workers of p whose indices differ only in the given dimensions, along the same
-/// dimensions of the tensor; each of these workers gets the whole.
+/// dimensions of the tensor; each of these workers gets the whole tensor.
 /// Shapes:   x is this worker's block; the blocks of a group tile a tensor, in any decomposition (uneven, empty). The
 ///           result has the extents of that tensor. An inactive worker gets a copy of its own input.
 /// Requires: dimensions below rank(p), each listed once; rank(x) == rank(p) [compile time]; blocks that fit together
 ///           [shape_error, on all workers].
-/// Cost:     on one node each worker writes its block directly into the g - 1 other results; to each other node the
-///           block is sent once, and distributed there. Extents are exchanged once for each new plan.
+/// Cost:     on one node each worker writes its block directly into the g - 1 other results; the block is sent once to
+///           each other node, and distributed on that node. Extents are exchanged once for each new plan.
 /// Adjoint:  reduce_scatter, back to the decomposition that x had.
 template <class Extents>
 class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_movement<partition<Extents>::rank()>> {
@@ -34,7 +34,7 @@ class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_m
   all_gather(const partition<Extents>& p, all_dimensions_but_t<D...> named)
       : base({detail::of_rank<rank>(p), kept(named), "partita::all_gather(p, dimensions)", detail::known_cuts::any}) {}
 
-  /// What this worker sends, keeps and receives for a whole of these extents whose parts are balanced. Cost: no
+  /// What this worker sends, keeps and receives for a tensor of these extents whose blocks are balanced. Cost: no
   /// communication.
   template <std::size_t... E>
   exchange_plan<Extents::rank()> plan(const extents<E...>& whole) const {
@@ -44,7 +44,7 @@ class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_m
     else return {};
   }
 
-  /// The ids of the workers whose blocks are gathered, or summed, with this worker's; empty if it is inactive.
+  /// The ids of the workers in this worker's group, whose blocks are gathered or summed; empty if it is inactive.
   const std::vector<std::size_t>& members() const { return this->movement_.planner().members(); }
 
  private:

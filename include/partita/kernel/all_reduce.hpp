@@ -11,9 +11,9 @@ namespace partita {
 /// Combines, element by element, the blocks of the workers of p whose indices differ only in the given dimensions; each
 /// of these workers gets the result: `all_reduce a(p, dimensions<0>, maximum)`.
 /// Shapes:   x is this worker's block; the blocks of one group have equal shapes [shape_error, on all workers]. The
-///           result has that shape. An inactive worker gets a copy of its own input.
+///           result has the same shape. An inactive worker gets a copy of its own input.
 /// Requires: dimensions below rank(p), each listed once, and elements that the reduction accepts [compile time].
-/// Cost:     that of all_sum_reduce, which is the case `sum`; `mean`, and `any` and `all` of integers, need one more
+/// Cost:     as all_sum_reduce, which is all_reduce with `sum`; `mean`, and `any` and `all` of integers, need one more
 ///           pass over the result.
 /// Adjoint:  itself for `sum` and `mean`; the other reductions have no adjoint.
 template <class Extents, class Reduction, class... Policies>
@@ -43,7 +43,7 @@ class all_reduce
   /// must be below rank(p), each listed once [partition_error].
   all_reduce(const partition<Extents>& p, const dimension_list& along, named_reduction, Policies...)
       : base(movement(p, detail::kept_at_run_time<Extents::rank()>(along, "partita::all_reduce"))) {}
-  /// Rejected: the dimensions must be the second argument and the reduction the third.
+  /// Fallback: the dimensions must be the second argument and the reduction the third; other calls do not compile.
   template <class... Other>
     requires(sizeof...(Other) < 2 || detail::no_dimensions<Other...>)
   explicit all_reduce(const partition<Extents>& p, Other...) : base(movement(p, {})) {
@@ -51,7 +51,7 @@ class all_reduce
                   "partita::all_reduce(p, dimensions, reduction): requires the dimensions to reduce along, "
                   "dimensions<0>, all_dimensions_but<0> or a dimension_list, and a reduction, sum or maximum");
   }
-  /// The same error for a reduction whose name is an overloaded function, as `sum` is.
+  /// Fallback for a reduction whose name is an overloaded function, as `sum` is: gives the same error message.
   template <class Other>
     requires detail::no_dimensions<Other>
   all_reduce(const partition<Extents>& p, Other, named_reduction) : base(movement(p, {})) {
@@ -75,8 +75,8 @@ class all_reduce
   }
 };
 
-/// `all_reduce(everyone, groups, maximum)`: reduces among the workers of each group. A worker in no group gets a copy
-/// of its own input. Everything else is as above.
+/// All-reduce in groups that were made at run time: `all_reduce(everyone, groups, maximum)`. A worker in no group gets
+/// a copy of its own input. Shapes, requirements and cost are those of all_reduce(p, dimensions, reduction).
 template <class Reduction, class... Policies>
 class all_reduce<worker_groups, Reduction, Policies...>
     : public detail::reduction_checks<Reduction, detail::group_direction::to_all, detail::group_direction::to_all,

@@ -12,12 +12,12 @@ namespace partita {
 /// Sums the blocks of the workers of p whose indices differ only in the given dimensions; each of these workers gets
 /// the sum.
 /// Shapes:   x is this worker's block; the blocks of one sum have equal shapes [shape_error, on all workers]. The
-///           result has that shape. An inactive worker gets a copy of its own input.
+///           result has the same shape. An inactive worker gets a copy of its own input.
 /// Requires: dimensions below rank(p), each listed once [compile time]; policies: `reproducible`, for numbers.
-/// Cost:     on one node each of the g workers of a group sums one slice and writes it to all others through shared
-///           memory; between nodes the sums of the nodes are exchanged, long sums in parts. `reproducible` adds with
-///           about 12 operations an element, and between nodes sends with each sum the part that rounding would lose.
-/// Adjoint:  itself.
+/// Cost:     on one node each of the g workers of a group sums one slice and writes the sum to all others through
+///           shared memory; between nodes the sums of the nodes are exchanged, long sums in parts. With `reproducible`,
+///           an addition takes about 12 operations, and nodes also send the part of each sum that rounding would lose.
+/// Adjoint:  itself: all_sum_reduce with the same arguments.
 template <class Extents, class... Policies>
 class all_sum_reduce : public detail::collective_kernel<all_sum_reduce<Extents, Policies...>> {
   static_assert((std::is_same_v<Policies, reproducible_t> && ...),
@@ -38,7 +38,7 @@ class all_sum_reduce : public detail::collective_kernel<all_sum_reduce<Extents, 
     check_dimensions<D...>();
   }
 
-  /// Rejected: the dimensions to sum along are part of the type and must be passed.
+  /// Fallback: the dimensions to sum along are part of the type and must be passed; other calls do not compile.
   template <class... Other>
     requires detail::no_dimensions<Other...>
   explicit all_sum_reduce(const partition<Extents>& p, Other...) : base(movement(p, {})) {

@@ -16,11 +16,11 @@ namespace partita {
 
 /// Moves the partitioning of one dimension to another: within each line of workers, every worker sends a part of its
 /// block to every other worker.
-/// Shapes:   x is this worker's block on p_from, in any decomposition that tiles the tensor; the result is its block of
-///           the balanced decomposition on p_to. A worker in neither partition gets a copy of its own input.
+/// Shapes:   x is this worker's block on p_from, in any decomposition that tiles the tensor; the result is its balanced
+///           block on p_to. A worker in neither partition gets a copy of its own input.
 /// Requires: partitions of the rank of x [compile time], of the same workers; one dimension of p_from has k times fewer
 ///           parts in p_to, one other dimension k times more, and the others equally many [partition_error].
-/// Cost:     that of repartition: one copy on one node, one message per pair of workers on different nodes.
+/// Cost:     as repartition: one copy on one node, one message per pair of workers on different nodes.
 /// Adjoint:  all_to_all(p_to, p_from), back to the decomposition that x had.
 template <class Src, class Dst>
 class all_to_all : public detail::box_kernel<all_to_all<Src, Dst>, detail::repartition_movement<Src::rank()>> {
@@ -43,8 +43,8 @@ class all_to_all : public detail::box_kernel<all_to_all<Src, Dst>, detail::repar
                             << "; take repartition between others");
   }
 
-  /// What this worker sends, keeps and receives for a tensor x of these extents, in the balanced decomposition. Cost:
-  /// no communication.
+  /// What this worker sends, keeps and receives for a tensor x of these extents in the balanced decomposition. Cost: no
+  /// communication.
   template <std::size_t... E>
   exchange_plan<rank> plan(const extents<E...>& global) const {
     static_assert(sizeof...(E) == rank,

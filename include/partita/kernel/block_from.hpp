@@ -1,4 +1,4 @@
-// Makes this worker's block of a tensor in place: from a function of the global index, or from an existing expression.
+// Makes this worker's block of a tensor: from a function of the global index, or from an existing expression.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 namespace partita {
 namespace detail {
 
-/// What a worker outside of a partition holds of a tensor: no elements, and the batch extent of the first block.
+/// The block of a worker outside of a partition: no elements, and the batch extent of the first block.
 template <class T, std::size_t Rank>
 auto block_outside(const decomposition<Rank>& cuts) {
   if constexpr (Rank == 0) return zero_volume<T, 0>();
@@ -29,7 +29,7 @@ template <class F, std::size_t Rank, std::size_t... D>
 decltype(auto) at_index(F& f, const index<Rank>& i, std::index_sequence<D...>) {
   if constexpr (std::is_invocable_v<F&, decltype(i[D])...>) {
     return f(i[D]...);
-  } else {  // checked only here: a generic f may accept any arguments and fail inside
+  } else {  // checked last: a generic f may accept any arguments and then fail inside
     constexpr bool suits = std::is_invocable_v<F&, const index<Rank>&>;
     static_assert(suits,
                   "partita::block_from(p, extents, f): requires an f that can be called with a global index: f(i, j, "
@@ -57,9 +57,9 @@ inline constexpr bool begins_with_extents<Rank, decomposition<N>, F> = true;
 
 /// Makes this worker's block of the tensor whose element at the global index (i, j, …) is f(i, j, …):
 /// `block_from(p_x, extents(8, 16), [](auto i, auto j) { return 16.0 * i + j; })`.
-/// Shapes:   the block of this decomposition at p's index; its elements have the type that f returns, or T. An inactive
-///           worker gets zero volume, with the batch extent of the first block.
-/// Requires: a decomposition with as many parts as p has along each dimension [partition_error].
+/// Shapes:   the result is the block of the decomposition at p's index; its elements have the type that f returns, or
+///           T. An inactive worker gets zero volume, with the batch extent of the first block.
+/// Requires: a decomposition with as many blocks as p has workers along each dimension [partition_error].
 /// Cost:     one call of f for each element of the block; no communication.
 template <class T = void, class P, std::size_t Rank, class F>
 auto block_from(const partition<P>& p, const decomposition<Rank>& cuts, F f) {
@@ -97,7 +97,7 @@ auto block_from(const partition<P>& p, const decomposition<Rank>& cuts, F f) {
   }
 }
 
-/// The same for a tensor of these global extents, in the balanced decomposition.
+/// Makes this worker's block of a tensor of these global extents in the balanced decomposition.
 template <class T = void, class P, std::size_t... E, class F>
 auto block_from(const partition<P>& p, const extents<E...>& global, F f) {
   static_assert(
@@ -108,7 +108,7 @@ auto block_from(const partition<P>& p, const extents<E...>& global, F f) {
     return block_from<T>(p, decomposition<sizeof...(E)>::balanced(global.array(), p.extents().array()), std::move(f));
 }
 
-/// The same with the extents in braces or in an array: `block_from(p, {n, m}, f)`.
+/// Makes this worker's balanced block of a tensor whose extents are in braces or an array: `block_from(p, {n, m}, f)`.
 template <class T = void, class P, class F>
 auto block_from(const partition<P>& p, const detail::number_list<P::rank()>& global, F f) {
   return block_from<T>(p, decomposition<P::rank()>::balanced(global, p.extents().array()), std::move(f));
@@ -124,8 +124,8 @@ auto block_from(const partition<P>&, const A&...) {
   return detail::rejected_call{};
 }
 
-/// Returns `x` where this worker is active on p, else zero volume with the batch extent of x:
-/// `b(block_on(p_x, a + 1.0))`. A lazy x is evaluated only on active workers.
+/// Returns `x` if this worker is active on p, otherwise zero volume with the batch extent of x: `b(block_on(p_x, a +
+/// 1.0))`. A lazy x is evaluated only on active workers.
 template <class P, ranked_array X>
 auto block_on(const partition<P>& p, const X& x) {
   using block = xt::xtensor<element_of<X>, rank_of<X>>;

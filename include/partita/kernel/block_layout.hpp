@@ -22,7 +22,7 @@ std::array<std::size_t, Rank> shape_array(const Shape& shape) {
   return all;
 }
 
-/// X is an expression of elements T and of this rank. Layers require it in a static_assert.
+/// X is an expression of elements T and of rank Rank. Layers require this in a static_assert.
 template <class X, class T, std::size_t Rank>
 consteval bool block_of_rank() {
   if constexpr (ranked_array<X>) return rank_of<X> == Rank && std::is_same_v<element_of<X>, T>;
@@ -34,8 +34,8 @@ template <std::size_t Rank>
 struct laid_out_tensor {
   std::array<std::size_t, Rank> mine{};  ///< the shape of this worker's block; the cache key
   std::array<std::size_t, Rank> extents{};
-  std::array<std::vector<std::size_t>, Rank> sizes{};  ///< along each dimension, the sizes of the blocks
-  box<Rank> own{};                                     ///< this worker's block; empty if the worker is inactive
+  std::array<std::vector<std::size_t>, Rank> sizes{};  ///< the sizes of the blocks along each dimension
+  box<Rank> own{};                                     ///< the box of this worker's block; empty if it is inactive
 
   decomposition<Rank> cuts() const {
     return decomposition<Rank>::make([this](std::size_t d) { return cut::at(sizes[d]); });
@@ -43,7 +43,7 @@ struct laid_out_tensor {
 };
 
 /// The layouts that a layer has learned from its input blocks: any decomposition in which each dimension has the same
-/// cuts everywhere.
+/// cuts in every line of workers.
 template <std::size_t Rank>
 class block_layout {
  public:
@@ -72,12 +72,12 @@ class block_layout {
           [&](local_error& trouble) { return lay_out_blocks(mine, trouble); }, [&] { return describe(mine); });
     });
   }
-  /// The next agreement compares the layer, its options and `parameters`: for a call that makes no agreement itself, or
-  /// that depends on more than its options.
+  /// Makes the next agreement compare the layer, its options and `parameters`, too: for a call that makes no agreement
+  /// itself, or that depends on more than its options.
   void note(std::uint64_t parameters = 0) const {
     p_.world().state()->note_local(mixed(fingerprint_, parameters), call_);
   }
-  /// Collective: if one worker has an error, all workers throw it.
+  /// Collective: if one worker has an error, all workers throw this error.
   void agree(const text& error_message, std::uint64_t number = 1) const {
     agree_if_checked(*p_.world().state(), mixed(fingerprint_, number), local_error(error_message),
                      [&] { return describe(); });

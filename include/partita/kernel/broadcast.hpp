@@ -11,7 +11,7 @@ namespace partita {
 
 namespace detail {
 
-/// The members that the base class collective_kernel needs from a broadcast: directions, policies and argument checks.
+/// The members of a broadcast that the base class collective_kernel needs: directions, policies and argument checks.
 template <class... Policies>
 struct broadcast_checks {
   static constexpr auto there = detail::group_direction::spread, back = detail::group_direction::to_root;
@@ -51,12 +51,12 @@ struct broadcast_checks {
 }  // namespace detail
 
 /// Copies the block of each worker of p_x to the workers of p_y that pair with it.
-/// Shapes:   x is this worker's block on p_x, of any shape; shapes may differ between workers. The result is its block
-///           on p_y. A worker that is only in p_x receives an empty block (the batch extent is kept unless
-///           discard_batch is passed; for rank 0 it receives the value 0). A worker in neither partition receives a
-///           copy of its own input.
+/// Shapes:   x is this worker's block on p_x, of any shape; shapes may differ between workers. The result is this
+///           worker's block on p_y. A worker that is only in p_x receives an empty block (the batch extent is kept
+///           unless discard_batch is passed; for rank 0 it receives the value 0). A worker in neither partition
+///           receives a copy of its own input.
 /// Requires: rank(p_x) <= rank(p_y) [compile time]; each extent of p_x, extended on the left with ones, is 1 or equal
-///           to that of p_y [compile time where static, else partition_error on all workers].
+///           to the extent of p_y [compile time where static, else partition_error on all workers].
 /// Cost:     per group of g workers one copy for each worker that receives the block. On one node all receivers copy at
 ///           the same time through shared memory; between nodes the block is sent in messages as block_routes
 ///           describes. The first call with new shapes sends one additional header.
@@ -87,9 +87,9 @@ class broadcast : public detail::broadcast_checks<Policies...>,
                                               .keep_batch = !has_policy<discard_batch_t, Policies...>})) {}
 };
 
-/// `broadcast(everyone, groups)`: copies the block of the root of each group, its first member, to all members of the
-/// group. A worker in no group gets a copy of its own input. Everything else is as above; the adjoint leaves the sum at
-/// the root.
+/// Broadcast in groups that were made at run time: `broadcast(everyone, groups)` copies the block of the root of each
+/// group, its first member, to all members of the group. A worker in no group gets a copy of its own input. The adjoint
+/// leaves the sum of a group at its root. Shapes, requirements and cost are those of broadcast(p_x, p_y).
 template <class... Policies>
 class broadcast<worker_groups, worker_groups, Policies...>
     : public detail::broadcast_checks<Policies...>,

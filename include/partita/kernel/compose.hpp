@@ -1,4 +1,4 @@
-// Composition of operators: one is applied after the other.
+// Composition of operators: each operator is applied to the result of the previous operator.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace partita {
 
-/// Applies the first operator, then the next to its result, and so on; made by compose(first, next, …).
+/// The operator compose(first, next, …): applies the first operator to a block, and each next operator to the result.
 template <class... Operators>
 class composition {
  public:
@@ -35,7 +35,7 @@ class composition {
     };
     agreed<direction::forward>(x, filled, view);
   }
-  /// Starts the first operator; the others run in finish(), which every worker must call.
+  /// Starts the first operator; all other operators run in finish(), which every worker must call.
   template <class X>
   auto start(X&& x) const {
     return detail::pending_chain(detail::begun_step(step<0>(), std::forward<X>(x)),
@@ -58,7 +58,7 @@ class composition {
       agreed<direction::back>(dy, filled, view);
     }
   }
-  /// Starts the adjoint of the last operator; the others run in finish().
+  /// Starts the adjoint of the last operator; all other adjoints run in finish(), which every worker must call.
   template <class Y>
   auto start_adjoint(Y&& dy) const {
     check_linear();
@@ -66,7 +66,7 @@ class composition {
       return detail::pending_chain(detail::begun_step_back(step<last>(), std::forward<Y>(dy)),
                                    [self = *this](auto&& x) { return self.template before<last>(std::move(x)); });
   }
-  /// The plan of each operator, in their order. Requires operators whose plans do not depend on a block.
+  /// The plans of the operators, in their order. Requires operators whose plans do not depend on a block.
   auto plan() const
     requires(detail::has_plan<Operators> && ...)
   {
@@ -136,7 +136,7 @@ class composition {
     return std::get<K>(std::as_const(parts_->operators));
   }
 
-  /// Runs the steps of a call with one agreement for all of them, if every operator allows it and all are on one world.
+  /// Runs the steps of a call with one agreement for all steps, if every operator allows it and all are on one world.
   template <direction Where, class X, class Run, class... View>
   auto agreed(const X& x, Run run, const View&... view) const {
     if constexpr (last > 0 && (detail::identified<Operators> && ...) && detail::has_shape<X> &&
@@ -169,16 +169,16 @@ class composition {
     }
   }
 
-  std::shared_ptr<parts> parts_;  // shared, so that copies share what they learn
+  std::shared_ptr<parts> parts_;  // shared, so that copies of the operator share the plans
 };
 
-/// The operator that applies the first, then the next to its result, and so on: compose(a, b)(x) is b(a(x)).
-/// Shapes:   x is a block of the first operator, the result a block of the last.
-/// Requires: each operator accepts the result of the one before it [compile time]; operators, which are copied.
-/// Cost:     that of its operators. From the third call with blocks of these shapes on, when each operator knows its
-///           plan, one agreement serves all of them. Before that, by start, and where one operator is not a kernel of
-///           the library, each operator agrees on its own call, because what it moves depends on what arrived.
-/// Adjoint:  the adjoints in the opposite order; there is none if one operator has none.
+/// Composes operators: compose(a, b)(x) is b(a(x)), and further arguments are applied in turn.
+/// Shapes:   x is a block of the first operator, the result is a block of the last operator.
+/// Requires: each operator accepts the result of the previous operator [compile time]; operators are copied.
+/// Cost:     the sum of the costs of the operators. From the third call with blocks of equal shapes on, when each
+///           operator knows its plan, one agreement serves all operators. Before, in `start`, and if one operator is
+///           not a kernel of the library, each operator agrees on its own call, because its plan depends on its block.
+/// Adjoint:  the adjoints in the opposite order; a composition has no adjoint if one operator has none.
 template <detail::operator_like First, detail::operator_like... Next>
 auto compose(First first, Next... next) {
   return composition<First, Next...>(std::move(first), std::move(next)...);

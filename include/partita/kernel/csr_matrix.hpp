@@ -1,4 +1,4 @@
-// Sparse matrices whose rows are cut over the workers, in compressed rows; products by an index exchange.
+// Sparse matrices whose rows are distributed over the workers, in compressed rows; products by an index exchange.
 #pragma once
 
 #include <algorithm>
@@ -35,13 +35,13 @@ namespace partita {
 
 namespace detail {
 
-/// Entries by rows; columns are rows of a block. A product reads the numbers of columns from memory as often as the
-/// values, so they have 32 bits.
+/// A part of a worker's rows in compressed storage; columns are numbered by the rows of a block. A product reads the
+/// column numbers from memory as often as the values, so column numbers have 32 bits.
 template <class T>
 struct compressed_rows {
   static constexpr std::size_t most_columns = std::size_t{1} << 32U;
 
-  std::vector<std::size_t> first{0}, filled{};  ///< where each row begins, and the rows that have entries
+  std::vector<std::size_t> first{0}, filled{};  ///< the first entry of each row, and the rows that have entries
   std::vector<std::uint32_t> column{};
   std::vector<T> value{};
 
@@ -52,8 +52,8 @@ struct compressed_rows {
     first.push_back(column.size());
   }
 
-  /// Adds the product with a block to y: blocks have `width` elements in each row. Where all rows have entries, their
-  /// list would delay each of them.
+  /// Adds the product of the matrix and a block to y: blocks have `width` elements in each row. If all rows have
+  /// entries, the list of rows with entries is not read, because it would delay each row.
   void multiply(const T* x, T* y, std::size_t width) const {
     const std::size_t *const end = first.data() + 1, n = rows();
     std::size_t k = 0;
@@ -75,9 +75,9 @@ struct compressed_rows {
   }
 
  private:
-  /// The sum of the products of entry k and those behind it, before `last`, where k ends. Four products are added
-  /// before they meet the sum, which each addition waits for: 0.6 to 0.9 of the time of one after the other (bench
-  /// nas_cg).
+  /// The sum of the products of entry k and the following entries before `last`; k ends at `last`. Four products are
+  /// added up before they are added to the sum, because each addition to the sum waits for the previous one: 0.6 to 0.9
+  /// of the time of separate additions (bench nas_cg).
   static T sum_of(const T* v, const std::uint32_t* j, const T* x, std::size_t& k, std::size_t last) {
     T sum{};
     for (; k + 3 < last; k += 4)
@@ -90,23 +90,23 @@ struct compressed_rows {
 }  // namespace detail
 
 /// A sparse matrix: `csr_matrix<double> a(everyone, rows, columns, entries); auto y = a(x);`. Each worker has a range
-/// of rows, and of the elements of x (the columns). Entries may be given on any worker; those of one place are added
-/// up.
+/// of rows, and of the elements of x (the columns). Entries may be given on any worker; entries at the same place are
+/// added up.
 /// Shapes:   x is a block of rank 1 with an element for each column of this worker, or of rank 2 with a row for each,
-///           which multiplies several vectors at once; y has the same rank, and an element or a row for each row.
-/// Requires: the ranges of the workers follow each other and begin at 0; entries within them; at most 2^32 columns on a
-///           worker, and as many of others that its rows have [shape_error]; blocks of T of these extents
-///           [shape_error], all of the same width [disagreement_error]; on all workers.
+///           for several vectors at once; y has the rank of x, and an element or a row for each row.
+/// Requires: consecutive ranges of the workers that begin at 0; entries in these ranges; at most 2^32 columns on a
+///           worker, and at most 2^32 columns of other workers in its rows [shape_error]; blocks of T of these extents
+///           [shape_error], of equal width on all workers [disagreement_error]; on all workers.
 /// Cost:     a product: one index exchange of the elements of x that other workers have, each at most once, while this
-///           worker multiplies with its own. To construct: one exchange of the entries, and an index exchange.
-/// Adjoint:  multiplies with the transposed matrix (not conjugated); values_adjoint is that of the values.
+///           worker multiplies its own elements. To construct: one exchange of the entries, and an index exchange.
+/// Adjoint:  multiplies with the transposed matrix (not conjugated); values_adjoint is the adjoint for the values.
 template <class T>
 class csr_matrix {
   static_assert(element_in_place<T> && summable_element<T>,
                 "partita::csr_matrix<T>: requires numbers that can be summed, as double or std::complex<double>");
 
  public:
-  /// Collective. `rows` and `columns` are those of this worker.
+  /// Collective. `rows` and `columns` are the ranges of this worker.
   csr_matrix(const world& everyone, const interval& rows, const interval& columns,
              const std::vector<triplet<T>>& entries)
       : rows_(rows),
@@ -162,7 +162,7 @@ class csr_matrix {
   }
 
   /// The gradient of the values: for each entry (i, j) of this worker's rows the product of dy(i) and x(j), summed over
-  /// several vectors; in the order of values(). Collective. Cost: one exchange, none if the ghosts of x are given.
+  /// several vectors; in the order of values(). Collective. Cost: one exchange; none if the ghosts of x are given.
   template <class X, class Y>
   auto values_adjoint(const X& x, const Y& dy) const {
     if constexpr (takes<X>() && takes<Y>()) {
@@ -197,7 +197,7 @@ class csr_matrix {
     for_entries(*this, [&](std::size_t, const auto& part, std::size_t k) { *to++ = part.value[k]; });
     return all;
   }
-  /// Replaces them, in the same order. Collective. Requires: as many numbers as entries [shape_error, on all workers].
+  /// Replaces the values, in the order of values(). Collective. Requires: a number for each entry [shape_error].
   template <class V>
   void set_values(const V& values) {
     if constexpr (takes<V>()) {
@@ -211,7 +211,7 @@ class csr_matrix {
       for_entries(*this, [&](std::size_t, auto& part, std::size_t k) { part.value[k] = *from++; });
     }
   }
-  /// The entries of this worker's rows, in the same order.
+  /// The entries of this worker's rows, in the order of values().
   std::vector<triplet<T>> triplets() const {
     std::vector<triplet<T>> all;
     for_entries(*this, [&](std::size_t row, const auto& part, std::size_t k) {
@@ -221,7 +221,7 @@ class csr_matrix {
     return all;
   }
 
-  /// The rows and columns of this worker, and how many entries its rows have.
+  /// The rows and columns of this worker, and the number of entries in its rows.
   const interval& rows() const { return rows_; }
   const interval& columns() const { return columns_; }
   std::size_t entries() const { return own_.value.size() + others_.value.size(); }
@@ -251,7 +251,7 @@ class csr_matrix {
       return false;
     }
   }
-  /// A row-major tensor itself, and any other expression as one.
+  /// Makes a row-major tensor of an expression; a row-major tensor is used in place.
   template <class X>
   static decltype(auto) in_memory(const X& x) {
     if constexpr (requires { []<class S, std::size_t N, class Tag>(const row_major<S, N, Tag>*) {}(&x); }) return (x);
@@ -264,7 +264,7 @@ class csr_matrix {
   }
   std::size_t others_count() const { return wanted_.size(); }
 
-  /// Calls f(row, part, k) for the entries of the rows in ascending order: it is entry k of one of the two parts.
+  /// Calls f(row, part, k) for all entries in ascending order; part is one of the two parts, k its entry number.
   template <class Matrix, class F>
   static void for_entries(Matrix& a, F f) {
     std::size_t own = 0, other = 0;
@@ -275,7 +275,7 @@ class csr_matrix {
       for (; other < a.others_.first[i + 1]; ++other) f(i, a.others_, other);
     }
   }
-  /// The error message for blocks that do not belong to this matrix, or to each other.
+  /// The error message for blocks that do not fit this matrix, or that do not fit each other.
   template <class X, class Y>
   text misfit(const X& x, std::size_t ghosts, const Y& dy) const {
     text wrong;
@@ -306,7 +306,7 @@ class csr_matrix {
                                                 << "; cut the matrix over more workers");
   }
 
-  /// Sends the entries to the owners of their rows, fills the two parts of this worker's rows, and makes the exchange.
+  /// Sends entries to the owners of their rows, fills the two parts of this worker's rows, and makes the exchange.
   index_exchange learnt(const world& everyone, const std::vector<triplet<T>>& given) {
     detail::world_state& world = *everyone.state();
     const std::size_t me = world.id();
@@ -372,7 +372,7 @@ class csr_matrix {
   }
 
   interval rows_, columns_;
-  std::vector<std::size_t> wanted_;  // the columns of other workers that the rows have, in ascending order
+  std::vector<std::size_t> wanted_;  // the columns of other workers in this worker's rows, in ascending order
   detail::compressed_rows<T> own_, others_;
   index_exchange exchange_;
 };

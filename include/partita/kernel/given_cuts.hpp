@@ -1,5 +1,4 @@
-// The policies from_cuts(...) and to_cuts(...), which give a side of a repartition a decomposition other than the
-// default.
+// The policies from_cuts(...) and to_cuts(...), which set the decomposition of one side of a repartition.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +7,12 @@
 
 namespace partita {
 
-/// The source has these cuts, whatever the shapes of its blocks suggest.
+/// The policy of a source that has these cuts, whatever the shapes of its blocks suggest.
 template <std::size_t Rank>
 struct from_cuts_t {
   decomposition<Rank> cuts;
 };
-/// The result gets these cuts instead of the balanced ones.
+/// The policy of a result that gets these cuts instead of the balanced cuts.
 template <std::size_t Rank>
 struct to_cuts_t {
   decomposition<Rank> cuts;
@@ -24,7 +23,7 @@ template <std::size_t Rank>
 from_cuts_t<Rank> from_cuts(const decomposition<Rank>& cuts) {
   return {cuts};
 }
-/// `from_cuts(cut::at({3, 1}), cut::block_cyclic(9, 2, 2))`: the same with one cut for each dimension.
+/// The source has one cut for each dimension: `from_cuts(cut::at({3, 1}), cut::block_cyclic(9, 2, 2))`.
 template <class... Cuts>
   requires(sizeof...(Cuts) > 0 && (std::is_same_v<Cuts, cut> && ...))
 from_cuts_t<sizeof...(Cuts)> from_cuts(const Cuts&... cuts) {
@@ -36,7 +35,7 @@ template <std::size_t Rank>
 to_cuts_t<Rank> to_cuts(const decomposition<Rank>& cuts) {
   return {cuts};
 }
-/// `to_cuts(cut::at({3, 1}), cut::block_cyclic(9, 2, 2))`: the same with one cut for each dimension.
+/// The result gets one cut for each dimension: `to_cuts(cut::at({3, 1}), cut::block_cyclic(9, 2, 2))`.
 template <class... Cuts>
   requires(sizeof...(Cuts) > 0 && (std::is_same_v<Cuts, cut> && ...))
 to_cuts_t<sizeof...(Cuts)> to_cuts(const Cuts&... cuts) {

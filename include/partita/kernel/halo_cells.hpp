@@ -1,4 +1,4 @@
-// The cells of a worker's block with ghosts: its own, those that it can compute without ghosts, and the ghosts.
+// The cells of a worker's block with ghosts: its own cells, the cells that need no ghosts, and the ghosts.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ namespace partita {
 template <std::size_t Rank>
 struct halo_cells {
   box<Rank> own{};                            ///< the block's own cells
-  box<Rank> interior{};                       ///< own cells whose neighbours, within the widths, are all own cells
-  std::array<std::ptrdiff_t, Rank> origin{};  ///< the first cell with ghosts; negative beyond a border
+  box<Rank> interior{};                       ///< own cells whose neighbours within the halo widths are all own cells
+  std::array<std::ptrdiff_t, Rank> origin{};  ///< the position of the first cell with ghosts; negative beyond a border
 
   halo_cells() = default;
   halo_cells(const box<Rank>& block, const halo_widths<Rank>& widths, const std::array<std::ptrdiff_t, Rank>& first)
@@ -28,7 +28,7 @@ struct halo_cells {
     }
     if (interior.empty()) interior.stop = interior.start;
   }
-  /// The index in the block with ghosts of the cell at a global position.
+  /// The index, in the block with ghosts, of the cell at a global position.
   template <class... Position>
   index<Rank> at(Position... i) const {
     static_assert(sizeof...(Position) == Rank,
@@ -60,13 +60,13 @@ void for_box(const box<Rank>& b, F& f) {
 
 }  // namespace detail
 
-/// Calls f(i) for the global indices of the cells that need no ghost, in C order: the cells to compute between `start`
-/// and `finish`.
+/// Calls f(i) for the global indices of the interior cells, which need no ghosts, in C order: the cells to compute
+/// between `start` and `finish`.
 template <std::size_t Rank, class F>
 void for_interior(const halo_cells<Rank>& cells, F f) {
   detail::for_box(cells.interior, f);
 }
-/// Calls f(slab) for boxes that cover this worker's other own cells, for loops over whole rows.
+/// Calls f(slab) for boxes that cover this worker's own cells outside the interior, for loops over whole rows.
 template <std::size_t Rank, class F>
 void for_border_boxes(const halo_cells<Rank>& cells, F f) {
   box<Rank> slab = cells.own;
@@ -78,7 +78,7 @@ void for_border_boxes(const halo_cells<Rank>& cells, F f) {
     slab.start[d] = cells.interior.start[d], slab.stop[d] = cells.interior.stop[d];
   }
 }
-/// Calls f(i) for the global indices of this worker's other own cells: slabs around the interior.
+/// Calls f(i) for the global indices of this worker's own cells outside the interior, slab by slab.
 template <std::size_t Rank, class F>
 void for_border(const halo_cells<Rank>& cells, F f) {
   for_border_boxes(cells, [&](const box<Rank>& slab) { detail::for_box(slab, f); });

@@ -1,4 +1,4 @@
-// Halo exchange: every worker gets its block surrounded by ghost cells, copies of its neighbours' cells.
+// Halo exchange: every worker gets its block surrounded by ghost cells, which are copies of its neighbours' cells.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ outside_function<Rank> outside_of(F f) {
   else return {};
 }
 
-/// The widths of the two sides of one dimension, from numbers without names.
+/// The widths of the two sides of one dimension, given as numbers without names.
 template <std::size_t Rank, class W>
 halo_widths<Rank> sides_of(std::initializer_list<W> widths) {
   static_assert(Rank == 1,
@@ -46,7 +46,7 @@ halo_widths<Rank> sides_of(std::initializer_list<W> widths) {
   }
 }
 
-/// Plans the exchange: blocks grow by the widths of a halo.
+/// The planner of a halo exchange: blocks grow by the widths of a halo.
 template <class Extents>
 class halo_planner {
  public:
@@ -91,7 +91,7 @@ class halo_planner {
   text error_message(const std::array<std::size_t, rank>& extents) const {
     return halo_error(extents, widths_, beyond_);
   }
-  /// The decomposition for a frame: the one that the caller passed, or the balanced one for the extents of a tensor.
+  /// The decomposition for a frame: the decomposition that the caller passed, or the balanced one for given extents.
   const decomposition<rank>& cuts_of(const decomposition<rank>& cuts) const { return cuts; }
   template <std::size_t... E>
   decomposition<rank> cuts_of(const extents<E...>& global) const {
@@ -99,7 +99,7 @@ class halo_planner {
                   "partita::halo_exchange::frame<T>(extents): requires extents of the rank of the partition");
     return decomposition<rank>::balanced(global.array(), p_.grid().shape());
   }
-  /// An error message if the workers cannot hold a tensor of this decomposition, else empty.
+  /// Returns an error message if the workers cannot hold a tensor of this decomposition; otherwise an empty text.
   text error_in(const decomposition<rank>& cuts, const char* call) const {
     const auto shape = p_.grid().shape();
     for (std::size_t d = 0; d < rank; ++d) {
@@ -116,9 +116,9 @@ class halo_planner {
   halo_plan<rank> plan(const decomposition<rank>& cuts, std::size_t worker) const {
     return plan_halo(p_.grid(), cuts, widths_, beyond_, worker);
   }
-  /// The rounds, one per dimension, of a worker with this plan. The result is empty if all ghosts travel at once. That
-  /// is the case for stars (rounds would not save messages) and for halos of empty blocks (an empty block has no cells
-  /// to pass on in a later round).
+  /// The rounds, one per dimension, of a worker with this plan. The result is empty if all ghosts travel at once, as
+  /// for stars (rounds would not save messages) and for halos of empty blocks (an empty block has no cells to pass on
+  /// in a later round).
   std::vector<exchange_plan<rank>> rounds(const decomposition<rank>& cuts, const halo_plan<rank>& whole,
                                           bool one_memory) const {
     const bool by_dimension =
@@ -144,9 +144,9 @@ class halo_planner {
 template <class... Extents>
 class halo_exchanges;
 
-/// Surrounds every block with ghost cells: copies of the cells around it, wherever they are stored. Ghost cells beyond
-/// the borders of the tensor follow the boundaries: `halo_exchange h(p, {.before = {1, 1}, .after = {1, 1}},
-/// boundary::periodic)`.
+/// Surrounds every block with ghost cells: copies of the neighbouring cells, whichever workers have them. Ghost cells
+/// beyond the borders of the tensor follow the boundary conditions: `halo_exchange h(p, {.before = {1, 1}, .after = {1,
+/// 1}}, boundary::periodic)`.
 /// Shapes:   x is this worker's block, in any decomposition along each dimension (uneven, empty, narrower than the
 ///           halo). The result is larger by the widths, but ends at a border of boundary::none. A block without
 ///           elements does not grow, unless `.of_empty_blocks` is set. In a `halo_shape::star` the corners are 0, or
@@ -155,9 +155,9 @@ class halo_exchanges;
 ///           the tensor [shape_error, on all workers].
 /// Cost:     on one node one copy of the block and one of each ghost, directly into the results; between nodes one
 ///           message per pair of workers, or rounds along one dimension after another (`halo_way`). `refresh(ghosted)`
-///           copies only the ghosts. Steady calls allocate nothing.
-/// Adjoint:  every cell of dy is added to the cell that it is a copy of; cells that are no copies are dropped. The
-///           exchange is linear, unless a constant other than 0 or a function was given.
+///           copies only the ghosts. Calls that repeat a plan allocate nothing.
+/// Adjoint:  every cell of dy is added to the cell of which it is a copy; ghost cells that are no copies are dropped.
+///           The exchange is linear, unless the boundary is a constant other than 0 or a function.
 template <class Extents>
 class halo_exchange
     : public detail::box_kernel<halo_exchange<Extents>, detail::window_movement<detail::halo_planner<Extents>>> {
@@ -171,26 +171,26 @@ class halo_exchange
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
                 const halo_boundaries<Extents::rank()>& beyond, halo_way way = halo_way::by_cost)
       : base({p, widths, beyond, way}) {}
-  /// With the function for boundary::function: f(i) is a number for the index i of a cell beyond a border, a
-  /// std::array<std::ptrdiff_t, rank>. The function is called in every call while the other ghosts travel; an exception
-  /// that it throws is thrown on this worker alone.
+  /// Makes a halo exchange with the function for boundary::function: f(i) is a number for the index i of a cell beyond
+  /// a border, a std::array<std::ptrdiff_t, rank>. f is called in every call while the other ghosts travel; an
+  /// exception that f throws is thrown on this worker alone.
   template <class F>
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
                 const halo_boundaries<Extents::rank()>& beyond, F f, halo_way way = halo_way::by_cost)
       : base({p, widths, beyond, way, detail::outside_of<Extents::rank()>(std::move(f))}) {}
-  /// Widths as numbers without names: for one dimension the widths before and after the block; for more dimensions an
-  /// error message, since `{2, 1}` may mean two sides or two dimensions.
+  /// Fallback for widths as numbers without names: accepts the widths before and after the block for one dimension; an
+  /// error message for more dimensions, since `{2, 1}` may mean two sides or two dimensions.
   template <class W, class... A>
   halo_exchange(const partition<Extents>& p, std::initializer_list<W> widths,
                 const halo_boundaries<Extents::rank()>& beyond, const A&... more)
       : halo_exchange(p, detail::sides_of<Extents::rank()>(widths), beyond, more...) {}
 
-  /// This worker's block with room for its ghosts, all zeros, for a tensor of this decomposition. The caller fills it
-  /// and calls refresh; no first call on the whole block is needed. `auto u = h.frame<double>(extents(n, m));` uses the
-  /// balanced decomposition. After it cells() is known.
-  /// Shapes:   that of the result of a call on the block; an inactive worker gets zero volume.
-  /// Requires: the same decomposition on all workers [disagreement_error], with one part for each worker along each
-  ///           dimension and no block-cyclic cut, and what a call requires [shape_error, on all workers].
+  /// This worker's block with its ghosts, all zeros, for a tensor of the given decomposition. The caller fills the
+  /// block and calls refresh; no first call on the whole block is needed. `auto u = h.frame<double>(extents(n, m));`
+  /// uses the balanced decomposition. After the call cells() is known.
+  /// Shapes:   the shape of the result of a call on the block; an inactive worker gets zero volume.
+  /// Requires: the same decomposition on all workers [disagreement_error], with one block for each worker along each
+  ///           dimension and no block-cyclic cut; extents that a halo exchange accepts [shape_error, on all workers].
   /// Cost:     one agreement, and one more at the first frame of a decomposition; no data moves.
   /// Adjoint:  none, since no input is read.
   template <class T>
@@ -205,16 +205,15 @@ class halo_exchange
     return frame<T>(planner().cuts_of(global));
   }
 
-  /// Fills the ghosts in place in a block that already has them: an earlier result of this kernel whose own cells have
-  /// changed since.
+  /// Fills the ghosts in place in an earlier result or frame of this kernel, whose own cells have changed since.
   /// Requires: the shape of an earlier result or frame [shape_error, on all workers].
-  /// Cost:     one copy of each ghost.
+  /// Cost:     one copy of each ghost cell.
   template <class View>
   void refresh(View&& ghosted) const {
     start_refresh(ghosted).finish();
   }
-  /// Non-blocking refresh: `auto later = h.start_refresh(u); …; later.finish();`. Until then the cells of u that are
-  /// not ghosts may be read, and u must not change.
+  /// Non-blocking refresh: `auto later = h.start_refresh(u); …; later.finish();`. Until `finish` the cells of u that
+  /// are not ghosts may be read, and u must not change.
   template <class View>
   auto start_refresh(View&& ghosted) const {
     if constexpr (fills<View, View>()) {
@@ -226,7 +225,7 @@ class halo_exchange
     }
   }
 
-  /// What this worker sends, keeps and receives for a tensor of these extents, in the balanced decomposition. Cost: no
+  /// What this worker sends, keeps and receives for a tensor of these extents in the balanced decomposition. Cost: no
   /// communication.
   template <std::size_t... E>
   exchange_plan<rank> plan(const extents<E...>& global) const {
@@ -238,8 +237,8 @@ class halo_exchange
     const auto& p = planner().p();
     return planner().plan(decomposition<rank>::balanced(global, p.grid().shape()), p.world().id()).exchange;
   }
-  /// The cells that this worker has of the tensor of the last call; empty on an inactive worker.
-  /// Requires: an earlier call [error, on all workers that made none].
+  /// The cells of the tensor of the last call that this worker has; empty on an inactive worker.
+  /// Requires: an earlier call [error, on all workers that made no call].
   halo_cells<rank> cells() const {
     const auto* plan = this->movement_.last_windows();
     if (plan == nullptr)
@@ -289,7 +288,7 @@ halo_exchange(const partition<Extents>&, const halo_widths<Extents::rank()>&, co
 
 namespace detail {
 
-/// Widths in braces with their names, of any rank. Numbers in braces without names do not convert.
+/// Halo widths in braces with their names, of any rank. Numbers in braces without names do not convert.
 struct named_widths {
   std::byte not_given{};
   any_argument before{}, after{};

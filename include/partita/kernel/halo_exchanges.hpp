@@ -10,14 +10,14 @@
 
 namespace partita {
 
-/// Combines several halo exchanges, one for each field: `halo_exchanges all(h, h, wide); all.refresh(u, v, p);`. They
-/// may differ in widths, boundaries, ranks and partitions.
-/// Shapes:   those of each halo_exchange: `auto [gu, gv, gp] = all(u, v, p)`.
+/// Combines several halo exchanges, one for each field: `halo_exchanges all(h, h, wide); all.refresh(u, v, p);`. The
+/// exchanges may differ in widths, boundaries, ranks and partitions.
+/// Shapes:   the shapes of each halo_exchange: `auto [gu, gv, gp] = all(u, v, p)`.
 /// Requires: exchanges on one world [partition_error]; fields of one arithmetic type [compile time]; what halo_exchange
 ///           requires of each [shape_error]; on all workers. There may be any number of fields.
 /// Cost:     one agreement, and one message for each pair of workers on different nodes, with the ghosts of all fields;
 ///           on one node ghosts pass through buffers (two copies each).
-/// Adjoint:  adjoint(du, dv, dp), bitwise equal to that of each halo_exchange.
+/// Adjoint:  adjoint(du, dv, dp), bitwise equal to the adjoint of each halo_exchange.
 template <class... Extents>
 class halo_exchanges {
   static constexpr std::size_t fields = sizeof...(Extents);
@@ -30,14 +30,14 @@ class halo_exchanges {
   explicit halo_exchanges(const halo_exchange<Extents>&... exchanges)
       : movement_(typename movement::planner_type(exchanges.planner()...)) {}
 
-  /// This worker's blocks with their ghosts: a tuple, in the order of the fields.
+  /// Returns this worker's blocks with their ghosts as a tuple, in the order of the fields.
   template <class... X>
   auto operator()(const X&... x) const {
     if constexpr (takes<X...>()) return carry_out(true, "(x...)", x...);
   }
-  /// Blocks with room for their ghosts, all zeros, for one tensor per field: a tuple. `auto [u, v] =
-  /// all.frames<double>(extents(n, m), cuts_of_v);` takes for each field either extents, which are decomposed in
-  /// balance, or a decomposition. Everything else is as for halo_exchange::frame.
+  /// Returns blocks with their ghosts, all zeros, for one tensor per field, as a tuple. `auto [u, v] =
+  /// all.frames<double>(extents(n, m), cuts_of_v);` takes for each field either extents, for the balanced
+  /// decomposition, or a decomposition. Requirements and cost are those of halo_exchange::frame.
   template <class T, class... Global>
   auto frames(const Global&... global) const {
     static_assert(
@@ -53,13 +53,13 @@ class halo_exchanges {
       });
     }
   }
-  /// Fills the ghosts in place in blocks that already have them, as halo_exchange::refresh does.
+  /// Fills the ghosts in place in earlier results or frames, as halo_exchange::refresh does.
   template <class... View>
   void refresh(View&&... ghosted) const {
     if constexpr (takes<std::remove_reference_t<View>...>() && fills<View...>()) start_refresh(ghosted...).finish();
   }
-  /// Non-blocking refresh: `auto later = all.start_refresh(u, v); …; later.finish();`. Until then the cells that are
-  /// not ghosts may be read, and the blocks must not change.
+  /// Non-blocking refresh: `auto later = all.start_refresh(u, v); …; later.finish();`. Until `finish` the cells that
+  /// are not ghosts may be read, and the blocks must not change.
   template <class... View>
   auto start_refresh(View&&... ghosted) const {
     if constexpr (takes<std::remove_reference_t<View>...>() && fills<View...>()) {
@@ -71,7 +71,7 @@ class halo_exchanges {
       });
     }
   }
-  /// Takes blocks of the shapes of the last results; returns the gradients with respect to the fields: a tuple.
+  /// Takes blocks of the shapes of the last results; returns the gradients with respect to the fields as a tuple.
   template <class... Y>
   auto adjoint(const Y&... dy) const {
     if constexpr (takes<Y...>()) return carry_out(false, ".adjoint(dy...)", dy...);

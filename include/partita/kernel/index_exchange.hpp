@@ -1,4 +1,4 @@
-// Index exchange: each worker owns rows by their global indices, and gets copies of any others.
+// Index exchange: each worker owns rows by their global indices, and gets copies of any other rows.
 #pragma once
 
 #include <cstddef>
@@ -13,27 +13,27 @@
 
 namespace partita {
 
-/// Gives each worker copies of the rows that it wants, wherever they are owned: `index_exchange exchange(everyone,
-/// interval{first, last}, wanted); auto ghosts = exchange(x);`. One object serves blocks of any rank and any elements.
+/// Gives each worker copies of the rows that it wants, whichever workers own them: `index_exchange exchange(everyone,
+/// interval{first, last}, wanted); auto ghosts = exchange(x);`. One object serves blocks of any rank and element type.
 /// Shapes:   x has one row (index of dimension 0) for each owned index, in the order of `owned`, and any further
-///           dimensions; the result has one for each wanted index, in the order of `wanted`. An index may be wanted by
-///           any number of workers, by its owner, or several times.
-/// Requires: the owned indices of all workers are 0, 1, ..., n - 1, each on one worker, and the wanted ones are below n
-///           [shape_error]; rows of one shape and type [disagreement_error]; a row for each index [shape_error]; on all
-///           workers.
+///           dimensions; the result has one row for each wanted index, in the order of `wanted`. An index may be wanted
+///           by any number of workers, by its owner, or several times.
+/// Requires: the owned indices of all workers are 0, 1, ..., n - 1, each on one worker, and wanted indices are below n
+///           [shape_error]; rows of equal shape and type [disagreement_error]; a row for each index [shape_error]; on
+///           all workers.
 /// Cost:     one message for each pair of workers on different nodes; a row that several workers of a node want travels
-///           to that node once. On one node one copy of a row, or two in place and where the wanted rows are not in
-///           the order of their owners. To construct: six exchanges of lists, eleven if there are several nodes,
-///           three fewer if each worker owns a range. A worker holds what it owns and wants, and the owners of n / p
-///           indices, or of p ranges: none holds all.
-/// Adjoint:  every row of dy is added to the owned row that it is a copy of, in the ascending order of the workers, on
-///           several nodes first those of a node.
+///           to that node once. On one node one copy of a row, or two copies in place and where the wanted rows are not
+///           in the order of their owners. To construct: six exchanges of lists, eleven if there are several nodes,
+///           three fewer if each worker owns a range. A worker stores its owned and wanted indices, and the owners of n
+///           / p indices, or of p ranges: no worker stores all owners.
+/// Adjoint:  every row of dy is added to the owned row of which it is a copy, in the ascending order of the workers; on
+///           several nodes the rows of each node are added first.
 class index_exchange : public detail::box_kernel<index_exchange, detail::index_movement> {
   using base = detail::box_kernel<index_exchange, detail::index_movement>;
   friend base;
 
  public:
-  /// Collective. `owned` and `wanted` are those of this worker: `interval{first, last}`, or a container of integers.
+  /// Collective. `owned` and `wanted` are this worker's indices: `interval{first, last}`, or a container of integers.
   index_exchange(const world& everyone, const index_list& owned, const index_list& wanted)
       : base(detail::index_planner(everyone, owned, wanted, detail::exchange_words)) {}
 
@@ -43,11 +43,11 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
                   "rows that this worker owns and wants: interval{first, last}, or a container of integers");
   }
 
-  /// How many rows blocks have on this worker: the argument of a call, and its result.
+  /// The number of rows of this worker's blocks: of the argument of a call, and of its result.
   std::size_t rows_of_argument() const { return movement_.pattern().owned; }
   std::size_t rows_of_result() const { return movement_.pattern().wanted; }
 
-  /// Combines the rows of dy with the owned rows that they are copies of by any reduction: `exchange.reduce(dy,
+  /// Combines the rows of dy with the owned rows of which they are copies, by any reduction: `exchange.reduce(dy,
   /// maximum)`. An owned row that no worker wants becomes the identity of the reduction.
   template <class Y, class Reduction>
   auto reduce(const Y& dy, Reduction) const {
@@ -75,14 +75,14 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
   }
 
   /// Fills the ghosts in place: a block has the owned rows first and the wanted rows behind them. Several blocks, also
-  /// of different types, go in one message: `exchange.refresh(u, v)`.
-  /// Requires: a row for each owned and each wanted index [shape_error, on all workers].
+  /// of different types, travel in one message: `exchange.refresh(u, v)`.
+  /// Requires: one row for each owned index and for each wanted index [shape_error, on all workers].
   template <class... View>
   void refresh(View&&... ghosted) const {
     if constexpr ((refreshes<View>() && ...)) start_refresh(ghosted...).finish();
   }
-  /// Non-blocking refresh: `auto later = exchange.start_refresh(u); …; later.finish();`. Until then the owned rows may
-  /// be read, and the blocks must not change.
+  /// Non-blocking refresh: `auto later = exchange.start_refresh(u); …; later.finish();`. Until `finish` the owned rows
+  /// may be read, and the blocks must not change.
   template <class... View>
   auto start_refresh(View&&... ghosted) const {
     if constexpr ((refreshes<View>() && ...)) {
@@ -93,7 +93,7 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
       });
     }
   }
-  /// The adjoint of refresh: adds the ghosts to the owned rows that they are copies of, and sets the ghosts to zero.
+  /// The adjoint of refresh: adds the ghosts to the owned rows of which they are copies, and sets the ghosts to zero.
   template <class... View>
   void adjoint_refresh(View&&... ghosted) const {
     if constexpr ((refreshes<View>() && ...) && (takes_back<std::remove_reference_t<View>>() && ...))
@@ -101,10 +101,10 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
           [&] { movement_.adjoint_refresh(".adjoint_refresh(ghosted...)", block_of(ghosted)...).finish(); });
   }
 
-  /// The rows that this worker sends to and receives from each other worker, in both workers' lists of rows that
-  /// travel. Rows have as many elements as given. Cost: no communication.
+  /// The rows that this worker exchanges with each other worker, by their positions in both workers' lists of
+  /// travelling rows. Rows have `row_elements` elements. Cost: no communication.
   exchange_plan<2> plan(std::size_t row_elements = 1) const {
-    movement_.state();  // not moved from
+    movement_.state();  // throws if the kernel was moved from
     return movement_.planner().plan(row_elements);
   }
 

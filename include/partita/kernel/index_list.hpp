@@ -13,7 +13,7 @@
 
 namespace partita {
 
-/// Global indices in an order: `interval{100, 200}`, `{7, 3, 7}`, or a container of integers.
+/// An ordered list of global indices: `interval{100, 200}`, `{7, 3, 7}`, or a container of integers.
 class index_list {
  public:
   index_list() = default;
@@ -37,7 +37,7 @@ class index_list {
   std::size_t size() const { return is_range_ ? range_.size() : indices_.size(); }
   std::size_t operator[](std::size_t k) const { return is_range_ ? range_.start + k : indices_[k]; }
   bool is_range() const { return is_range_; }
-  /// Whether it was given as a range that stops before it starts.
+  /// Whether the list was given as a range that stops before it starts.
   bool is_reversed() const { return is_range_ && range_.stop < range_.start; }
 
  private:
@@ -48,7 +48,7 @@ class index_list {
 
 namespace detail {
 
-/// An index for an error message: a negative one, which is stored as a large number, as it was given.
+/// An index for an error message: a negative index, which is stored as a large number, is converted back.
 constexpr std::int64_t given_index(std::size_t index) { return static_cast<std::int64_t>(index); }
 
 }  // namespace detail

@@ -7,13 +7,13 @@
 
 namespace partita::detail {
 
-/// An empty error message, so that a call without errors makes none.
+/// An empty error message, so that a call without errors need not construct one.
 inline const text nothing_to_object;
 
-/// Calls of a kernel with hooks. `error_message` is an error message, or empty: if one worker has one, all workers
-/// throw it as a shape_error. `fill()` is called after all workers have agreed, and must have written the elements of
-/// dy when it returns; so a worker that computes longer does not delay the agreement of the others. A view may be the
-/// memory of x or dy, if the worker belongs to only one group and contributes a block to it.
+/// Calls of a kernel with hooks. If one worker passes an `error_message` that is not empty, all workers throw it as a
+/// shape_error. `fill()` is called after all workers have agreed, and must have written the elements of dy when it
+/// returns; so a worker that computes longer does not delay the agreement of the others. A view may be the memory of x
+/// or dy, if the worker belongs to only one group and contributes a block to this group.
 struct kernel_access {
   template <class Kernel, class X>
   static auto call(const Kernel& kernel, const X& x, const text& error_message) {
@@ -35,7 +35,7 @@ struct kernel_access {
   static auto start_adjoint_into(const Kernel& kernel, const Y& dy, View&& view, const text& error_message, Fill fill) {
     return kernel.begin_backward_(dy, view, error_message, std::move(fill));
   }
-  /// For kernels that agree on their plans and on nothing else.
+  /// Agrees on a call, for kernels that agree on their plans and on nothing else.
   template <class Kernel>
   static auto identity(const Kernel& kernel) -> decltype(kernel.identity_()) {
     return kernel.identity_();

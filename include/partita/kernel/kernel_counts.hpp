@@ -8,7 +8,7 @@
 
 namespace partita {
 
-/// How many plans a kernel has made, and what this worker moved in the last call with the plan used last.
+/// The number of plans that a kernel has made, and what this worker moved in the last call with the plan used last.
 struct kernel_counts {
   std::size_t plans_made = 0, messages = 0, bytes_by_message = 0, bytes_shared = 0;
 };
@@ -18,7 +18,7 @@ namespace detail {
 /// Writes the compiler's name of T without the namespaces of the library: `broadcast<extents<1, 4>, extents<3, 4>>`.
 template <class T>
 text name_of_type() {
-  const char* at = __PRETTY_FUNCTION__;  // ... [with T = NAME] of g++, ... [T = NAME] of clang
+  const char* at = __PRETTY_FUNCTION__;  // ends with [with T = NAME] (g++) or [T = NAME] (clang)
   while (*at != '\0' && !(at[0] == 'T' && at[1] == ' ' && at[2] == '=' && at[3] == ' ')) ++at;
   const auto begins = [&at](const char* word) {
     std::size_t k = 0;
@@ -42,8 +42,8 @@ text name_of_type() {
 
 }  // namespace detail
 
-/// Writes a kernel to a stream, its type and its counts: `broadcast<extents<1, 2>, extents<2, 2> >: 1 plan made; in the
-/// last call this worker sent 0 messages of 0 bytes and shared 40 bytes`. Needs no communication.
+/// Writes the type and the counts of a kernel to a stream: `broadcast<extents<1, 2>, extents<2, 2> >: 1 plan made; in
+/// the last call this worker sent 0 messages of 0 bytes and shared 40 bytes`. Needs no communication.
 template <class Stream, class Kernel>
   requires(std::is_class_v<Kernel> &&
            requires(Stream& stream, const char* p, const Kernel& kernel) {

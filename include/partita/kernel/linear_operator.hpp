@@ -14,12 +14,12 @@ using result_of = decltype(std::declval<const K&>()(std::declval<const X&>()));
 
 namespace detail {
 
-/// K does not declare that it is not linear. Checked first, because the adjoint of an operator that is not linear does
-/// not compile.
+/// The operator K does not declare that it is not linear. This is checked first, because the adjoint of an operator
+/// that is not linear does not compile.
 template <class K>
 concept may_be_linear = !requires { K::is_linear; } || K::is_linear;
 
-/// K can be applied forward and adjoint: what compose, add and the adjoint test require.
+/// The operator K can be applied forward and adjoint, as compose, add and the adjoint test require.
 template <class K, class X, class Y>
 concept applies = may_be_linear<K> && requires(const K& k, const X& x, const Y& y) {
   { k(x) } -> ranked_array;
@@ -28,8 +28,8 @@ concept applies = may_be_linear<K> && requires(const K& k, const X& x, const Y& 
 
 }  // namespace detail
 
-/// K is a linear operator from blocks X to blocks Y with the complete interface of a kernel: forward and adjoint, each
-/// blocking, into a caller's view and non-blocking, and its plan and its counts.
+/// K is a linear operator from blocks X to blocks Y with the complete interface of a kernel: forward and adjoint calls
+/// (blocking, into a caller's view, and non-blocking), its plan and its counts.
 template <class K, class X, class Y>
 concept linear_operator =
     detail::applies<K, X, Y> &&

@@ -1,4 +1,4 @@
-// Sum of two operators: both are applied to the same block, and their results are added.
+// The sum of two operators: both are applied to the same block, and their results are added.
 #pragma once
 
 #include <partita/array/strided.hpp>
@@ -14,7 +14,7 @@ namespace partita {
 
 namespace detail {
 
-/// If one worker has an error, all workers throw it, provided that the kernel can report it to all of them.
+/// Makes all workers throw if one worker has an error, provided that the kernel can report the error to all of them.
 template <class Kernel>
 void object(const Kernel& kernel, const text& error_message) {
   if constexpr (requires { kernel_access::object(kernel, error_message); })
@@ -38,7 +38,7 @@ void add_to(const Kernel& kernel, A& to, const B& from) {
                  rank_of<A>);
 }
 
-/// A result that can be added to: a read-only result of a kernel is copied.
+/// Makes a result that can be added to: a read-only result of a kernel is copied.
 template <class Result>
 decltype(auto) writable(Result&& result) {
   if constexpr (requires { *result.data() = *result.data(); }) return std::forward<Result>(result);
@@ -47,7 +47,7 @@ decltype(auto) writable(Result&& result) {
 
 }  // namespace detail
 
-/// Applies two operators to one block and adds their results; made by add(a, b).
+/// The operator add(a, b): applies both operators to one block and adds their results.
 template <class A, class B>
 class operator_sum {
  public:
@@ -133,11 +133,11 @@ class operator_sum {
   B b_;
 };
 
-/// The operator add(a, b)(x) = a(x) + b(x).
+/// Makes the sum of two operators: add(a, b)(x) = a(x) + b(x).
 /// Shapes:   x is a block of both operators; on each worker their results have equal shapes [shape_error there].
 /// Requires: operators, which are copied; elements that can be added.
-/// Cost:     that of both operators and one pass over the result.
-/// Adjoint:  add of the adjoints; there is none if one operator has none.
+/// Cost:     the cost of both operators and one pass over the result.
+/// Adjoint:  the sum of the adjoints; the sum has no adjoint if one operator has none.
 template <detail::operator_like A, detail::operator_like B>
 auto add(A a, B b) {
   return operator_sum<A, B>(std::move(a), std::move(b));

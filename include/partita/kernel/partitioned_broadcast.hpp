@@ -1,4 +1,4 @@
-// Array broadcasting between partitions: moves a tensor to the workers of a larger result and repeats it there.
+// Array broadcasting between partitions: moves a tensor to the workers of a larger result and repeats it on them.
 #pragma once
 
 #include <array>
@@ -18,12 +18,12 @@ namespace partita {
 
 namespace detail {
 
-/// A readable block in C order: a reference to the caller's memory, or a copy that it owns. One type serves for every
-/// operand.
+/// A readable block in C order: a reference to the caller's memory, or a copy that the object owns. One type serves for
+/// every operand.
 template <class T, std::size_t Rank>
 class readable_block {
  public:
-  /// Refers to the memory of x if x is in C order, else owns an evaluated copy.
+  /// Refers to the memory of x if x is in C order, otherwise owns an evaluated copy.
   template <array_expression X>
   static readable_block of(const X& x) {
     if constexpr (strided_expression<X>)
@@ -79,7 +79,7 @@ auto repartition_between(const From& from, const To& to) {
   else return repartition(from, to);
 }
 
-/// The extents of a list whose length is known from the type.
+/// The extents in a list whose length the type determines.
 template <std::size_t Rank>
 dynamic_extents<Rank> extents_of_list(const shape_list& list) {
   std::array<std::size_t, Rank> all{};
@@ -89,12 +89,12 @@ dynamic_extents<Rank> extents_of_list(const shape_list& list) {
 
 }  // namespace detail
 
-/// Moves a tensor to the workers of a larger result and repeats it there as broadcast_in_dim does.
-/// Shapes:   x is this worker's block on `from`, the result its block on `to` (zero volume elsewhere).
-/// Requires: what broadcast_in_dim requires of the global extents [compile time as far as known; shape_error]; blocks
-///           of the balanced decomposition [shape_error].
-/// Cost:     a repartition of x if its decomposition differs from the one that the result requires, a worker broadcast
-///           if more workers need a block than have it, else no message; one pass over the result.
+/// Moves a tensor to the workers of a larger result, and repeats it on each of them as broadcast_in_dim does.
+/// Shapes:   x is this worker's block on `from`, the result is its block on `to` (zero volume on other workers).
+/// Requires: global extents that broadcast_in_dim accepts [compile time as far as known; shape_error]; blocks of the
+///           balanced decomposition [shape_error].
+/// Cost:     a repartition of x if the result requires another decomposition, a worker broadcast if more workers need a
+///           block than have it, no message if neither is needed; one pass over the result.
 /// Adjoint:  the sum over repeated dimensions on each worker, then sum_reduce, then the repartition back.
 template <class From, class To>
 class partitioned_broadcast {
@@ -117,11 +117,11 @@ class partitioned_broadcast {
 
   const From& from() const { return from_; }
   const To& to() const { return to_; }
-  /// The movements that the operand needs.
+  /// The movements that bring the operand to the workers of the result.
   const operand_route& plan() const { return route_; }
 
-  /// This worker's part of x that the result needs: of the rank of x, not yet repeated. Requires of x what a call
-  /// requires; the caller must have checked it.
+  /// This worker's part of x that the result needs: of the rank of x, not yet repeated. The caller must have checked x
+  /// as a call checks it.
   template <array_expression X>
   auto bring(const X& x) const {
     using block = detail::readable_block<detail::operand_element<X>, operand_rank>;

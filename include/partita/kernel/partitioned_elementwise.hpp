@@ -13,7 +13,7 @@ namespace partita {
 
 namespace detail {
 
-/// The default partition of the result: that of the finer operand, extended to the result's rank.
+/// The default partition of the result: the partition of the finer operand, extended to the result's rank.
 template <class Lhs, class Rhs>
 auto finer_result_partition(const Lhs& lhs, const Rhs& rhs, const resolved_broadcast& all) {
   constexpr std::size_t rank = Lhs::rank() > Rhs::rank() ? Lhs::rank() : Rhs::rank();
@@ -48,12 +48,12 @@ resolved_broadcast resolve_placed(const Lhs& lhs, const Rhs& rhs, const Dims& di
 }  // namespace detail
 
 /// Applies f to each pair of elements of two distributed tensors, with XLA's broadcasting rules.
-/// Shapes:   x and y are this worker's blocks of the operands; the result is its block of the result (zero volume
-///           elsewhere).
+/// Shapes:   x and y are this worker's blocks of the operands; the result is this worker's block of z (zero volume on
+///           workers outside of the partition of z).
 /// Requires: global extents that broadcast [compile time as far as known; shape_error]; one operand is partitioned at
 ///           least as finely as the other, unless the partition of the result is given [partition_error]; blocks of the
 ///           balanced decomposition [shape_error].
-/// Cost:     what partitioned_broadcast moves of each operand (see plan()), and one pass over the result.
+/// Cost:     what partitioned_broadcast moves for each operand (see plan()), and one pass over the result.
 /// Adjoint:  lhs().adjoint and rhs().adjoint of the derivatives with respect to each operand.
 template <class F, class Lhs, class Rhs, class Result, class Dims = broadcast_dimensions_t<>>
 class partitioned_elementwise {
@@ -61,14 +61,14 @@ class partitioned_elementwise {
   using result_placement =
       placed_tensor<Result, dynamic_extents<(Lhs::rank() > Rhs::rank() ? Lhs::rank() : Rhs::rank())>>;
 
-  /// Places the result on the partition of the finer operand; of equally fine ones of one rank, on that of lhs.
+  /// Places the result on the partition of the finer operand; if both are equally fine and of one rank, on that of lhs.
   partitioned_elementwise(F f, const Lhs& lhs, const Rhs& rhs, const Dims& dims = {})
       : partitioned_elementwise(std::move(f), lhs, rhs, dims, detail::resolve_placed<F>(lhs, rhs, dims)) {}
-  /// Places the result on `p_z`.
+  /// Places the result on the partition `p_z`.
   partitioned_elementwise(F f, const Lhs& lhs, const Rhs& rhs, const Dims& dims, const Result& p_z)
       : partitioned_elementwise(std::move(f), lhs, rhs, dims, detail::resolve_placed<F>(lhs, rhs, dims), p_z) {}
 
-  /// The broadcasts of the operands: linear operators from their partitions to that of the result.
+  /// The broadcasts of the operands: linear operators from their partitions to the partition of the result.
   const auto& lhs() const { return lhs_; }
   const auto& rhs() const { return rhs_; }
   const result_placement& result() const { return result_; }

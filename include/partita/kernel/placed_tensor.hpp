@@ -13,7 +13,7 @@
 
 namespace partita {
 
-/// A tensor of these global extents in the balanced decomposition over this partition.
+/// A tensor of given global extents in the balanced decomposition over a partition.
 template <class Partition, class Extents>
 struct placed_tensor {
   Partition partition;
@@ -26,7 +26,7 @@ struct placed_tensor {
     return decomposition<Extents::rank()>::balanced(extents.array(), partition.extents().array())
         .shape(partition.index());
   }
-  /// An error message if a block has a different shape, else empty. An inactive worker may pass anything.
+  /// Returns an error message if a block has a wrong shape, otherwise an empty text. Inactive workers pass any block.
   template <array_expression X>
   text problem_with(const X& x, const char* name) const {
     if (!partition.active() || detail::shape_of(x) == shape_list(block_shape())) return {};
@@ -34,11 +34,11 @@ struct placed_tensor {
                                 << partition.extents().array() << ", here of shape " << block_shape() << ", got "
                                 << detail::shape_of(x) << "; repartition the tensor first";
   }
-  /// A fingerprint: equal for equal placed tensors.
+  /// A fingerprint of the placed tensor: equal for equal extents on equal partitions.
   std::uint64_t fingerprint() const { return hasher(partition.grid().fingerprint()).mix(extents.array()).value(); }
 };
 
-/// `on(p_x, extents<8, 16>{})`: gives the partition of an operand and its global extents.
+/// Places a tensor: `on(p_x, extents<8, 16>{})` is the partition of an operand together with its global extents.
 template <class Partition, std::size_t... E>
 placed_tensor<Partition, extents<E...>> on(const Partition& p, const extents<E...>& e) {
   static_assert(Partition::rank() == sizeof...(E),
@@ -48,8 +48,8 @@ placed_tensor<Partition, extents<E...>> on(const Partition& p, const extents<E..
 
 namespace detail {
 
-/// Collective: returns if no worker of the world reports a problem with its blocks, else all workers throw the same
-/// shape_error.
+/// Collective: returns if no worker of the world reports a problem with its blocks; otherwise all workers throw the
+/// same shape_error.
 /// Cost:     one message of 32 bytes; none at level checks::local, where each worker checks only its own blocks.
 inline void agree_on_blocks(const world& everyone, const char* call, std::uint64_t fingerprint, const text& problem) {
   text sentence("partita::");

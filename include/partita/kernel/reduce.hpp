@@ -10,13 +10,13 @@
 namespace partita {
 
 /// Combines, element by element, the blocks of the workers of p_x that pair with a worker of p_y, and leaves the result
-/// on that worker: `reduce r(p_x, p_y, maximum)`. The reductions are listed in rule/reduction.hpp.
-/// Shapes:   as for sum_reduce, which is the case `sum`; for blocks of rank 0, a worker that is only in p_x receives
+/// on that worker of p_y: `reduce r(p_x, p_y, maximum)`. The reductions are listed in rule/reduction.hpp.
+/// Shapes:   as for sum_reduce, which is reduce with `sum`; for blocks of rank 0, a worker that is only in p_x receives
 ///           the identity of the reduction.
 /// Requires: what sum_reduce requires, and elements that the reduction accepts [compile time].
-/// Cost:     that of sum_reduce; `mean`, and `any` and `all` of integers, need one more pass over the result.
-/// Adjoint:  broadcast(p_y, p_x) for `sum`; for `mean` the same divided by the number of blocks; the other reductions
-///           have no adjoint.
+/// Cost:     as sum_reduce; `mean`, and `any` and `all` of integers, need one more pass over the result.
+/// Adjoint:  broadcast(p_y, p_x) for `sum`; for `mean` the broadcast divided by the number of blocks; all other
+///           reductions have no adjoint.
 template <class Src, class Dst, class Reduction, class... Policies>
 class reduce
     : public detail::reduction_checks<Reduction, detail::group_direction::to_root, detail::group_direction::spread,
@@ -50,7 +50,7 @@ class reduce
 };
 
 /// `reduce(everyone, groups, maximum)`: combines the blocks of each group at its root, the first member of the group. A
-/// worker in no group gets a copy of its own input. Everything else is as above.
+/// worker in no group gets a copy of its own input. Requirements and cost are those of reduce(p_x, p_y, reduction).
 template <class Reduction, class... Policies>
 class reduce<worker_groups, worker_groups, Reduction, Policies...>
     : public detail::reduction_checks<Reduction, detail::group_direction::to_root, detail::group_direction::spread,

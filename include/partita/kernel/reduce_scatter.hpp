@@ -12,13 +12,13 @@ namespace partita {
 /// Sums the blocks of the workers of p whose indices differ only in the given dimensions, and leaves on each of these
 /// workers its part of the sum. The sum is split into balanced parts along the same dimensions of the tensor.
 /// Shapes:   x is this worker's block; the blocks of one sum have equal shapes [shape_error, on all workers]. The
-///           result is this worker's part of that shape. An inactive worker gets a copy of its own input.
+///           result is this worker's part of the sum. An inactive worker gets a copy of its own input.
 /// Requires: dimensions below rank(p), each listed once; rank(x) == rank(p) [compile time].
-/// Cost:     each worker receives g - 1 pieces of |x| / g, written in place on one node, and adds them in the order of
-///           the members. Each node first sums what it sends to another node, so that it sends |x| / g for each member
-///           on that node. The rounding of the sum depends on the partition and on which workers share a node. Extents
-///           are exchanged once for each new plan.
-/// Adjoint:  all_gather of balanced parts.
+/// Cost:     each worker receives g - 1 pieces of |x| / g, which are written in place on one node, and adds the pieces
+///           in the order of the members. Each node first sums what it sends to another node, so that it sends |x| / g
+///           for each member on that node. The rounding of the sum depends on the partition and on which workers share
+///           a node. Extents are exchanged once for each new plan.
+/// Adjoint:  all_gather of balanced blocks.
 template <class Extents>
 class reduce_scatter
     : public detail::box_kernel<reduce_scatter<Extents>, detail::part_movement<partition<Extents>::rank()>, true> {
@@ -38,7 +38,7 @@ class reduce_scatter
       : base({detail::of_rank<rank>(p), kept(named), "partita::reduce_scatter(p, dimensions)",
               detail::known_cuts::balanced}) {}
 
-  /// What this worker sends, keeps and receives for a whole of these extents. Cost: no communication.
+  /// What this worker sends, keeps and receives for blocks x of these extents. Cost: no communication.
   template <std::size_t... E>
   exchange_plan<Extents::rank()> plan(const extents<E...>& whole) const {
     static_assert(sizeof...(E) == Extents::rank(),
@@ -48,7 +48,7 @@ class reduce_scatter
     else return {};
   }
 
-  /// The ids of the workers whose blocks are gathered, or summed, with this worker's; empty if it is inactive.
+  /// The ids of the workers in this worker's group, whose blocks are gathered or summed; empty if it is inactive.
   const std::vector<std::size_t>& members() const { return this->movement_.planner().members(); }
 
  private:

@@ -1,4 +1,4 @@
-// Reorders the workers of a grid so that as much as possible of a tensor is already on its destination worker.
+// Reorders the workers of a grid so that as much of a tensor as possible is already on its destination worker.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@ namespace partita {
 
 namespace detail {
 
-/// Solves the assignment problem: the columns for rows 0, 1, … with the least sum of costs (n x n, C order), by
-/// shortest augmenting paths with potentials (Kuhn 1955, Munkres 1957, in the O(n^3) form of Jonker and Volgenant
-/// 1987).
+/// Solves the assignment problem: returns the columns for rows 0, 1, … with the least sum of costs (n x n, C order),
+/// found by shortest augmenting paths with potentials (Kuhn 1955, Munkres 1957, in the O(n^3) form of Jonker and
+/// Volgenant 1987).
 template <class Cost>
 std::vector<std::size_t> least_assignment(const std::vector<Cost>& cost, std::size_t n) {
   constexpr Cost infinite = Cost{1} << 61;
   std::vector<Cost> u(n + 1, 0), v(n + 1, 0);
-  std::vector<std::size_t> row_of(n + 1, 0), before(n + 1, 0);  // by column, 1-based; 0 is the free row and column
+  std::vector<std::size_t> row_of(n + 1, 0), before(n + 1, 0);  // by column, from 1 on; 0: no row, no column
   for (std::size_t row = 1; row <= n; ++row) {
-    // Adds one row: a search like Dijkstra's for the shortest augmenting path from this row to a free column.
+    // Add one row: a search like Dijkstra's for the shortest augmenting path from this row to a free column.
     std::vector<Cost> slack(n + 1, infinite);
     std::vector<char> seen(n + 1, 0);
     std::size_t column = 0;
@@ -35,14 +35,14 @@ std::vector<std::size_t> least_assignment(const std::vector<Cost>& cost, std::si
         if (reduced < slack[j]) slack[j] = reduced, before[j] = column;
         if (slack[j] < least) least = slack[j], next = j;
       }
-      // Updates the potentials so that the edge to the next column has reduced cost 0.
+      // Update the potentials so that the edge to the next column has reduced cost 0.
       for (std::size_t j = 0; j <= n; ++j) {
         if (seen[j] != 0) u[row_of[j]] += least, v[j] -= least;
         else slack[j] -= least;
       }
       column = next;
     } while (row_of[column] != 0);
-    // Reverses the assignments along the path.
+    // Reverse the assignments along the augmenting path.
     for (; column != 0; column = before[column]) row_of[column] = row_of[before[column]];
   }
   std::vector<std::size_t> chosen(n);
@@ -53,14 +53,14 @@ std::vector<std::size_t> least_assignment(const std::vector<Cost>& cost, std::si
 }  // namespace detail
 
 /// The destination grid with its workers in the order that moves the fewest elements; among equally good orders, a
-/// worker keeps its place if possible. Everything else about the grid is unchanged.
-/// Requires: both decompositions are of one tensor, over their grids [shape_error].
+/// worker keeps its place if possible. The extents of the grid are unchanged.
+/// Requires: two decompositions of one tensor, over their grids [shape_error].
 /// Cost:     O(all overlaps + n^3) time and O(n^2) memory for n destination workers; computed once, by every worker.
 template <class Src, class Dst, class From, std::size_t Rank>
 grid<Dst> relabelled(const grid<Src>& src, const From& from, const grid<Dst>& dst, const decomposition<Rank>& to,
                      const axes_order<Rank>& axes = same_axes<Rank>()) {
   const std::size_t n = dst.size();
-  std::vector<std::int64_t> cost(n * n, 0);  // places x workers: elements that need not move count negative
+  std::vector<std::int64_t> cost(n * n, 0);  // cost[place, worker] is minus the elements that need not move
   // A worker at its own place counts 1 and an element n + 1, so that places only decide between equally good orders.
   for (std::size_t k = 0; k < n; ++k) cost[k * n + k] = -1;
   for (std::size_t column = 0; column < n; ++column) {

@@ -1,5 +1,5 @@
-// The cost of a repartition between two partitions, and the order of the destination's workers that minimises it. Both
-// are known before a kernel is made and before anything moves.
+// The cost of a repartition between two partitions, and the order of the destination's workers that minimises this
+// cost. Both are computed before a kernel is made and before data moves.
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ consteval bool are_comparable() {
   return of_one_rank && accepted;
 }
 
-/// The decompositions of both sides for a tensor x of these extents. Requires given cuts that match the extents
-/// [shape_error].
+/// The decompositions of both sides of a repartition for a tensor x of these extents. Requires that the given cuts
+/// match the extents [shape_error].
 template <class Src, class Dst, class... Policies>
 repartition_cuts<Src::rank()> cuts_for(const partition<Src>& p_x, const partition<Dst>& p_y,
                                        const std::array<std::size_t, Src::rank()>& global, const char* call,
@@ -45,12 +45,12 @@ repartition_cuts<Src::rank()> cuts_for(const partition<Src>& p_x, const partitio
 /// Returns p_y with its workers in the order that leaves as many elements as possible of a tensor x of these extents on
 /// their workers, when x is repartitioned from p_x with these policies. Among equally good orders, a worker keeps its
 /// place.
-/// Shapes:   x has the balanced decomposition over p_x and the result that over p_y, or those of from_cuts(...) and
-///           to_cuts(...).
-/// Requires: rank(p_x) == rank(p_y) == number of extents [compile time]; cuts that match such a tensor [shape_error].
+/// Shapes:   x has the balanced decomposition over p_x and the result the balanced one over p_y, or the decompositions
+///           of from_cuts(...) and to_cuts(...).
+/// Requires: rank(p_x) == rank(p_y) == number of extents [compile time]; cuts that match the extents [shape_error].
 /// Cost:     no communication: O(all overlaps + n^3) for the n workers of p_y, computed by every worker; worth it once,
 ///           before a loop.
-/// Adjoint:  none; the repartition to the returned partition has its own.
+/// Adjoint:  none; the repartition to the returned partition has an adjoint.
 template <class Src, class Dst, std::size_t... E, class... Policies>
 partition<Dst> relabelled(const partition<Src>& p_x, const partition<Dst>& p_y, const extents<E...>& global,
                           const Policies&... policies) {
@@ -66,7 +66,7 @@ partition<Dst> relabelled(const partition<Src>& p_x, const partition<Dst>& p_y, 
 /// The cost, over all workers, of a repartition of a tensor x of these extents from p_x to p_y with these policies.
 /// Shapes:   as for relabelled.
 /// Requires: as for relabelled.
-/// Cost:     no communication: O(all overlaps).
+/// Cost:     no communication: time in O(all overlaps).
 /// Adjoint:  the adjoint of the repartition costs the same.
 template <class Src, class Dst, std::size_t... E, class... Policies>
 movement_cost cost_of(const partition<Src>& p_x, const partition<Dst>& p_y, const extents<E...>& global,

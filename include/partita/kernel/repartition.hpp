@@ -24,10 +24,10 @@ namespace partita {
 /// `discard_batch`. `strategy::message`, `messages::chunked` and similar policies override the library's choice of the
 /// transport of boxes and of the form of messages.
 /// Shapes:   x is this worker's block on p_x, in any decomposition that tiles the tensor (uneven, empty, staggered
-///           along one dimension) or in that of `from_cuts`; the result is its block on p_y, in the balanced
-///           decomposition or in that of `to_cuts`. A worker that is only in p_x receives an empty block (the extent of
-///           what becomes dimension 0 is kept unless discard_batch is passed); a worker in neither partition receives a
-///           copy of its own input.
+///           along one dimension) or in the decomposition of `from_cuts`; the result is this worker's block on p_y, in
+///           the balanced decomposition or in the one of `to_cuts`. A worker that is only in p_x receives an empty
+///           block (the extent that becomes dimension 0 is kept unless discard_batch is passed); a worker in neither
+///           partition receives a copy of its own input.
 /// Requires: rank(p_x) == rank(p_y) == rank(x) [compile time]; blocks that fit together, and extents equal to the total
 ///           of the given cuts [shape_error, on all workers].
 /// Cost:     on one node a single copy: boxes are written directly into the result, which is allocated from a pool of
@@ -61,15 +61,15 @@ class repartition
                 "the partitions; cut::balanced(n, 1) leaves one whole");
 
  public:
-  /// Requires: decompositions with as many parts as the partition has workers along each dimension [partition_error];
-  ///           if both sides have one, both of the same tensor [shape_error].
+  /// Requires: decompositions with as many blocks as the partition has workers along each dimension [partition_error];
+  ///           two given decompositions must be of the same tensor [shape_error].
   repartition(const partition<Src>& p_x, const partition<Dst>& p_y, Policies... policies)
       : base({"partita::repartition(p_x, p_y)", detail::of_rank<rank>(p_x), detail::of_rank<rank>(p_y), policies...}) {
     detail::expect_one_world(p_x, p_y, "partita::repartition");
   }
 
   /// What this worker sends, keeps and receives for a tensor x of these extents, in the given decomposition or the
-  /// balanced one. Requires: the extents that from_cuts(...) and to_cuts(...) add up to [shape_error]. Cost: no
+  /// balanced one. Requires: the extents of the tensor that from_cuts(...) and to_cuts(...) cut [shape_error]. Cost: no
   /// communication.
   template <std::size_t... E>
   exchange_plan<rank> plan(const extents<E...>& global) const {
@@ -81,9 +81,9 @@ class repartition
   exchange_plan<rank> plan(const std::array<std::size_t, rank>& global) const {
     return detail::plan_of_tensor(this->movement_.planner(), global);
   }
-  /// The messages from this worker's node to other nodes in a call with such a tensor; small boxes share joint
-  /// messages. Where no message is joint, only this worker's own messages. Requires: the same, and an earlier call, in
-  /// which the kernel learns the nodes of the workers; without one the result is empty.
+  /// The messages from this worker's node to other nodes in a call with a tensor of these extents; small boxes share
+  /// joint messages. Where no message is joint, only this worker's own messages. Requires: the extents that plan()
+  /// requires. An earlier call must have learned the nodes of the workers; otherwise the result is empty.
   template <std::size_t... E>
     requires(sizeof...(E) == rank)
   node_messages messages_between_nodes(const extents<E...>& global, std::size_t element_bytes) const {

@@ -1,4 +1,4 @@
-// Sums, means, maxima and softmax over segments: the rows of all workers that have the same segment number.
+// Sums, means, maxima and softmax over segments: rows of all workers that have the same segment number.
 #pragma once
 
 #include <cmath>
@@ -19,18 +19,18 @@
 namespace partita {
 
 /// Reduces rows by their segments, for example the edges of a graph by their target nodes: `segments to(everyone,
-/// nodes, target_of_edges); auto y = to.sum(x);`. A worker owns some segments and has rows of any. Collective.
+/// nodes, target_of_edges); auto y = to.sum(x);`. A worker owns some segments and has rows of any segments. Collective.
 /// Shapes:   x has one row (index of dimension 0) for each entry of `segment_of_rows`, and any further dimensions; a
-///           result by segment has one for each entry of `owned`.
+///           result by segment has one row for each entry of `owned`.
 /// Requires: what index_exchange(everyone, owned, segment_of_rows) requires.
-/// Cost:     `rows` and `sum` are one index exchange in which a worker sends one row for each segment; `mean` is that,
-///           too, `maximum_adjoint` three, `softmax` four, `softmax_adjoint` two. To construct: an index exchange, and
-///           a sum.
-/// Adjoint:  `sum` and `rows` are adjoint to each other; the others have `NAME_adjoint`.
+/// Cost:     `rows` and `sum` are one index exchange in which a worker sends one row for each segment; so is `mean`;
+///           `maximum_adjoint` takes three exchanges, `softmax` four, `softmax_adjoint` two. To construct: an index
+///           exchange, and a sum.
+/// Adjoint:  `sum` and `rows` are adjoint to each other; every other function NAME has `NAME_adjoint`.
 class segments {
  public:
-  /// Collective. `owned` and `segment_of_rows` are those of this worker: `interval{first, last}`, or a container of
-  /// integers. `balanced_part(number, everyone.size(), everyone.id())` distributes the segments evenly.
+  /// Collective. `owned` and `segment_of_rows` are the numbers of this worker: `interval{first, last}`, or a container
+  /// of integers. `balanced_part(number, everyone.size(), everyone.id())` distributes the segments evenly.
   segments(const world& everyone, const index_list& owned, const index_list& segment_of_rows)
       : movement_(detail::index_planner(everyone, owned, segment_of_rows, words)) {
     const xt::xtensor<std::size_t, 1> ones = xt::ones<std::size_t>({segment_of_rows.size()});
@@ -45,27 +45,27 @@ class segments {
                   "integers");
   }
 
-  /// How many rows each segment of this worker has on all workers together.
+  /// The number of rows that each segment of this worker has on all workers together.
   const std::vector<std::size_t>& sizes() const { return sizes_; }
   std::size_t rows_of_argument() const { return movement_.pattern().wanted; }
   std::size_t rows_of_result() const { return movement_.pattern().owned; }
-  /// What travels in `rows`, and in the opposite direction in `sum`, if a row has as many elements as given. Cost: no
-  /// communication.
+  /// What this worker exchanges in `rows` and, in the opposite direction, in `sum`, if rows have `row_elements`
+  /// elements. Cost: no communication.
   exchange_plan<2> plan(std::size_t row_elements = 1) const { return movement_.planner().plan(row_elements); }
 
-  /// Gives each row the row of its segment. It is the adjoint of sum.
+  /// Gives each row the row of its segment. `rows` is the adjoint of `sum`.
   template <class Y>
   auto rows(const Y& y) const {
     if constexpr (takes<Y>()) return movement_.copy(rows_number, y, ".rows(y)");
     else return detail::rejected_call();
   }
-  /// The sum of the rows of each segment; 0 without rows. Its adjoint is `rows`.
+  /// The sum of the rows of each segment; 0 for a segment without rows. Its adjoint is `rows`.
   template <class X>
   auto sum(const X& x) const {
     if constexpr (takes_sums<X>()) return movement_.combine<sum_t>(sum_number, x, ".sum(x)");
     else return detail::rejected_call();
   }
-  /// The mean of the rows of each segment; 0 without rows.
+  /// The mean of the rows of each segment; 0 for a segment without rows.
   template <class X>
   auto mean(const X& x) const {
     if constexpr (takes_fractions<X>()) {
@@ -86,13 +86,13 @@ class segments {
       return detail::rejected_call();
     }
   }
-  /// The maximum of the rows of each segment, element by element; without rows minus infinity, or the least integer.
+  /// The maximum of the rows of each segment; without rows, minus infinity or the least integer.
   template <class X>
   auto maximum(const X& x) const {
     if constexpr (takes_order<X>()) return movement_.combine<maximum_t>(maximum_number, x, ".maximum(x)");
     else return detail::rejected_call();
   }
-  /// Of y = maximum(x): dy goes in equal shares to all rows of the segment that equal its maximum.
+  /// The adjoint of y = maximum(x): each row that equals the maximum of its segment gets an equal share of dy.
   template <class X, class Y, class Dy>
   auto maximum_adjoint(const X& x, const Y& y, const Dy& dy) const {
     if constexpr (takes_reals<X>() && alike<X, Y>() && alike<X, Dy>()) {
@@ -119,8 +119,8 @@ class segments {
       return detail::rejected_call();
     }
   }
-  /// exp(x) divided by its sum over the rows of the same segment, element by element, without overflow: weights of
-  /// attention in a graph. The result has the shape of x.
+  /// The softmax of each segment: exp(x) divided by its sum over the rows of the same segment, element by element,
+  /// without overflow, as for weights of attention in a graph. The result has the shape of x.
   template <class X>
   auto softmax(const X& x) const {
     if constexpr (takes_reals<X>()) {
@@ -135,7 +135,7 @@ class segments {
       return detail::rejected_call();
     }
   }
-  /// Of y = softmax(x): y (dy - sum of y dy over the segment).
+  /// The adjoint of y = softmax(x): y (dy - sum of y dy over the segment).
   template <class Y, class Dy>
   auto softmax_adjoint(const Y& y, const Dy& dy) const {
     if constexpr (takes_reals<Y>() && alike<Y, Dy>()) {
@@ -158,7 +158,7 @@ class segments {
  private:
   static constexpr detail::index_words words{"partita::segments(everyone, owned, segment_of_rows)",
                                              "segment that its worker owns", "entry of segment_of_rows"};
-  /// What the first exchange of a call is for; all workers compare it.
+  /// Identifies the first exchange of a call; all workers compare this number.
   enum call_number : std::uint64_t {
     rows_number = 1,
     sum_number,
@@ -178,7 +178,7 @@ class segments {
       for (std::size_t e = 0; e < width && sizes_[i] != 0; ++e)
         y.data()[i * width + e] /= static_cast<detail::real_of<element_of<Y>>>(sizes_[i]);
   }
-  /// Sets an error if a block has not `rows` rows like those of another.
+  /// Sets an error if a block does not have `rows` rows of the shape of another block's rows.
   template <class Shape>
   void expect(detail::local_error& wrong, const char* call, const char* name, const Shape& shape, std::size_t rows,
               Shape wanted) const {
@@ -259,7 +259,7 @@ class segments {
     return same;
   }
 
-  mutable detail::index_movement movement_;  // a call caches plans
+  mutable detail::index_movement movement_;  // mutable, because a call caches plans
   std::vector<std::size_t> sizes_;
 };
 

@@ -1,4 +1,4 @@
-// Sends each row to the worker that its sender names: particles that move, buckets of keys, tokens for experts.
+// Sends each row to the worker that the sender of the row names: moving particles, buckets of keys, tokens for experts.
 #pragma once
 
 #include <memory>
@@ -8,16 +8,16 @@
 
 namespace partita {
 
-/// Rows go where their senders want them: `const auto there = send_to(everyone, receivers); auto arrived = there(x);`,
-/// and `there.adjoint(y)` brings rows back to where they came from. One object serves any number of blocks of any rank
-/// and any elements. Collective.
+/// Makes an exchange that sends each row to a given worker: `const auto there = send_to(everyone, receivers); auto
+/// arrived = there(x);`, and `there.adjoint(y)` returns the rows to their senders. One object serves any number of
+/// blocks of any rank and element type. Collective.
 /// Shapes:   x has a row (index of dimension 0) for each entry of `receivers`, and any further dimensions. The result
-///           has the rows that all workers send to this one, in ascending order of the senders, those of one sender in
-///           their order: `there.rows_of_result()`.
+///           has the rows that all workers send to this worker, in ascending order of the senders and, for each sender,
+///           in the order of its rows: `there.rows_of_result()`.
 /// Requires: receivers below the number of workers [shape_error, on all workers], and what index_exchange requires.
 /// Cost:     one message for each pair of workers on different nodes. To construct: two exchanges of lists of at most
 ///           two numbers.
-/// Adjoint:  the inverse: each row returns to the place that it was sent from.
+/// Adjoint:  the inverse: each row returns to the place from which it was sent.
 inline index_exchange send_to(const world& everyone, const index_list& receivers) {
   constexpr detail::index_words words{"partita::send_to(everyone, receivers)", "receiver", "row that its worker gets"};
   const auto& state = everyone.state();

@@ -11,12 +11,12 @@
 
 namespace partita::sequentially {
 
-/// `sequentially::reduce(p_x, p_y, maximum, policies...)(x)`: the result of partita::reduce for each worker. p_x and
-/// p_y are grids, or partitions of a world.
-/// Shapes:   x holds one block for each worker of the world, inactive ones included; so does the result.
+/// The reduction between two partitions for all workers: `sequentially::reduce(p_x, p_y, maximum, policies...)(x)` is
+/// the result of partita::reduce for each worker. p_x and p_y are grids, or partitions of a world.
+/// Shapes:   x has one block for each worker of the world, also for inactive workers; so does the result.
 /// Requires: what partita::reduce requires [partition_error, shape_error].
 /// Cost:     one pass over every block that is reduced.
-/// Adjoint:  adjoint(dy), of `sum` and `mean`.
+/// Adjoint:  adjoint(dy), only for `sum` and `mean`.
 template <class Src, class Dst, class Reduction, class... Policies>
 class reduce {
   static_assert(partita::detail::broadcast_policies<Policies...>,
@@ -56,7 +56,7 @@ class all_reduce : public detail::reduction_along<Extents, Reduction> {
       : detail::reduction_along<Extents, Reduction>(detail::grid_of(p), kept_dimensions<Extents::rank()>(named),
                                                     "all_reduce") {}
 
-  /// The mean and the sum are self-adjoint.
+  /// The adjoint of a sum or a mean, which is the operator itself.
   template <ranked_array Y>
   auto adjoint(const std::vector<Y>& dy) const {
     static_assert(partita::detail::is_linear_reduction<Reduction>,

@@ -1,9 +1,8 @@
-// The sequential executor: runs every kernel for all workers of a world inside one process, with the plans that the
-// workers follow.
+// The sequential executor: runs every kernel for all workers of a world inside one process, with the same plans.
 //
-// A kernel takes a vector with one block for each worker, by id, and returns such a vector. It needs no MPI: grids
-// define the place of each worker. It is the reference implementation for the tests, and shows a user what a program on
-// many workers would compute.
+// A kernel takes a vector with one block for each worker, by id, and returns such a vector. No MPI is needed: grids
+// define the place of each worker. The executor is the reference implementation for the tests, and shows a user what a
+// program on many workers would compute.
 #pragma once
 
 #include <initializer_list>
@@ -21,9 +20,9 @@ namespace partita::sequentially {
 
 /// `sequentially::broadcast(p_x, p_y, policies...)(x)`: the result of partita::broadcast for each worker. p_x and p_y
 /// are grids, or partitions of a world.
-/// Shapes:   x holds one block for each worker of the world, inactive ones included; so does the result.
+/// Shapes:   x has one block for each worker of the world, also for inactive workers; so does the result.
 /// Requires: what partita::broadcast requires [partition_error, shape_error].
-/// Cost:     one copy of every block received.
+/// Cost:     one copy of every block that a worker receives.
 /// Adjoint:  adjoint(dy).
 template <class Src, class Dst, class... Policies>
 class broadcast {
@@ -48,7 +47,7 @@ class broadcast {
   auto adjoint(const std::vector<Y>& dy) const {
     return groups_.collect(dy);
   }
-  /// The plan of one worker.
+  /// The plan of one worker in the broadcast.
   group_plan plan(std::size_t worker) const { return groups_.plan(worker); }
 
  private:
@@ -94,7 +93,7 @@ class all_sum_reduce : public detail::reduction_along<Extents, detail::added> {
   template <class P, class Dimensions>
     requires requires(Dimensions named) { kept_dimensions<Extents::rank()>(named); }
   all_sum_reduce(const P& p, Dimensions named) : all_sum_reduce(p, kept_dimensions<Extents::rank()>(named)) {}
-  /// With dimensions that are known at run time: if kept[d] is true, blocks along dimension d are not summed.
+  /// Makes the reduction for dimensions known at run time: if kept[d] is true, blocks along dimension d are not summed.
   template <class P>
   all_sum_reduce(const P& p, const std::array<bool, Extents::rank()>& kept)
       : base(detail::grid_of(p), kept, "all_sum_reduce") {}
@@ -130,8 +129,8 @@ class repartition {
     there_ = detail::plans_for(p_x_, p_y_, shapes_on(p_x_, x), cuts_, x.size());
     return detail::carry_out(there_, x, keep_batch);
   }
-  /// Moves dy back to the decomposition of the last x, or to the balanced one if dy belongs to a different tensor than
-  /// its result.
+  /// Moves dy back to the decomposition of the last x, or to the balanced decomposition if dy does not have the shape
+  /// of the result for that x.
   template <ranked_array Y>
   auto adjoint(const std::vector<Y>& dy) const {
     static_assert(
@@ -205,8 +204,8 @@ class all_gather {
   auto operator()(const std::vector<X>& x) {
     return parts_.gather(x, false);
   }
-  /// Moves dy back to the decomposition of the last x, or to the balanced one if dy belongs to a different tensor than
-  /// its result.
+  /// Moves dy back to the decomposition of the last x, or to the balanced decomposition if dy does not have the shape
+  /// of the result for that x.
   template <ranked_array Y>
   auto adjoint(const std::vector<Y>& dy) const {
     return parts_.scatter(dy);
@@ -248,7 +247,7 @@ class halo_exchange {
   halo_exchange(const P& p, const halo_widths<P::rank()>& widths, const halo_boundaries<P::rank()>& beyond,
                 partita::detail::outside_function<P::rank()> outside = {})
       : grid_(detail::grid_of(p)), widths_(widths), beyond_(beyond), outside_(std::move(outside)) {}
-  /// Rejected: numbers without names, `{2, 1}`, may mean two sides or two dimensions.
+  /// Fallback: numbers without names, `{2, 1}`, may mean two sides or two dimensions, and do not compile.
   template <class P, class W, class... A>
     requires(P::rank() > 1)
   halo_exchange(const P& p, std::initializer_list<W>, const halo_boundaries<P::rank()>& beyond, const A&...)

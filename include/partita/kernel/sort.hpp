@@ -1,4 +1,4 @@
-// Sorts the numbers of all workers: exact cuts, one exchange, balanced results.
+// Sorts the numbers of all workers: exact cuts between workers, one exchange, results of chosen lengths.
 #pragma once
 
 #include <algorithm>
@@ -25,15 +25,15 @@
 
 namespace partita {
 
-/// Options of sort and argsort.
+/// Options of the functions sort and argsort.
 struct sort_options {
-  std::optional<std::size_t> length{};  ///< elements of the result on this worker; as many as x has if not given
+  std::optional<std::size_t> length{};  ///< the number of elements of the result on this worker; by default that of x
   bool descending = false;
 };
 
 namespace detail {
 
-/// Ascending or descending order of numbers. NaNs are last or first.
+/// Ascending or descending order of numbers. NaNs are last in ascending and first in descending order.
 template <sortable T, bool Descending>
 struct number_order {
   static std::uint64_t key(T value) { return Descending ? ~sort_key(value) : sort_key(value); }
@@ -45,7 +45,7 @@ struct place_order {
   static std::uint64_t key(const key_and_place& e) { return e.key; }
 };
 
-/// A copy of a block, which is sorted in place.
+/// A copy of a block; the copy is sorted in place.
 template <class X>
 pooled_tensor<element_of<X>, 1> copy_of(const X& x) {
   const block_argument<X> given(x);
@@ -63,7 +63,7 @@ sorted_keys keys_of(const Element* elements, std::size_t size) {
           }};
 }
 
-/// Agrees on a call with all workers, and returns the number of elements of each.
+/// Agrees on a call with all workers, and returns the number of elements of each worker.
 inline std::vector<facts<2>> agreed_sizes(world_state& world, const char* name, std::uint64_t fingerprint,
                                           std::size_t size, std::size_t length, const local_error& before = {}) {
   agree_if_checked(world, fingerprint, before, [&] { return text(name) << " of " << size << " numbers"; });
@@ -75,9 +75,9 @@ inline std::uint64_t sum_of(const std::vector<facts<2>>& sizes, std::size_t whic
   return sum;
 }
 
-/// Merges sorted parts that follow each other, two at a time; `first` has where each begins, and the end. Of equal
-/// elements those of the earlier part are first. The branch that a processor would guess wrongly half of the time is a
-/// selection: 0.5 of the time of std::inplace_merge.
+/// Merges consecutive sorted parts, two at a time; `first` has the start of each part, and the end. Of equal elements,
+/// those of the earlier part are first. A branch that a processor would mispredict half of the time is a selection: 0.5
+/// of the time of std::inplace_merge.
 template <class Order, class Element>
 void merge_parts(Element* all, std::vector<std::size_t> first) {
   if (first.size() <= 2) return;
@@ -104,7 +104,7 @@ void merge_parts(Element* all, std::vector<std::size_t> first) {
   if (from != all) std::copy(from, from + size, all);
 }
 
-/// The share of this worker of all elements in their order; `own` is sorted.
+/// Returns this worker's share of the elements of all workers in their order; `own` is sorted.
 template <class Order, class Element>
 pooled_tensor<Element, 1> sorted_share(const world& everyone, const pooled_tensor<Element, 1>& own,
                                        const std::vector<facts<2>>& sizes, const index_words& words) {
@@ -158,13 +158,13 @@ consteval bool takes_sorted() {
   }
 }
 
-/// What all workers pass alike.
+/// A fingerprint of the arguments that must be equal on all workers.
 template <class T>
 std::uint64_t fingerprint_of_sort(std::uint64_t call, const sort_options& options) {
   return mixed(mixed(call, type_number<T>()), options.descending ? 1 : 0);
 }
 
-/// Calls f(order) with the order of the options.
+/// Calls f(order) with the order that the options describe.
 template <class T, class F>
 auto in_order(const sort_options& options, F f) {
   return options.descending ? f(number_order<T, true>()) : f(number_order<T, false>());
@@ -179,10 +179,10 @@ inline constexpr bool partita::moves_as_bytes<partita::detail::key_and_place> = 
 namespace partita {
 
 /// The numbers of all workers in ascending (or descending) order: `auto y = sort(everyone, x)`. Worker 0 has the first
-/// ones, and each worker as many as it gave, or `.length`. Collective.
-/// Shapes:   x is a block of rank 1 of any length, also 0, that may differ by worker; so is the result.
-/// Requires: integers, float or double; lengths whose sum is the number of all elements [shape_error], the same options
-///           apart from the length [disagreement_error], on all workers. NaNs are last (or first), 0.0 and -0.0 equal.
+/// numbers; each worker gets as many numbers as it gave, or `.length`. Collective.
+/// Shapes:   x is a block of rank 1 of any length, also 0, that may differ between workers; so is the result.
+/// Requires: integers, float or double; lengths whose sum is the number of all elements [shape_error], equal options
+///           apart from the length [disagreement_error], on all workers. NaNs are last (or first), 0.0 equals -0.0.
 /// Cost:     a local radix sort, 16 small sums to find exact cuts, one exchange in which an element moves at most once,
 ///           and a merge. Memory: three times the elements that this worker gives and gets.
 template <class X>
@@ -205,10 +205,10 @@ auto sort(const world& everyone, const X& x, const sort_options& options = {}) {
   }
 }
 
-/// Where the elements of sort(everyone, x) were: their positions in the blocks of all workers, one after the other in
-/// the order of the workers. Equal elements keep their order. `index_exchange(everyone, interval{first, first + n},
+/// The original positions of the elements of sort(everyone, x), counted through the blocks of all workers in the order
+/// of the workers. Equal elements keep their order. `index_exchange(everyone, interval{first, first + n},
 /// argsort(everyone, keys))` moves other rows into the order of the keys, and its adjoint moves them back.
-/// Shapes, Requires, Cost: those of sort, with elements of 16 bytes.
+/// Shapes, Requires, Cost: as for sort, with elements of 16 bytes.
 template <class X>
 auto argsort(const world& everyone, const X& x, const sort_options& options = {}) {
   if constexpr (detail::takes_sorted<X>()) {
@@ -236,9 +236,9 @@ auto argsort(const world& everyone, const X& x, const sort_options& options = {}
   }
 }
 
-/// The quantiles of the numbers of all workers, on all workers: `quantile(everyone, x, {0.5})` is the median. Between
-/// two numbers they are interpolated linearly, as in NumPy; a NaN among the numbers makes all of them NaN. Collective.
-/// Requires: at least one number, probabilities from 0 to 1 [shape_error], the same ones on all workers
+/// The quantiles of the numbers of all workers, on all workers: `quantile(everyone, x, {0.5})` is the median. Quantiles
+/// between two numbers are interpolated linearly, as in NumPy; one NaN makes all quantiles NaN. Collective.
+/// Requires: at least one number, and probabilities from 0 to 1 [shape_error]; equal probabilities on all workers
 ///           [disagreement_error].
 /// Cost:     a local sort, and 16 sums of 30 numbers for each quantile. No elements move.
 template <class X>
@@ -262,7 +262,7 @@ auto quantile(const world& everyone, const X& x, const std::vector<double>& prob
       const std::uint64_t n = detail::sum_of(sizes, 0);
       if (n == 0) throw shape_error((text(name) << ": requires at least one number on some worker, got none").c_str());
       order::sort(own.data(), own.data() + own.size());
-      std::vector<std::uint64_t> ranks{n - 1};  // the last number is a NaN if there is any
+      std::vector<std::uint64_t> ranks{n - 1};  // the last number is a NaN if any number is
       for (const double q : probabilities) {
         const auto rank = static_cast<std::uint64_t>(q * static_cast<double>(n - 1));
         ranks.push_back(rank);

@@ -1,4 +1,4 @@
-// What the order of the numbers of all workers gives: unique, searchsorted, top_k, a random permutation.
+// Functions of the sorted numbers of all workers: unique, searchsorted, top_k, a random permutation.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace partita {
 namespace detail {
 
-/// Removes equal neighbours, as the keys say: NaNs are equal.
+/// Removes all but one of adjacent numbers with equal keys; NaNs are equal.
 template <class T>
 void remove_repeated(std::vector<T>& numbers) {
   const auto equal = [](T a, T b) { return sort_key(a) == sort_key(b); };
@@ -35,11 +35,11 @@ xt::xtensor<T, 1> block_of_numbers(const std::vector<T>& numbers) {
 
 }  // namespace detail
 
-/// The different numbers of all workers in ascending order, each on one worker: `auto y = unique(everyone, x)`. Worker
-/// 0 has the first ones. Collective.
-/// Shapes:   x is a block of rank 1 of any length; the result is not longer, and may be empty.
-/// Requires: integers, float or double. NaNs are last, and count as equal; so do 0.0 and -0.0.
-/// Cost:     that of sort, of the numbers that differ on their worker, and an exchange of one number.
+/// The distinct numbers of all workers in ascending order, each on one worker: `auto y = unique(everyone, x)`. Worker 0
+/// has the first numbers. Collective.
+/// Shapes:   x is a block of rank 1 of any length; the result is not longer than x, and may be empty.
+/// Requires: integers, float or double. NaNs are last and equal to each other; 0.0 and -0.0 are equal.
+/// Cost:     a sort of the numbers that are distinct on their worker, and an exchange of one number.
 template <class X>
 auto unique(const world& everyone, const X& x) {
   if constexpr (detail::takes_sorted<X>()) {
@@ -54,7 +54,7 @@ auto unique(const world& everyone, const X& x) {
       const auto sorted = sort(everyone, detail::block_of_numbers(own));
       own.assign(sorted.begin(), sorted.end());
       detail::remove_repeated(own);
-      // A worker leaves out its first number if a worker before it has it: the last one of the nearest with numbers.
+      // A worker drops its first number if it equals the last number of the nearest preceding worker that has numbers.
       const auto last = detail::gathered<2>(*everyone.state(),
                                             {own.empty() ? 0 : detail::sort_key(own.back()), own.empty() ? 0U : 1U});
       for (std::size_t k = everyone.id(); k-- > 0 && !own.empty();) {
@@ -71,16 +71,16 @@ auto unique(const world& everyone, const X& x) {
 
 /// Options of searchsorted.
 struct searchsorted_options {
-  bool right = false;  ///< count equal numbers, too
+  bool right = false;  ///< whether numbers equal to x are counted, too
 };
 
-/// Where numbers would be inserted into sorted ones, so that these remain sorted: for each number of x, how many of the
-/// numbers of all workers in `sorted` are less, or with `.right` not greater. Collective. For example
+/// The positions at which the numbers of x would be inserted into sorted numbers: for each number of x, the count of
+/// numbers of all workers in `sorted` that are less, or with `.right` not greater. Collective. For example
 /// `searchsorted(everyone, sort(everyone, edges), x)`.
 /// Shapes:   blocks of rank 1 of any lengths; the result has the length of x.
 /// Requires: numbers of one type, integers, float or double; `sorted` in ascending order over the workers, as sort
-///           gives it, NaNs last [shape_error]; the same options [disagreement_error]; on all workers.
-/// Cost:     each number of x travels to one worker, and its place back.
+///           returns it, NaNs last [shape_error]; equal options [disagreement_error]; on all workers.
+/// Cost:     each number of x travels to one worker, and its position travels back.
 template <class S, class X>
 auto searchsorted(const world& everyone, const S& sorted, const X& x, const searchsorted_options& options = {}) {
   if constexpr (detail::takes_sorted<S>() && detail::takes_sorted<X>()) {
@@ -113,7 +113,7 @@ auto searchsorted(const world& everyone, const S& sorted, const X& x, const sear
                                                << " are not, or begin below those of a worker before it; "
                                                   "sort(everyone, x) sorts them");
       detail::agree_together(world, number, wrong, describe);
-      // 2. Each number goes to the first worker whose last number is not before it, or to the last one with numbers.
+      // 2. Send each number to the first worker whose last number is not before it, or to the last worker with numbers.
       const auto rank_among = [&](const std::vector<std::uint64_t>& of, T number) {
         const std::uint64_t key = detail::sort_key(number);
         const auto at =
@@ -137,19 +137,19 @@ auto searchsorted(const world& everyone, const S& sorted, const X& x, const sear
   }
 }
 
-/// The greatest numbers of all workers, the greatest first, and their positions in the blocks of all workers, one after
-/// the other.
+/// The greatest numbers of all workers in descending order, and their positions, counted through the blocks of all
+/// workers in the order of the workers.
 template <class T>
 struct top_numbers {
   xt::xtensor<T, 1> values;
   xt::xtensor<std::size_t, 1> places;
 };
 /// The k greatest numbers of all workers, on all workers: `auto [values, places] = top_k(everyone, x, 10)`. Of equal
-/// numbers the first ones are taken. Collective.
-/// Requires: integers, float or double, at least k of them [shape_error], the same k on all workers
-///           [disagreement_error]. NaNs are greater than numbers, 0.0 and -0.0 equal.
-/// Cost:     a local selection, and an exchange of at most k numbers and places from each worker to each other.
-/// Adjoint:  none; an index_exchange that wants `places` brings values, and its adjoint gradients.
+/// numbers the first are taken. Collective.
+/// Requires: integers, float or double, at least k numbers [shape_error], equal k on all workers [disagreement_error].
+///           NaNs are greater than all numbers, 0.0 and -0.0 are equal.
+/// Cost:     a local selection; each worker sends at most k numbers and positions to each other worker.
+/// Adjoint:  none; an index_exchange that wants `places` returns values, and its adjoint takes gradients.
 template <class X>
 auto top_k(const world& everyone, const X& x, std::size_t k) {
   if constexpr (detail::takes_sorted<X>()) {
@@ -195,13 +195,13 @@ auto top_k(const world& everyone, const X& x, std::size_t k) {
   }
 }
 
-/// A random permutation of the rows of all workers, which depends on the seed only and not on the workers: as argsort
-/// it gives the positions of the rows that this worker gets, in the order of the workers. `index_exchange(everyone,
-/// interval{first, first + n}, permutation(everyone, n, seed))` moves rows, and its adjoint moves them back.
+/// A random permutation of the rows of all workers, which depends only on the seed, not on the workers: like argsort,
+/// it returns the positions of the rows that this worker gets, in the order of the workers. `index_exchange(everyone,
+/// interval{first, first + n}, permutation(everyone, n, seed))` moves rows, and its adjoint moves the rows back.
 /// Collective.
-/// Shapes:   n is how many rows this worker has and gets; it may differ by worker.
-/// Requires: the same seed on all workers [disagreement_error].
-/// Cost:     that of argsort.
+/// Shapes:   n is the number of rows that this worker has and gets; n may differ between workers.
+/// Requires: an equal seed on all workers [disagreement_error].
+/// Cost:     as argsort of n keys on each worker.
 inline xt::xtensor<std::size_t, 1> permutation(const world& everyone, std::size_t n, std::uint64_t seed) {
   return detail::one_call(*everyone.state(), [&] {
     constexpr const char* name = "partita::permutation(everyone, n, seed)";
@@ -210,7 +210,7 @@ inline xt::xtensor<std::size_t, 1> permutation(const world& everyone, std::size_
     std::uint64_t first = 0;
     for (std::size_t k = 0; k < everyone.id(); ++k) first += sizes[k][0];
     xt::xtensor<std::uint64_t, 1> keys(std::array<std::size_t, 1>{n});
-    detail::random_words words(seed, 0);  // two words make a key
+    detail::random_words words(seed, 0);  // each key consists of two words
     for (std::size_t j = 0; j < n; ++j) {
       const std::uint64_t high = words[2 * (first + j)], low = words[2 * (first + j) + 1];
       keys.data()[j] = high << 32U | low;

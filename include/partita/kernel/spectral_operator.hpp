@@ -19,13 +19,13 @@
 
 namespace partita {
 
-/// The number of the wave at index i of n, as NumPy's fftfreq orders them: 0, 1, 2, ... and then ..., -2, -1. Of an
-/// even n, index n / 2 is -n / 2.
+/// The wave number at index i of n, in the order of NumPy's fftfreq: 0, 1, 2, ... and then ..., -2, -1. For an even n,
+/// index n / 2 has the wave number -n / 2.
 constexpr std::ptrdiff_t wave_number(std::size_t i, std::size_t n) {
   return static_cast<std::ptrdiff_t>(i) - (2 * i < n ? 0 : static_cast<std::ptrdiff_t>(n));
 }
 
-/// A box with periodic boundaries: its number of points along each dimension, and its lengths, 2 pi if not given.
+/// A box with periodic boundaries: its numbers of points along each dimension, and its lengths, 2 pi by default.
 template <std::size_t Rank>
 struct periodic_box {
   std::array<std::size_t, Rank> points{};
@@ -39,16 +39,16 @@ struct periodic_box {
   double wave(std::size_t d, std::size_t i) const {
     return 2 * std::numbers::pi / lengths[d] * static_cast<double>(wave_number(i, points[d]));
   }
-  /// The square of the length of the wave vector at an index: what minus the Laplacian multiplies the wave by.
+  /// The square of the length of the wave vector at an index: minus the Laplacian multiplies the wave by this number.
   double square(const index<Rank>& i) const {
     double sum = 0;
     for (std::size_t d = 0; d < Rank; ++d) sum += wave(d, i[d]) * wave(d, i[d]);
     return sum;
   }
-  /// Whether the wave at index i along dimension d has two points for each period, and so no direction.
+  /// Whether the wave at index i along dimension d has two points per period, and therefore no direction.
   bool is_highest(std::size_t d, std::size_t i) const { return 2 * i == points[d]; }
-  /// Whether this wave is kept by the 2/3 rule (S. A. Orszag, J. Atmos. Sci. 28, 1971, 1074): products of two fields of
-  /// such waves have no aliases among them.
+  /// Whether the 2/3 rule (S. A. Orszag, J. Atmos. Sci. 28, 1971, 1074) keeps the wave at an index: products of two
+  /// fields of kept waves have no aliases among the kept waves.
   bool is_low(const index<Rank>& i) const {
     bool all = true;
     for (std::size_t d = 0; d < Rank; ++d)
@@ -65,7 +65,7 @@ struct periodic_box {
 
 namespace detail {
 
-/// The partition of an operator in a box of this rank.
+/// The partition of an operator on fields in a box of rank Rank.
 template <std::size_t Rank, class P>
 dynamic_partition<Rank> partition_of_box(const partition<P>& p) {
   static_assert(P::rank() == Rank,
@@ -73,7 +73,7 @@ dynamic_partition<Rank> partition_of_box(const partition<P>& p) {
   if constexpr (P::rank() == Rank) return p.as_dynamic();
   else throw rejected_call();
 }
-/// Why x is not this worker's balanced block of a field of these points; empty if it is.
+/// The error message if x is not this worker's balanced block of a field of these points; empty if it is.
 template <std::size_t Rank, class X>
 text unbalanced_field(const char* name, const dynamic_partition<Rank>& p, const std::array<std::size_t, Rank>& points,
                       const X& x) {
@@ -87,9 +87,9 @@ text unbalanced_field(const char* name, const dynamic_partition<Rank>& p, const 
             << "; repartition the field";
   return problem;
 }
-/// A number for an operator that multiplies the waves of a box by factors, which differs if operators do: a hash of the
-/// box, and of the factors of wave 0 and of waves 1 and 2 along each dimension and along all. They are hashed as
-/// floats, because functions of the C library may differ in the last bits between machines.
+/// A number that identifies an operator that multiplies the waves of a box by factors: a hash of the box, and of the
+/// factors of wave 0 and of waves 1 and 2 along each dimension and along all dimensions. Factors are hashed as floats,
+/// because functions of the C library may differ in the last bits between machines.
 template <std::size_t Rank, class Box, class Factor>
 std::uint64_t number_of_factors(const Box& box, const std::array<std::size_t, Rank>& waves, const Factor& factor) {
   hasher all(130);
@@ -103,7 +103,7 @@ std::uint64_t number_of_factors(const Box& box, const std::array<std::size_t, Ra
   }
   return all.value();
 }
-/// The factors of the waves of a box by which an operator solves Poisson's equation: 0 for the mean.
+/// The factors by which an operator solves Poisson's equation, one for each wave of a box: 0 for the mean.
 template <std::size_t Rank, class Box>
 auto poisson_factors(const Box& box) {
   return [&box](const index<Rank>& i) {
@@ -111,7 +111,7 @@ auto poisson_factors(const Box& box) {
     return square > 0 ? 1 / square : 0.0;
   };
 }
-/// The same of Helmholtz's equation. Requires: a positive shift [shape_error].
+/// The factors by which an operator solves Helmholtz's equation. Requires: a positive shift [shape_error].
 template <std::size_t Rank, class Box>
 auto helmholtz_factors(const Box& box, double shift) {
   if (!(shift > 0))
@@ -119,7 +119,7 @@ auto helmholtz_factors(const Box& box, double shift) {
                       << std::to_string(shift).c_str() << "; poisson_solver solves the equation without it");
   return [&box, shift](const index<Rank>& i) { return 1 / (shift + box.square(i)); };
 }
-/// Whether X is a field of real numbers of this rank, which transforms of this kind take.
+/// Whether X is a field of real numbers of rank Rank, which transforms of the kind Kind take.
 template <class Kind, std::size_t Rank, class X>
 consteval bool is_real_field() {
   if constexpr (has_rank<X, Rank>()) return !std::is_void_v<fourier_result_of<Kind, element_of<X>, true>>;
@@ -128,12 +128,12 @@ consteval bool is_real_field() {
 
 }  // namespace detail
 
-/// Multiplies each wave of a real field by a factor; spectral_derivative and the functions below make it. The layout of
-/// the spectrum is left to fourier_transform.
+/// Multiplies each wave of a real field by a factor; made by spectral_derivative, poisson_solver, …. fourier_transform
+/// chooses the layout of the spectrum.
 /// Shapes:   x is this worker's block on p, in the balanced decomposition of box.points; so is the result.
-/// Requires: blocks of that decomposition [shape_error, on all workers]; elements float or double [compile time].
+/// Requires: balanced blocks [shape_error, on all workers]; elements float or double [compile time].
 /// Cost:     two Fourier transforms, of real numbers to half of their spectrum and back.
-/// Adjoint:  the same with the conjugate factors.
+/// Adjoint:  the operator with the conjugate factors.
 template <std::size_t Rank>
 class spectral_operator {
  public:
@@ -202,8 +202,8 @@ class spectral_operator {
   std::uint64_t number_;
 };
 
-/// The derivative of this order along a dimension: exact for the waves that the points can tell apart. For odd orders
-/// the wave with two points for each period has no derivative at the points, and its factor is 0.
+/// The derivative of a given order along a dimension: exact for the waves that the points can distinguish. For odd
+/// orders the wave with two points per period has no derivative at the points, and its factor is 0.
 /// Requires: a dimension of the box [partition_error].
 template <class P, std::size_t Rank>
 spectral_operator<Rank> spectral_derivative(const partition<P>& p, const periodic_box<Rank>& box, std::size_t dimension,
@@ -230,7 +230,7 @@ template <class P, std::size_t Rank>
 spectral_operator<Rank> helmholtz_solver(const partition<P>& p, const periodic_box<Rank>& box, double shift) {
   return {p, box, detail::helmholtz_factors<Rank>(box, shift)};
 }
-/// Leaves the waves that the 2/3 rule keeps, and removes the others.
+/// Keeps the waves that the 2/3 rule keeps, and removes all other waves.
 template <class P, std::size_t Rank>
 spectral_operator<Rank> spectral_truncation(const partition<P>& p, const periodic_box<Rank>& box) {
   return {p, box, [&](const index<Rank>& i) { return box.is_low(i) ? 1.0 : 0.0; }};

@@ -16,19 +16,19 @@
 
 namespace partita {
 
-/// Makes the spectrum of `after` points of that of `before` points, by truncation and by zeros, from p_x to p_y:
-/// `spectral_resize(p_x, p_y, extents(8, 8), extents(12, 12))`. A last argument `dimensions<1>` says that dimension 1
-/// has half of the spectrum of real numbers, as fourier_transform makes it by real_to_complex. Extents that do not
-/// change are those of batches, or of any other dimension. What becomes of the wave that is positive and negative at
-/// once is stated at resize_spectrum, whose values these are.
+/// Changes the spectrum of `before` points to the spectrum of `after` points, by truncation and by zeros, from p_x to
+/// p_y: `spectral_resize(p_x, p_y, extents(8, 8), extents(12, 12))`. A last argument `dimensions<1>` says that
+/// dimension 1 has half of the spectrum of real numbers, as fourier_transform makes it with real_to_complex. Dimensions
+/// whose extents do not change are batches. The treatment of the wave that is both positive and negative is stated at
+/// resize_spectrum, whose values spectral_resize returns.
 /// Shapes:   x is this worker's block on p_x in the balanced decomposition of the spectrum of `before` points, as
-///           results of fourier_transform are; the result is its block on p_y of that of `after` points. A worker that
-///           is only in p_x receives an empty block, a worker in neither partition a copy of its own input.
+///           results of fourier_transform are; the result is its block on p_y of the other spectrum. A worker that is
+///           only in p_x receives an empty block, a worker in neither partition a copy of its own input.
 /// Requires: partitions and extents of one rank, and complex elements of float or double [compile time]; at least one
 ///           point where extents change, and along the dimension with half of a spectrum [shape_error]; balanced blocks
 ///           [shape_error, on all workers].
-/// Cost:     that of a repartition of the waves that stay, at most one message per pair of workers; where two waves
-///           become one, boxes are added, which costs one more copy.
+/// Cost:     a repartition of the kept waves, at most one message per pair of workers; where two waves become one,
+///           boxes are added, which costs one more copy.
 /// Adjoint:  the exact transpose, from p_y to p_x.
 template <std::size_t Rank>
 class spectral_resize : public detail::box_kernel<spectral_resize<Rank>, detail::spectrum_movement<Rank>> {

@@ -1,4 +1,4 @@
-// Sends tokens to the experts that they choose, and combines what the experts return, without padding.
+// Sends tokens to the experts that they choose, and combines the results of the experts, without padding.
 #pragma once
 
 #include <algorithm>
@@ -25,22 +25,22 @@ namespace partita {
 /// choice); auto rows = to.dispatch(x); …; auto y = to.combine(computed, weights);`. Collective.
 /// Shapes:   x and y have a row (index of dimension 0) for each token of this worker, and any further dimensions;
 ///           `choice` has `per_token` experts for each token, one token after the other, and `weights` an element for
-///           each choice. The rows of experts are those that have chosen an expert of this worker, in ascending order
-///           of the experts, those of one expert in the order of their workers and tokens: `rows_of(expert)`.
-/// Requires: choices below `experts`, and the same `experts` and `per_token` on all workers [shape_error,
+///           each choice. `dispatch` returns a row for each choice of an expert of this worker, in ascending order of
+///           the experts and, for each expert, in the order of workers and tokens: `rows_of(expert)`.
+/// Requires: choices below `experts`, and equal `experts` and `per_token` on all workers [shape_error,
 ///           disagreement_error, on all workers].
-/// Cost:     each choice travels to its expert once, and back once; `combine_adjoint` also moves two numbers of each.
-///           To construct: three exchanges of lists, one of them of the choices.
+/// Cost:     the row of each choice travels to the expert once, and back once; `combine_adjoint` also moves two numbers
+///           per choice. To construct: three exchanges of lists, one of them of the choices.
 /// Adjoint:  `dispatch` and `combine` without weights are adjoint to each other.
 class token_dispatcher {
  public:
-  /// Collective. `choice` is that of the tokens of this worker: a container of integers.
+  /// Collective. `choice` has the experts of this worker's tokens: a container of integers.
   token_dispatcher(const world& everyone, std::size_t experts, const index_list& choice, std::size_t per_token = 1)
       : experts_(balanced_part(experts, everyone.size(), everyone.id())),
         per_token_(per_token),
         movement_(planned(everyone, experts, choice)) {}
 
-  /// The experts of this worker, and the rows that have chosen one of them.
+  /// The range of experts of this worker, and the rows that have chosen one of these experts.
   const interval& experts() const { return experts_; }
   interval rows_of(std::size_t expert) const {
     if (expert < experts_.start || expert >= experts_.stop) return {};
@@ -49,13 +49,13 @@ class token_dispatcher {
   std::size_t tokens() const { return movement_.pattern().owned / per_token_; }
   std::size_t rows() const { return movement_.pattern().wanted; }
 
-  /// The tokens that have chosen an expert of this worker.
+  /// Returns a row for each choice of an expert of this worker: the row of the token that made the choice.
   template <class X>
   auto dispatch(const X& x) const {
     if constexpr (takes<X>()) return dispatched(dispatch_number, x, ".dispatch(x)");
     else return detail::rejected_call();
   }
-  /// The sum of the rows that the experts of a token have for it.
+  /// The sum of the rows that the chosen experts computed for each token.
   template <class Y>
   auto combine(const Y& y) const {
     if constexpr (takes<Y>()) {
@@ -65,7 +65,7 @@ class token_dispatcher {
       return detail::rejected_call();
     }
   }
-  /// The sum, with a weight for each choice.
+  /// The sum of the rows that the chosen experts computed for each token, with a weight for each choice.
   template <class Y, class Weights>
   auto combine(const Y& y, const Weights& weights) const {
     if constexpr (takes_reals<Y, Weights>()) {
@@ -111,13 +111,13 @@ class token_dispatcher {
     }
   }
 
-  /// What `dispatch` sends and receives if a row has as many elements as given. Cost: no communication.
+  /// What `dispatch` sends and receives if rows have `row_elements` elements. Cost: no communication.
   exchange_plan<2> plan(std::size_t row_elements = 1) const { return movement_.planner().plan(row_elements); }
 
  private:
   static constexpr detail::index_words words{"partita::token_dispatcher(everyone, experts, choice, per_token)",
                                              "choice of its tokens", "choice of an expert of the worker"};
-  /// What the first exchange of a call is for; all workers compare it.
+  /// Identifies the first exchange of a call; all workers compare this number.
   enum call_number : std::uint64_t { dispatch_number = 1, combine_number, weighted_number = 6, adjoint_number };
 
   detail::index_planner planned(const world& everyone, std::size_t experts, const index_list& choice) {
@@ -128,7 +128,7 @@ class token_dispatcher {
       return detail::index_planner(state, std::move(ways), std::move(pattern), words);
     });
   }
-  /// Moves the row of a token to each of its experts.
+  /// Sends the row of each token to each of its experts.
   template <class X>
   auto dispatched(call_number number, const X& x, const char* call, detail::local_error before = {}) const {
     using T = element_of<X>;
@@ -143,7 +143,7 @@ class token_dispatcher {
       std::copy_n(given.data() + k / per_token_ * width, width, rows.data() + k * width);
     return movement_.copy(number, rows, call, before);
   }
-  /// The weighted sum of the rows of the choices of each token, in their order.
+  /// The weighted sum of the rows of each token's choices, in the order of the choices.
   template <class T, std::size_t Rank, class Weight>
   pooled_tensor<T, Rank> summed(pooled_tensor<T, Rank> returned, Weight weight) const {
     std::array<std::size_t, Rank> shape{};
@@ -159,7 +159,7 @@ class token_dispatcher {
       }
     return y;
   }
-  /// Sets an error unless two numbers are equal.
+  /// Sets an error unless `got` equals the required number.
   void expect(detail::local_error& wrong, const char* call, const char* what, std::size_t got,
               std::size_t wanted) const {
     if (wrong.any() || got == wanted) return;
@@ -198,8 +198,8 @@ class token_dispatcher {
 
   interval experts_;
   std::size_t per_token_;
-  std::vector<std::size_t> first_row_;       // of each expert of this worker, and the number of all
-  mutable detail::index_movement movement_;  // a call caches plans
+  std::vector<std::size_t> first_row_;       // the first row of each expert of this worker, and the number of all rows
+  mutable detail::index_movement movement_;  // mutable, because a call caches plans
 };
 
 }  // namespace partita

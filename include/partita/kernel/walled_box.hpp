@@ -12,12 +12,12 @@
 
 namespace partita {
 
-/// What a field does at both walls of a dimension: dirichlet says that it is 0 there, neumann that its derivative is.
-/// Along a periodic dimension there is no wall, and the length of the box is the period.
+/// The condition on a field at both walls of a dimension: dirichlet says that the field is 0 at the walls, neumann that
+/// its derivative is 0. A periodic dimension has no wall, and the length of the box is the period.
 enum class wall { dirichlet, neumann, periodic };
 
-/// A box with walls: its number of points along each dimension, its lengths, pi if not given, and its walls, dirichlet
-/// if not given. Point i of n is in the middle of the cell i of n.
+/// A box with walls: its numbers of points along each dimension, its lengths (pi by default), and its walls (dirichlet
+/// by default). Point i of n is in the middle of cell i of n cells.
 template <std::size_t Rank>
 struct walled_box {
   std::array<std::size_t, Rank> points{};
@@ -31,14 +31,14 @@ struct walled_box {
   double position(std::size_t d, std::size_t i) const {
     return lengths[d] * (static_cast<double>(i) + 0.5) / static_cast<double>(points[d]);
   }
-  /// The wave number at index i along dimension d, in radians per unit of length: of a sine from 1, of a cosine from 0.
-  /// Waves i and n - i of a periodic dimension are the cosine and the sine of one length.
+  /// The wave number at index i along dimension d, in radians per unit of length: sines count from 1, cosines from 0.
+  /// Waves i and n - i of a periodic dimension are the cosine and the sine of one wave length.
   double wave(std::size_t d, std::size_t i) const {
     if (walls[d] == wall::periodic)
       return 2 * std::numbers::pi / lengths[d] * static_cast<double>(std::min(i, points[d] - i));
     return std::numbers::pi / lengths[d] * static_cast<double>(i + (walls[d] == wall::dirichlet ? 1 : 0));
   }
-  /// What minus the Laplacian multiplies the wave at an index by.
+  /// The factor by which minus the Laplacian multiplies the wave at an index.
   double square(const index<Rank>& i) const {
     double sum = 0;
     for (std::size_t d = 0; d < Rank; ++d) sum += wave(d, i[d]) * wave(d, i[d]);
@@ -46,11 +46,11 @@ struct walled_box {
   }
 };
 
-/// Multiplies each sine, cosine or Hartley wave of a field in a walled box by a real factor; the functions below make
-/// it. The layout of the spectrum is left to fourier_transform.
+/// Multiplies each sine, cosine or Hartley wave of a field in a walled box by a real factor; made by poisson_solver and
+/// helmholtz_solver. fourier_transform chooses the layout of the spectrum.
 /// Shapes:   x is this worker's block on p, in the balanced decomposition of box.points; so is the result.
-/// Requires: blocks of that decomposition [shape_error, on all workers]; elements float or double [compile time].
-/// Cost:     two transforms of real numbers, there and back.
+/// Requires: balanced blocks [shape_error, on all workers]; elements float or double [compile time].
+/// Cost:     two transforms of real numbers: one forward, one inverse.
 /// Adjoint:  itself, because the transforms are orthogonal (fourier_norm::ortho).
 template <std::size_t Rank>
 class walled_operator {
@@ -110,8 +110,8 @@ class walled_operator {
   std::uint64_t number_;
 };
 
-/// The solution u of Poisson's equation -Laplacian(u) = f in a box with walls. Where no wall is dirichlet, u has mean
-/// 0, and the mean of f has no influence.
+/// The solution u of Poisson's equation -Laplacian(u) = f in a box with walls. If no wall is dirichlet, u has mean 0,
+/// and the mean of f has no influence.
 template <class P, std::size_t Rank>
 walled_operator<Rank> poisson_solver(const partition<P>& p, const walled_box<Rank>& box) {
   return {p, box, detail::poisson_factors<Rank>(box)};

@@ -1,5 +1,5 @@
 // Moves blocks into overlapping windows, and back with sums. Halo exchange and every layer that slides a window over a
-// tensor are built on it.
+// tensor use this movement.
 #pragma once
 
 #include <algorithm>
@@ -22,12 +22,12 @@
 
 namespace partita::detail {
 
-/// From blocks to windows, back with sums, and what fills the ghosts of windows that have their own blocks already.
+/// The plans of a window movement: from blocks to windows, back with sums, and the plan that fills only the ghosts.
 template <std::size_t Rank>
 struct window_structure : planned_boxes<Rank> {
   halo_plan<Rank> windows{};
-  std::optional<decomposition<Rank>> cuts{};  ///< of the tensor
-  std::vector<exchange_plan<Rank>> rounds{};  ///< empty: one exchange without rounds
+  std::optional<decomposition<Rank>> cuts{};  ///< the decomposition of the tensor
+  std::vector<exchange_plan<Rank>> rounds{};  ///< the rounds of the exchange; empty for one exchange without rounds
   exchanges_by_kind refreshing{};
 
   bool is_cut_at(const cut* all) const { return std::equal(cuts->cuts.begin(), cuts->cuts.end(), all); }
@@ -44,9 +44,9 @@ struct window_structure : planned_boxes<Rank> {
   }
 };
 
-/// Plans for windows. `Windows` defines the window of each worker: name(), p() with the blocks, fingerprint(), beyond()
-/// the borders, error_message(extents), and plan(cuts, worker); optionally outside(), the function beyond the borders,
-/// and rounds(cuts, plan, one_memory).
+/// Plans for windows. `Windows` defines the window of each worker by name(), p() with the blocks, fingerprint(),
+/// beyond() the borders, error_message(extents), and plan(cuts, worker); optionally by outside(), the function beyond
+/// the borders, and rounds(cuts, plan, one_memory).
 template <class Windows>
 class window_exchange_planner {
  public:
@@ -57,7 +57,7 @@ class window_exchange_planner {
 
   explicit window_exchange_planner(Windows windows)
       : windows_(std::move(windows)), name_(windows_.name()), first_("the kernel on x") {}
-  /// Error messages name the calls of a kernel, and the call that has to come first.
+  /// `name` begins the calls of the kernel in error messages, `first` is the call that a program has to make first.
   window_exchange_planner(Windows windows, const char* name, const char* first)
       : windows_(std::move(windows)), name_(name), first_(first) {}
 
@@ -100,7 +100,7 @@ class window_exchange_planner {
     if (!forward) return lasting_exchange(ways, world(), lowered(s.back), kind);
     return in_rounds(lowered(s.rounds.empty() ? s.there : s.rounds.front()), s.rounds, kind, ways);
   }
-  /// What fills the ghosts alone.
+  /// The exchange that fills only the ghosts.
   std::shared_ptr<box_exchange> refreshing(const structure& s, const element_kind& kind,
                                            const std::shared_ptr<transport>& ways) const {
     lowered_plan first;
@@ -109,7 +109,7 @@ class window_exchange_planner {
       first.agreed_between = true;
     } else {
       exchange_plan<rank> ghosts = s.rounds.front();
-      if (!ghosts.kept.empty()) ghosts.kept.erase(ghosts.kept.begin());  // the block itself
+      if (!ghosts.kept.empty()) ghosts.kept.erase(ghosts.kept.begin());  // the first is the block itself
       first = lowered(ghosts);
     }
     return in_rounds(std::move(first), s.rounds, kind, ways);
@@ -126,7 +126,7 @@ class window_exchange_planner {
   }
 
  private:
-  /// An exchange followed by the rounds after the first.
+  /// An exchange in rounds: the first round, followed by `rounds`.
   std::shared_ptr<box_exchange> in_rounds(lowered_plan first, const std::vector<exchange_plan<rank>>& rounds,
                                           const element_kind& kind, const std::shared_ptr<transport>& ways) const {
     std::unique_ptr<box_exchange> later;
@@ -144,7 +144,7 @@ class window_exchange_planner {
   const char *name_, *first_;
 };
 
-/// What movements of windows, of one field or of several, have besides the two directions.
+/// The members of movements of windows, of one field or of several, besides the two directions.
 template <class Base>
 class refreshing_movement : public Base {
  public:
@@ -155,7 +155,7 @@ class refreshing_movement : public Base {
   using planned_by = typename Base::planner_type;
   using shape_type = std::array<std::size_t, Base::rank>;
 
-  /// Starts to fill the ghosts of windows w of this memory, which already contain their own blocks.
+  /// Starts to fill the ghosts of windows w in this memory, which already contain their own blocks.
   template <class T, class Window, class Memory>
   pending<in_place> start_refresh(const Window& w, const Memory& memory, const char* direction) {
     this->finish_pending();
@@ -173,7 +173,7 @@ class refreshing_movement : public Base {
     this->planner_.beside(*agreed, true, w, *this->operation());
     return {{}, this->operation(), number};
   }
-  /// The plan for a tensor that is cut like this, on which all workers agree without passing a block.
+  /// The plan for a tensor with the given cuts, on which all workers agree without passing a block.
   template <class T>
   const structure& agree_on_frame(const cut* cuts, std::size_t count, const shape_type& extents, const char* direction,
                                   const text& error_message) {
@@ -183,7 +183,7 @@ class refreshing_movement : public Base {
     for (std::size_t d = 0; d < count; ++d) call.type = mixed(call.type, cuts[d].fingerprint());
     return agree_on_plan<planned_by>(*this, call, false);
   }
-  /// A window of zeros.
+  /// Makes a window whose cells are all zero.
   template <class T, std::size_t Rank>
   pooled_tensor<T, Rank> frame_of(const window_structure<Rank>& s) {
     auto y = make_pooled<T, Rank>(*this->memory(), s.there.destination_shape);
@@ -192,7 +192,7 @@ class refreshing_movement : public Base {
   }
 };
 
-/// The movement of a kernel or a layer with windows.
+/// The movement of windows for a kernel or a layer.
 template <class Windows>
 class window_movement : public refreshing_movement<planned_movement<window_exchange_planner<Windows>>> {
   using base = refreshing_movement<planned_movement<window_exchange_planner<Windows>>>;
@@ -205,12 +205,12 @@ class window_movement : public refreshing_movement<planned_movement<window_excha
   explicit window_movement(Windows windows) : base(window_exchange_planner<Windows>(std::move(windows))) {}
 
   const Windows& windows() const { return this->planner_.windows(); }
-  /// The windows of the last tensor; null before the first call.
+  /// The windows in the plan of the last call; null before the first call.
   const halo_plan<rank>* last_windows() const {
     const auto* const s = this->structures_.latest();
     return s == nullptr ? nullptr : &s->windows;
   }
-  /// The decomposition of the last tensor. Requires: an earlier call.
+  /// The decomposition of the tensor of the last call. Requires: an earlier call.
   const decomposition<rank>& last_cuts() const { return *this->structures_.latest()->cuts; }
 
   /// Starts to fill the ghosts of windows that already contain their own blocks.
@@ -218,8 +218,8 @@ class window_movement : public refreshing_movement<planned_movement<window_excha
   pending<in_place> refresh(const strided<T, rank>& w, const char* direction) {
     return this->template start_refresh<T>(w, w, direction);
   }
-  /// Collective: all workers learn the decomposition and the plan for blocks of this shape, without moving data; or all
-  /// throw.
+  /// Collective: all workers learn the decomposition and the plan for blocks of this shape without moving data, or all
+  /// workers throw.
   template <class T>
   void prepare(const shape_type& mine, const char* direction, const local_error& before) {
     this->one_call([&] {
@@ -230,7 +230,7 @@ class window_movement : public refreshing_movement<planned_movement<window_excha
     });
   }
 
-  /// Collective: all workers agree on the decomposition of a tensor without passing a block; returns this worker's
+  /// Collective: all workers agree on the decomposition of a tensor without passing a block. Returns this worker's
   /// window, all zeros.
   template <class T>
   pooled_tensor<T, rank> frame(const decomposition<rank>& cuts, const char* direction) {
