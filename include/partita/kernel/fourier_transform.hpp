@@ -1,6 +1,6 @@
-// Fourier, cosine and sine transforms of a tensor between partitions: repartitions make the dimensions whole, FFTW
-// transforms them. partita.hpp does not include this header: include it where FFTW is installed (Debian: libfftw3-dev,
-// pkg-config fftw3 fftw3f).
+// Fourier, cosine and sine transforms of a tensor between partitions: repartitions make the transformed dimensions
+// whole, and FFTW transforms them. partita.hpp does not include this header: include it where FFTW is installed
+// (Debian: libfftw3-dev, pkg-config fftw3 fftw3f).
 #pragma once
 
 #include <array>
@@ -30,14 +30,14 @@ namespace partita {
 
 namespace detail {
 
-/// A pending transform: the first move has started.
+/// A pending transform, whose first move has started.
 template <class In, class Out, std::size_t Rank, std::size_t N>
 class pending_fourier {
  public:
   pending_fourier(fourier_run<In, Out, Rank, N> run, std::shared_ptr<const void> needed)
       : run_(std::move(run)), needed_(std::move(needed)) {}
-  /// Completes the transform and returns the result, a tuple for several fields. Every worker must call it, because the
-  /// moves that are left are calls of all workers.
+  /// Completes the transform and returns the result, a tuple for several fields. Every worker must call finish(),
+  /// because the remaining moves are calls of all workers.
   auto finish() { return run_.finish(); }
 
  private:
@@ -45,7 +45,7 @@ class pending_fourier {
   std::shared_ptr<const void> needed_;
 };
 
-/// The type of an argument of a tuple, as `View` of a parameter `View&&`.
+/// The type of one argument of a tuple, as a parameter `View&&` would deduce it.
 template <class View>
 using as_given = std::conditional_t<std::is_lvalue_reference_v<View>, View, std::remove_reference_t<View>>;
 
@@ -53,8 +53,8 @@ using as_given = std::conditional_t<std::is_lvalue_reference_v<View>, View, std:
 
 /// The discrete Fourier transform of a tensor along the dimensions D, from p_x to p_y; fourier_transform makes it.
 ///
-/// The layouts in which its dimensions are whole are chosen from extents and partitions alone (choose_pencils), and
-/// each change of layout is one repartition. The kernel is a linear operator of real numbers.
+/// The layouts in which the transformed dimensions are whole are chosen from extents and partitions alone
+/// (choose_pencils), and each change of layout is one repartition. The kernel is a linear operator of real numbers.
 template <class Kind, std::size_t Rank, std::size_t... D>
 class fourier_operator {
   template <class T, bool Forward>
@@ -66,15 +66,15 @@ class fourier_operator {
       : kind_(kind), engine_(std::make_shared<engine>(defined(p_x, p_y, kind, options))) {}
 
   /// Returns the result on this worker. Several fields of one shape, `auto [u, v, w] = f(x, y, z);`, are moved
-  /// together: the result is a tuple, with the bits of separate calls.
+  /// together: the result is a tuple, bitwise equal to the results of separate calls.
   template <class X, class... More>
   auto operator()(const X& x, const More&... more) const {
     if constexpr (takes<true, X, More...>())
       return carry_out<true>(std::tie(x, more...), targets<true, X, More...>(), text());
     else return detail::rejected_call{};
   }
-  /// Writes the result into a caller's array or view, which must have its shape and share no memory with x
-  /// [shape_error, on all workers]. Several fields: `f.into(std::tie(x, y), std::tie(u, v))`.
+  /// Writes the result into a caller's array or view, which must have the shape of the result and share no memory with
+  /// x [shape_error, on all workers]. Several fields: `f.into(std::tie(x, y), std::tie(u, v))`.
   template <class X, class View>
   void into(const X& x, View&& view) const {
     fill<true>(std::tie(x), std::tuple<View&&>(std::forward<View>(view)));
@@ -83,8 +83,8 @@ class fourier_operator {
   void into(const std::tuple<X...>& x, std::tuple<View...> views) const {
     fill<true>(x, std::move(views));
   }
-  /// Transforms what is whole and starts the first move; finish() does the rest, and every worker must call it. Until
-  /// then x must not change.
+  /// Transforms the dimensions that are whole and starts the first move; finish(), which every worker must call, does
+  /// the rest. Until `finish` x must not change.
   template <class X, class... More>
   auto start(X&& x, More&&... more) const {
     if constexpr (takes<true, std::remove_cvref_t<X>, std::remove_cvref_t<More>...>())
@@ -92,8 +92,8 @@ class fourier_operator {
     else return detail::rejected_call{};
   }
   /// The transpose, as an operator of real numbers: <F x, y> == <x, F* y> with the sum of the products of all real and
-  /// all imaginary parts. Goes back to the blocks of the last x whose result had the shape of dy, else to balanced
-  /// ones.
+  /// all imaginary parts. Returns to the blocks of the last x whose result had the shape of dy, otherwise to balanced
+  /// blocks.
   template <class Y, class... More>
   auto adjoint(const Y& dy, const More&... more) const {
     if constexpr (takes<false, Y, More...>())
@@ -115,7 +115,7 @@ class fourier_operator {
     else return detail::rejected_call{};
   }
 
-  /// What is transformed where, and what this worker moves, for a tensor x of these extents in balanced blocks.
+  /// The transforms in each layout, and what this worker moves, for a tensor x of these extents in balanced blocks.
   /// Requires: extents that have such a transform [shape_error]. Cost: no communication.
   template <std::size_t... E>
   fourier_plan<Rank> plan(const extents<E...>& global) const {
@@ -125,7 +125,7 @@ class fourier_operator {
     else return {};
   }
   fourier_plan<Rank> plan(const std::array<std::size_t, Rank>& global) const { return here().plan(global); }
-  /// The partition of the result of a tensor of these extents: p_y, or the one that the kernel chooses.
+  /// The partition of the result for a tensor x of these extents: p_y, or the partition that the kernel chooses.
   template <std::size_t... E>
   dynamic_partition<Rank> result_partition(const extents<E...>& global) const {
     static_assert(
@@ -135,8 +135,8 @@ class fourier_operator {
     else return here().definition().p_x;
   }
 
-  /// The inverse transform, from p_y to p_x, with the same norm. That of real_to_complex requires the option
-  /// real_extent; one whose result has a free layout requires the extents of x [shape_error].
+  /// The inverse transform, from p_y to p_x, with the same norm. The inverse of real_to_complex requires the option
+  /// real_extent; a transform whose result has a free layout requires the extents of x [shape_error].
   auto inverse() const {
     const auto& d = here().definition();
     if (!d.p_y)
@@ -150,7 +150,7 @@ class fourier_operator {
     return inverse_from(result_partition(global));
   }
 
-  /// The memory pool that results of moves are allocated from; null before the first move.
+  /// The memory pool from which results of moves are allocated; null before the first move.
   detail::arena* memory() const { return here().memory(); }
   std::size_t plans_made() const { return here().plans_made(); }
   /// The number of plans made so far, and what this worker sent in all moves of the last call.
@@ -224,7 +224,7 @@ class fourier_operator {
       return false;
     }
   }
-  /// Whether a call takes these fields, which have one type of elements.
+  /// Whether a call accepts these fields, which have one type of elements.
   template <bool Forward, class... X>
   static consteval bool takes() {
     constexpr bool each = [] {
@@ -261,7 +261,7 @@ class fourier_operator {
   }
   template <class... X>
   using first_of = std::tuple_element_t<0, std::tuple<X...>>;
-  /// The views that a call of such fields fills.
+  /// The views that a call with these fields fills.
   template <bool Forward, class... X>
   using targets = std::array<detail::target<result<element_of<first_of<X...>>, Forward>, Rank>, sizeof...(X)>;
   template <class X>
@@ -283,7 +283,7 @@ class fourier_operator {
     }
   }
 
-  /// Why this worker cannot make a call with these fields and views; empty if it can.
+  /// The error message if this worker cannot make a call with these fields and views; empty if it can.
   template <bool Forward, class... X>
   text error_in(const targets<Forward, X...>& wanted, const X&... x) const {
     constexpr std::size_t N = sizeof...(X);
@@ -294,7 +294,7 @@ class fourier_operator {
     if (!problem.empty()) return problem;
     using read_only = strided<const result<element_of<first_of<X...>>, Forward>, Rank>;
     bool shared = false;
-    const auto compare = [&](const auto& field, const auto& view) {  // what is lazy is evaluated elsewhere
+    const auto compare = [&](const auto& field, const auto& view) {  // a lazy field is evaluated into other memory
       if constexpr (strided_array<std::remove_reference_t<decltype(field)>>)
         shared = shared || shares_memory(block_argument(field).block(), view);
     };
@@ -309,7 +309,7 @@ class fourier_operator {
                               << (N > 1 ? " and with the other views" : "") << "; copy x, or give another view";
   }
 
-  /// Agrees on a call of these blocks and prepares it.
+  /// Agrees on a call with these blocks and prepares it.
   template <bool Forward, class In, class Out, std::size_t N>
   auto prepared(const std::array<strided<const In, Rank>, N>& x, const std::array<detail::target<Out, Rank>, N>& wanted,
                 const text& error_message) const {
@@ -347,7 +347,7 @@ class fourier_operator {
             made.begin();
             return made.finish();
           };
-          if (!problem.empty()) call.shape[0] = ~std::size_t{0};  // no such call is cached: the steps agree
+          if (!problem.empty()) call.shape[0] = ~std::size_t{0};  // no call of this shape is cached: the steps agree
           return it.calls(Forward).carry_out(
               call, [&] { return it.plans_made(); }, run);
         },
@@ -406,26 +406,26 @@ class fourier_operator {
   detail::kernel_identity identity_() const { return here().identity(); }
 
   Kind kind_;
-  std::shared_ptr<engine> engine_;  // shared, so that copies share what they learn
+  std::shared_ptr<engine> engine_;  // shared, so that copies of the kernel share the plans
 };
 
-/// Transforms a tensor along the dimensions D: `fourier_transform<0, 1, 2>(p_x, p_y)` of complex numbers; with
-/// `real_to_complex` real numbers to half of their spectrum along the last of D, with `complex_to_real` back (give
-/// `{.real_extent = n}`), with `real_to_real(real_transform::dct_2)` by cosines or sines. The other dimensions are
-/// batches. Without p_y the layout of the result is left to the kernel, which saves a move; ask
-/// `result_partition(extents)`. Several fields are moved together: `auto [u, v, w] = f(x, y, z);`.
+/// Transforms a tensor along the dimensions D: `fourier_transform<0, 1, 2>(p_x, p_y)` transforms complex numbers; with
+/// `real_to_complex`, real numbers to half of their spectrum along the last of D; with `complex_to_real`, half of a
+/// spectrum back (give `{.real_extent = n}`); with `real_to_real(real_transform::dct_2)`, real numbers by cosines or
+/// sines. All other dimensions are batches. Without p_y the kernel chooses the layout of the result, which saves a
+/// move; see `result_partition(extents)`. Several fields are moved together: `auto [u, v, w] = f(x, y, z);`.
 /// Shapes:   x is this worker's block on p_x, in any decomposition that tiles the tensor; the result is its block on
 ///           p_y, in the balanced decomposition. A worker outside p_y gets no elements, as of block_from.
-/// Requires: partitions of the rank of x, dimensions below it, each once, elements of the kind [compile time]; blocks
+/// Requires: partitions of the rank of x, distinct dimensions below it, elements of the kind [compile time]; blocks
 ///           that fit together, fields of one shape, extents that have such a transform [shape_error, on all workers].
-/// Cost:     each dimension is transformed where it is whole, so dimensions that are not cut move nothing. The others
-///           take moves, chosen so that the worker with the largest blocks moves and transforms least (slabs: one move,
-///           and one back). FFTW plans once for each shape. One worker transforms a line: a tensor of a single line is
-///           gathered. Several fields take the messages of one, and on one node two copies of what moves instead of
-///           one.
+/// Cost:     each dimension is transformed in a layout in which it is whole, so dimensions that are not cut move
+///           nothing. The other dimensions take moves, chosen so that the worker with the largest blocks moves and
+///           transforms least (slabs: one move, and one back). FFTW plans once for each shape. One worker transforms a
+///           line: a tensor of a single line is gathered. Several fields take the messages of one field, and on one
+///           node two copies of moved elements instead of one.
 /// Adjoint:  the exact transpose, as an operator of real numbers: for complex numbers the opposite direction with the
-///           same factor; half of a spectrum is added once. With fourier_norm::ortho it is the inverse, except from and
-///           to half of a spectrum.
+///           same factor; half of a spectrum is added once. With fourier_norm::ortho the adjoint is the inverse, except
+///           from and to half of a spectrum.
 template <std::size_t... D, class X, class Y, class Kind>
   requires detail::is_fourier_kind<Kind>
 auto fourier_transform(const partition<X>& p_x, const partition<Y>& p_y, Kind kind,
@@ -438,7 +438,7 @@ template <std::size_t... D, class X, class Y>
 auto fourier_transform(const partition<X>& p_x, const partition<Y>& p_y, const fourier_options& options = {}) {
   return fourier_transform<D...>(p_x, p_y, complex_to_complex, options);
 }
-/// The layout of the result is left to the kernel.
+/// Makes a transform whose result has a layout that the kernel chooses.
 template <std::size_t... D, class X, class Kind>
   requires detail::is_fourier_kind<Kind>
 auto fourier_transform(const partition<X>& p_x, Kind kind, const fourier_options& options = {}) {

@@ -13,7 +13,7 @@
 namespace partita::detail {
 
 template <class X>
-constexpr bool has_known_rank() {  // a function, so that g++ does not explain the concept
+constexpr bool has_known_rank() {  // a function, because g++ explains a concept in many lines
   return ranked_array<X>;
 }
 template <class X, std::size_t Rank>
@@ -39,21 +39,21 @@ struct refused_member {
 template <bool Accepted, class Member>
 using member_if = std::conditional_t<Accepted, Member, refused_member>;
 
-/// Whether View is a temporary tensor that owns its memory: it would be destroyed together with the result. Pass the
-/// type that a parameter `View&&` deduces.
+/// Whether View is a temporary tensor that owns its memory, so that a result in it would be destroyed with it. View
+/// must be the type that a parameter `View&&` deduces.
 template <class View>
 inline constexpr bool ends_with_the_call =
     !std::is_reference_v<View> && requires(const std::remove_reference_t<View>* y) {
       []<class S, std::size_t N, xt::layout_type L, class Tag>(const xt::xtensor_container<S, N, L, Tag>*) {}(y);
     };
 
-/// x for a call that is not the last one with it: a copy, which the call keeps, of a tensor that would end with it.
+/// Passes x to a call that is not its last use: as a copy if x is a temporary tensor, which the call would destroy.
 template <class X>
 std::conditional_t<ends_with_the_call<X>, std::remove_cvref_t<X>, const X&> as_kept(const std::remove_cvref_t<X>& x) {
   return x;
 }
 
-/// View is writable memory for elements of X.
+/// View is an array in writable memory for elements of X.
 template <class View, class X>
 constexpr bool fits_view() {
   static_assert(
@@ -66,7 +66,7 @@ constexpr bool fits_view() {
   else return false;
 }
 
-/// The existing error, if there is one, else an error if the source and the target share memory.
+/// Returns the existing error, if there is one; otherwise an error if the source and the target share memory.
 template <class T, std::size_t Rank>
 local_error unless_apart(const local_error& before, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
                          const char* call) {

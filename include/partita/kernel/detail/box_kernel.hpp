@@ -11,7 +11,7 @@
 namespace partita::detail {
 
 /// A kernel on the blocks of a partition. `Kernel` defines the checks of arguments `takes`, `takes_back` and `fills`. A
-/// kernel that is `Transposed` carries out the adjoint of its movement, and the movement as its adjoint.
+/// `Transposed` kernel carries out the adjoint of its movement forward, and its movement as the adjoint.
 template <class Kernel, class Movement, bool Transposed = false>
 class box_kernel {
  public:
@@ -21,17 +21,17 @@ class box_kernel {
     if constexpr (Kernel::template takes<X>()) return forward_(x, nothing_to_object);
     else return rejected_call{};
   }
-  /// Non-blocking: returns a pending operation whose finish() gives the result:
-  /// `auto later = k.start(x); …; auto y = later.finish();`. Until then x must not change. The next call of a kernel on
-  /// this world completes it first. A temporary tensor is kept.
+  /// Non-blocking: returns a pending operation whose finish() returns the result: `auto later = k.start(x); …; auto y =
+  /// later.finish();`. Until the operation is completed x must not change. The next call of a kernel on this world
+  /// completes the operation first. A temporary tensor x is kept until completion.
   template <class X>
   auto start(X&& x) const {
     if constexpr (Kernel::template takes<std::remove_cvref_t<X>>())
       return start_<true>(std::forward<X>(x), ".start(x)", nothing_to_object, nothing_to_fill{});
     else return rejected_call{};
   }
-  /// Writes the result into a caller's array or view, which must have its shape and share no memory with x
-  /// [shape_error, on all workers].
+  /// Writes the result into a caller's array or view, which must have the shape of the result and share no memory with
+  /// x [shape_error, on all workers].
   template <class X, class View>
   void into(const X& x, View&& view) const {
     if constexpr (Kernel::template takes<X>() && Kernel::template fills<View, X>())
@@ -57,9 +57,9 @@ class box_kernel {
     else return rejected_call{};
   }
 
-  /// The memory pool that results are allocated from; null before the first call.
+  /// The memory pool from which results are allocated; null before the first call.
   arena* memory() const { return movement_.memory(); }
-  /// How often block shapes have been exchanged so far.
+  /// The number of exchanges of block shapes so far.
   std::size_t plans_made() const { return movement_.plans_made(); }
   /// The number of plans made so far, and what this worker sends in a call with the plan used last.
   kernel_counts counts() const { return movement_.counts(); }
@@ -67,7 +67,7 @@ class box_kernel {
  protected:
   explicit box_kernel(typename Movement::planner_type planner) : movement_(std::move(planner)) {}
 
-  /// Mutable because a call caches plans, which changes no result.
+  /// Mutable, because a call caches plans, which changes no result.
   mutable Movement movement_;
 
  private:

@@ -1,9 +1,9 @@
-// The one executor of kernels that move boxes. A planner decides what moves; the executor agrees on a call with all
-// workers, finds or makes the plan, starts the exchange in either direction for any element type, and caches plans
+// The executor of all kernels that move boxes. A planner decides which boxes move; the executor agrees on a call with
+// all workers, finds or makes the plan, starts the exchange in either direction for any element type, and caches plans
 // between calls.
 //
-// What depends on the planner alone is in free functions, because the declaration of a compiled function costs a
-// program nothing, whereas that of a member instantiates its class.
+// Code that depends only on the planner is in free functions, because the declaration of a compiled function costs a
+// program nothing, whereas the declaration of a compiled member function instantiates its class.
 #pragma once
 
 #include <array>
@@ -27,62 +27,62 @@
 
 namespace partita::detail {
 
-/// What a kernel does before it moves elements, when it has nothing to do.
+/// The function that a kernel calls before it moves elements, if the elements of x are complete already.
 struct nothing_to_fill {
   void operator()() const {}
 };
 
-/// What a kernel that moves boxes has, whatever its planner: the transport, the exchange that was used last, and the
-/// pending one.
+/// The part of a movement that does not depend on the planner: the transport, the exchange that was used last, and the
+/// pending exchange.
 class box_movement {
  public:
-  /// `name` is a string literal: how the kernel's calls begin in error messages.
+  /// `name` is a string literal with which the kernel's calls begin in error messages.
   box_movement(std::shared_ptr<world_state> world, const char* name, std::uint64_t fingerprint)
       : world_(std::move(world)), name_(name), fingerprint_(fingerprint) {}
 
   const char* name() const { return name_; }
-  /// Requires: a kernel that has not been moved from [error].
+  /// Returns the state of the world. Requires: a kernel that has not been moved from [error].
   world_state& state() const {
     expect_not_moved_from(world_ != nullptr, name_);
     return *world_;
   }
   const std::shared_ptr<world_state>& world() const { return world_; }
-  /// The transport: null before the first plan, with which all workers open it.
+  /// The transport: null before the first plan, for which all workers open the transport.
   const std::shared_ptr<transport>& ways() const { return ways_; }
   std::shared_ptr<transport>& ways() { return ways_; }
   arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
   kernel_identity identity() const { return {&state(), mixed(fingerprint_, number())}; }
   PARTITA_DECL kernel_counts counts(std::size_t plans_made) const;
-  /// The fingerprint of a call. Once the transport is open it includes the transport's number, because identically
-  /// constructed kernels still send separate messages.
+  /// The fingerprint of a call. Once the transport is open the fingerprint includes the transport's number, because
+  /// identically constructed kernels still send separate messages.
   std::uint64_t fingerprint(std::uint64_t type, std::uint64_t direction) const {
     return mixed(mixed(fingerprint_, type), direction + 16 * number());
   }
-  /// Whether to send before all workers have agreed: this node is one of many.
+  /// Whether workers may send before all workers have agreed: this node is one of several nodes.
   bool may_send_ahead() const { return ways_ && ways_->members().is_one_of_many(); }
 
-  /// Completes the pending operation.
+  /// Completes the pending operation of this movement.
   void finish_pending() {
     state();
     operation_->wait();
   }
-  /// Starts an exchange, which is what counts() tells of from now on. `fill()` as in exchange_operation.
+  /// Starts an exchange, which counts() reports from then on. `fill()` is described at exchange_operation.
   template <class Fill>
   std::uint64_t begin(const std::shared_ptr<box_exchange>& exchange, const void* x, const std::ptrdiff_t* x_strides,
                       void* y, const std::ptrdiff_t* y_strides, Fill fill) {
     last_ = exchange;
     return operation_->begin(exchange, x, x_strides, y, y_strides, fill);
   }
-  /// Continues an exchange that was begun before the agreement.
+  /// Continues an exchange that began before the agreement.
   std::uint64_t go_on(const std::shared_ptr<box_exchange>& exchange, const void* x, const std::ptrdiff_t* x_strides) {
     last_ = exchange;
     return operation_->go_on(exchange, x, x_strides);
   }
   const std::shared_ptr<exchange_operation>& operation() const { return operation_; }
-  /// Leaves the exchange that start has begun pending until the next agreement.
+  /// Leaves the exchange that begin() has started pending until the next agreement of all workers.
   void leave_under_way() const { state().leave_under_way(operation_, last_ && last_->is_needed()); }
 
-  /// Runs f() as one call of all workers.
+  /// Runs f() as one call that all workers make.
   template <class F>
   decltype(auto) one_call(F f) const {
     const one_thread only(state().caller(), name_);
@@ -104,35 +104,35 @@ class box_movement {
   std::shared_ptr<exchange_operation> operation_ = std::make_shared<exchange_operation>();
 };
 
-/// Opens the transport with the first plan. Collective over the world, including workers that will report an error.
+/// Opens the transport with the first plan. Collective over the world, also for workers that will report an error.
 PARTITA_DECL transport& opened(std::shared_ptr<transport>& ways, world_state& world);
 
-/// A call without its element type: what the workers compare, and what a plan depends on.
+/// A call without its element type: the values that the workers compare, and on which a plan depends.
 template <std::size_t Rank>
 struct box_call {
   bool forward = true;
-  std::uint64_t number = 0;    ///< of what the kernel does: different for different operations
-  const char* direction = "";  ///< what follows the kernel's name in messages: "(x)", ".adjoint(dy)"
+  std::uint64_t number = 0;    ///< the number of the operation: different for different operations of a kernel
+  const char* direction = "";  ///< the text after the kernel's name in messages: "(x)", ".adjoint(dy)"
   const void* data = nullptr;
   std::array<std::ptrdiff_t, Rank> strides{};
-  std::array<std::size_t, Rank> shape{};  ///< of the block
+  std::array<std::size_t, Rank> shape{};  ///< the shape of the block
   bool into = false;                      ///< whether the caller passes the view to fill
-  std::array<std::size_t, Rank> view{};   ///< its shape
+  std::array<std::size_t, Rank> view{};   ///< the shape of the view to fill
   element_kind kind{};
   std::uint64_t type = 0;
   text (*name_of_type)() = nullptr;
   local_error before{};       ///< this worker's error, if any
-  const cut* cuts = nullptr;  ///< of the tensor, if the call passes these and no block
+  const cut* cuts = nullptr;  ///< the cuts of the tensor, if the call passes cuts instead of a block
 };
 
-/// What a planner makes for blocks of certain shapes: the plans in both directions, and their exchanges.
+/// The plans for blocks of certain shapes: one plan for each direction, and the exchanges that carry out these plans.
 template <std::size_t Rank>
 struct planned_boxes {
   exchange_plan<Rank> there{}, back{};
   exchanges_by_kind going{}, coming{};
 
   const exchange_plan<Rank>& plan(bool forward) const { return forward ? there : back; }
-  /// Whether the plan of a call's direction fits this worker's block and its view to fill.
+  /// Whether the plan for the direction of a call fits this worker's block and the view to fill.
   bool fits(const box_call<Rank>& call) const {
     const exchange_plan<Rank>& p = plan(call.forward);
     if (p.gives && p.source_shape != call.shape) return false;
@@ -149,7 +149,7 @@ class planned_movement;
 template <class Planner>
 typename Planner::structure& agree_on_plan(planned_movement<Planner>& movement, const box_call<Planner::rank>& call,
                                            bool may_send_ahead);
-/// The exchange that carries out a plan in one direction.
+/// Finds or makes the exchange that carries out a plan in one direction.
 template <class Planner>
 const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planner>& movement,
                                                    typename Planner::structure& s, bool forward,
@@ -181,14 +181,14 @@ class planned_movement : public box_movement {
   std::size_t plans_made() const { return structures_.made(); }
   kernel_counts counts() const { return box_movement::counts(plans_made()); }
 
-  /// Agrees and starts. `fill()` is called after all workers have agreed, and must have written the elements of x when
-  /// it returns; if there is nothing to fill, x must be complete before the call.
+  /// Agrees on a forward call and starts the exchange. `fill()` is called after all workers have agreed, and must have
+  /// written the elements of x when it returns; if there is nothing to fill, x must be complete before the call.
   template <class T, class Fill = nothing_to_fill>
   pending<pooled_tensor<T, rank>> forward(const strided<const T, rank>& x, const target<T, rank>& wanted,
                                           const char* direction, const local_error& before, Fill fill = {}) {
     return begin_call<T>(true, element_kind::moved<T>(), x, wanted, direction, before, fill);
   }
-  /// The same in the opposite direction.
+  /// Agrees on a backward call and starts the exchange in the opposite direction, as forward() does.
   template <class T, class Fill = nothing_to_fill>
   pending<pooled_tensor<T, rank>> backward(const strided<const T, rank>& dy, const target<T, rank>& wanted,
                                            const char* direction, const local_error& before, Fill fill = {}) {
@@ -207,7 +207,7 @@ class planned_movement : public box_movement {
                                              const target<T, rank>& wanted, const char* direction,
                                              const local_error& before, Fill fill);
 
-  /// A call that moves elements of this type.
+  /// Describes a call that moves elements of type T.
   template <class T>
   static box_call<rank> called(std::uint64_t number, const char* direction, const shape_type& shape) {
     box_call<rank> call;
@@ -215,14 +215,14 @@ class planned_movement : public box_movement {
     call.type = type_number<T>(), call.name_of_type = &type_name<T>;
     return call;
   }
-  /// Agrees on a call that fills memory of the caller, and starts it. If just one plan fits this worker's block, its
-  /// exchange, one of `announced` unless that is null, begins before the agreement: then a sender on this node that is
-  /// ready need not wait until this worker has agreed. `from(s)` prepares and returns the block that a plan sends.
-  /// `agree()` agrees on the plan, and returns it with its exchange, or with null if this worker has no part in it.
+  /// Agrees on a call that fills memory of the caller, and starts the exchange. If exactly one plan fits this worker's
+  /// block, its exchange among `announced` (unless null) begins before the agreement: then a sender on this node need
+  /// not wait until this worker has agreed. `from(s)` prepares and returns the block that plan s sends. `agree()`
+  /// agrees on the plan and returns it with its exchange, or with null if this worker has no part in the exchange.
   template <class From, class To, class Agree>
   std::uint64_t start_in_place(const box_call<rank>& call, exchanges_by_kind structure::*announced, From from,
                                const To& to, Agree agree) {
-    struct roll_back {  // if the workers do not agree
+    struct roll_back {  // runs if the workers do not agree on the exchange that has begun
       void operator()(box_exchange* begun) const { begun->roll_back(); }
     };
     std::unique_ptr<box_exchange, roll_back> begun;
@@ -247,14 +247,14 @@ class planned_movement : public box_movement {
     return begin(*exchange, x.data, x.strides.data(), to.data, to.strides.data(), nothing_to_fill());
   }
 
-  /// Starts to move the boxes. A worker that only gives gets zero volume; a worker that takes no part gets a copy.
+  /// Starts to move the boxes. A worker that only sends gets zero volume; a worker without a part gets a copy of x.
   template <class T, class Fill>
   pending<pooled_tensor<T, rank>> move(structure& s, const box_call<rank>& call, const strided<const T, rank>& x,
                                        const target<T, rank>& wanted, Fill fill);
 
   Planner planner_;
   plan_cache<structure> structures_;
-  std::uint64_t failures_ = 0;  ///< of the world, when the plans were made
+  std::uint64_t failures_ = 0;  ///< the number of failures of the world when the plans were made
 };
 
 template <class Planner>
@@ -341,7 +341,7 @@ const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planne
 }
 
 #ifdef PARTITA_CORE
-// What the compiled core has of a movement with this planner. EXTERN is `extern` in a header, and nothing in the core.
+// Functions of the compiled core for a movement with this planner. EXTERN is `extern` in a header, empty in the core.
 #define PARTITA_MOVEMENT_OF(EXTERN, ...)                                                                        \
   EXTERN template __VA_ARGS__::structure& agree_on_plan<__VA_ARGS__>(planned_movement<__VA_ARGS__>&,            \
                                                                      const box_call<__VA_ARGS__::rank>&, bool); \

@@ -1,5 +1,5 @@
 // One agreement for a chain of kernels. Once every step knows its plan, the results of the steps' agreements are cached
-// for blocks of those shapes.
+// for blocks of the same shapes.
 #pragma once
 
 #include <concepts>
@@ -16,7 +16,7 @@
 
 namespace partita::detail {
 
-/// The shapes of K's results follow from the shapes of its arguments, and K agrees on nothing but its plans.
+/// The shapes of the results of a kernel K follow from its arguments, and K agrees only on its plans.
 template <class K>
 concept identified = requires(const K& k) {
   { kernel_access::identity(k) } -> std::same_as<kernel_identity>;
@@ -24,7 +24,7 @@ concept identified = requires(const K& k) {
 
 template <class X>
 concept has_shape = ranked_array<X> && rank_of<X> <= most_dimensions;
-/// The shape of any expression.
+/// Copies the shape of any expression to a block_shape.
 template <has_shape X>
 block_shape shape_of_block(const X& x) {
   block_shape shape{};
@@ -34,7 +34,7 @@ block_shape shape_of_block(const X& x) {
 
 /// A call of a chain, on this worker.
 struct chained_call {
-  const char* name;  ///< as the user writes it
+  const char* name;  ///< the name of the call as the user writes it
   std::size_t operators;
   kernel_identity chain;
   std::uint64_t elements;
@@ -62,9 +62,9 @@ struct chained_call {
 /// The calls of a chain in one direction.
 class chained_calls {
  public:
-  /// `run()` calls the steps and returns the result; `made()` is the number of plans that they have made. All workers
-  /// agree that they make this call. If every worker has cached what the steps agreed on in the last call with these
-  /// shapes, and no plan was made since, the cached agreements are replayed; else the steps agree one by one.
+  /// Runs a call of the chain. `run()` calls the steps and returns the result; `made()` is the number of plans that
+  /// they have made. All workers agree on the call. Agreements of the steps that every worker cached in the last call
+  /// with these shapes, and since which no plan was made, are replayed; otherwise the steps agree one by one.
   template <class Made, class Run>
   auto carry_out(const chained_call& call, Made made, Run run) {
     world_state& world = *call.chain.world;

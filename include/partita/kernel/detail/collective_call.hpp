@@ -1,5 +1,5 @@
 // A collective call in groups on one worker: its blocks, and its identity as a number and as text for error messages.
-// Compiled once, for all element types and ranks.
+// The code is compiled once, for all element types and ranks.
 #pragma once
 
 #include <cstddef>
@@ -37,24 +37,24 @@ struct collective_call {
   bool later = false;                   ///< non-blocking: started now and finished later
   const text* error_message = nullptr;  ///< this worker's error message, if not empty
 
-  /// The cache key of the call; `with_block`: the key includes the shape of x, because x is moved.
+  /// The cache key of the call. With `with_block` the key includes the shape of x, because x is moved.
   PARTITA_DECL structure_key key(bool with_block) const;
-  /// Whether the call has this key; compares without making one, which most calls need not do.
+  /// Whether the call has a given key; compares without constructing a key.
   PARTITA_DECL bool has_key(const structure_key& key, bool with_block) const;
 
-  /// The number that must be equal on all workers, for the kernel with this number. Different algorithms of reduction,
-  /// and blocking and non-blocking calls, have different fingerprints, because they send different messages. Once the
-  /// channels are open, their number is included: identically constructed kernels have separate shared pages.
+  /// The fingerprint of the call, which must be equal on all workers; `kernel` is the fingerprint of the kernel.
+  /// Different algorithms of reduction, and blocking and non-blocking calls, have different fingerprints, because they
+  /// send different messages. `number_of_ways` distinguishes identically constructed kernels: their pages are separate.
   PARTITA_DECL std::uint64_t fingerprint(std::uint64_t kernel, std::uint64_t number_of_ways) const;
   PARTITA_DECL text describe(const text& kernel) const;
 
   bool has_error() const { return error_message != nullptr && !error_message->empty(); }
-  /// Whether a view is written while x is read.
+  /// Whether the call writes a view while it reads x in the same memory.
   bool overlaps() const { return view != nullptr && !in_place && share_memory(x, *view); }
-  /// This worker's error, if there is one. Not inlined, so that correct calls do not reserve stack space for a long
-  /// error message; that alone would take as long as moving a small block.
+  /// This worker's error, if there is one. The function is not inlined, so that correct calls do not reserve stack
+  /// space for a long error message; that alone would take as long as moving a small block.
   PARTITA_DECL [[gnu::noinline]] local_error own_error(const char* kernel, std::size_t worker) const;
-  /// Sets an error if the view does not have the shape of the result.
+  /// Sets an error if the view to fill does not have the shape of the result.
   PARTITA_DECL void expect_view_shape(const char* kernel, const block_shape& shape, local_error& trouble) const;
 };
 

@@ -1,4 +1,4 @@
-// The common interface of collective kernels in groups: a thin typed front of one movement.
+// The common interface of collective kernels in groups: a thin typed front of one untyped movement.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace partita::detail {
 
-/// X is a block that a kernel can inspect; the kernel reports other errors.
+/// X is a block that a kernel can inspect; the kernel itself reports other errors of X.
 template <class X>
 consteval bool is_block() {
   if constexpr (ranked_array<X>) {
@@ -45,15 +45,15 @@ class collective_kernel {
     else return rejected_call{};
   }
   /// Writes the result into a caller's array or view, which must have the shape of the result and share no memory with
-  /// x [shape_error, on all workers]; if all members get a sum, it may be x itself.
+  /// x [shape_error, on all workers]; if all members of a group get the sum, the view may be x itself.
   template <class X, class View>
   void into(const X& x, View&& view) const {
     if constexpr (Kernel::template takes<X>() && fills<View, X>())
       fill_now<Kernel::there>(x, view, nothing_to_object, false);
   }
-  /// Non-blocking: returns a pending operation whose finish() gives the result:
-  /// `auto later = k.start(x); …; auto y = later.finish();`. Until then x must not change. The next call of a kernel on
-  /// this world completes it first. A temporary tensor is kept.
+  /// Non-blocking: returns a pending operation whose finish() returns the result: `auto later = k.start(x); …; auto y =
+  /// later.finish();`. Until the operation is completed x must not change. The next call of a kernel on this world
+  /// completes the operation first. A temporary tensor x is kept until completion.
   template <class X>
   auto start(X&& x) const {
     if constexpr (Kernel::template takes<std::remove_cvref_t<X>>())
@@ -79,14 +79,14 @@ class collective_kernel {
     else return rejected_call{};
   }
 
-  /// The memory pool that results are allocated from; null before the first call. Other workers read a block in this
+  /// The memory pool from which results are allocated; null before the first call. Other workers read a block in this
   /// pool in place.
   arena* memory() const { return movement_.memory(); }
-  /// Which worker sends a block to which, from this worker's view.
+  /// The plan of this worker: which worker sends its block to which worker.
   const group_plan& plan() const { return movement_.plan(); }
-  /// How often block shapes have been exchanged so far.
+  /// The number of exchanges of block shapes so far.
   std::size_t plans_made() const { return movement_.plans_made(); }
-  /// That number, and what this worker moved in the last call.
+  /// The number of plans made so far, and what this worker moved in the last call.
   kernel_counts counts() const { return movement_.counts(); }
 
  protected:
@@ -144,8 +144,8 @@ class collective_kernel {
     call.shares = Where == group_direction::spread && Kernel::shares;
     return call;
   }
-  /// Allocates the result. A result of rank 0 always has one element; on a worker that receives none, it is the
-  /// identity.
+  /// Allocates the result. A result of rank 0 always has one element; on a worker that receives no block, that element
+  /// is the identity of the reduction.
   template <class T, std::size_t Rank>
   pooled_tensor<T, Rank> room(const block_shape& shape) const {
     auto tensor = make_pooled<T, Rank>(*movement_.memory(), narrowed<Rank>(shape));
@@ -172,7 +172,7 @@ class collective_kernel {
     });
   }
 
-  /// `in_place`: the view may be the memory of x.
+  /// Runs a call that fills a view. With `in_place` the view may be the memory of x.
   template <group_direction Where, class X, class View>
   void fill_now(const X& x, View& view, const text& error_message, bool in_place) const {
     using T = element_of<X>;
@@ -184,7 +184,7 @@ class collective_kernel {
         call.shares = false;
         const untyped_block wanted(block_of(view));
         call.view = &wanted;
-        constexpr bool to_all = Where == group_direction::to_all;  // others write only into pooled memory
+        constexpr bool to_all = Where == group_direction::to_all;  // other workers write only into pooled memory
         call.in_place = in_place || (to_all && wanted == call.x);
         const block_shape shape = movement_.agree(call);
         const bool through = to_all && movement_.plan().large && movement_.plan().groups[0].members.size() > 1;
@@ -199,13 +199,13 @@ class collective_kernel {
     }
   }
 
-  /// `fill()` is called after all workers have agreed, and must have written the elements of x when it returns.
+  /// `fill()` is called after all workers have agreed on the call, and must have written x when it returns.
   template <group_direction Where, class T, std::size_t Rank, class Fill>
   auto begin(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const text& error_message,
              Fill fill) const {
     if constexpr (Where == group_direction::spread && Kernel::shares) {
       fill();
-      return pending<shared_view_of<T, Rank>>(now<Where>(x, error_message), nullptr, 0);  // it is complete at once
+      return pending<shared_view_of<T, Rank>>(now<Where>(x, error_message), nullptr, 0);  // complete at once
     } else {
       return movement_.one_call([&] {
         collective_call call = call_of<Where>(x, error_message);

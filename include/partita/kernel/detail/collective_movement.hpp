@@ -1,5 +1,5 @@
-// The collective movements that broadcasts and reductions are built on: agreement, start and finish, without knowledge
-// of the element type or the rank of the blocks.
+// The collective movements of broadcasts and reductions: agreement, start and finish, without knowledge of the element
+// type or the rank of the blocks.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace partita::detail {
 
 class collective_movement {
  public:
-  /// The kernel that a movement belongs to; names are string literals.
+  /// The properties of the kernel to which a movement belongs; names are string literals.
   struct facts_of_kernel {
     const char* name;
     text call;
@@ -36,16 +36,16 @@ class collective_movement {
   PARTITA_DECL collective_movement(std::shared_ptr<world_state> world, group_plan plan, facts_of_kernel facts);
 
   const group_plan& plan() const { return plan_; }
-  /// How often block shapes were exchanged.
+  /// The number of exchanges of block shapes so far.
   std::size_t plans_made() const { return spread_.made() + collect_.made(); }
   PARTITA_DECL kernel_counts counts() const;
   kernel_identity identity() const { return {world_.get(), mixed(facts_.fingerprint, ways_ ? ways_->number() : 0)}; }
   arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
 
   /// Completes the pending operation, and agrees on the next call. Returns the shape of the block that this worker
-  /// gets.
+  /// receives.
   PARTITA_DECL block_shape agree(const collective_call& call);
-  /// Runs f() as one call of all workers.
+  /// Runs f() as one call that all workers make.
   template <class F>
   decltype(auto) one_call(F f) const {
     require_world();
@@ -56,19 +56,19 @@ class collective_movement {
   void object(const text& error_message) const {
     agree_if_checked(*world_, mixed(facts_.fingerprint, 2), local_error(error_message), [&] { return facts_.call; });
   }
-  /// Moves the blocks of a call that was agreed on.
+  /// Moves the blocks of a call on which all workers have agreed.
   PARTITA_DECL void carry_out(const collective_call& call, const untyped_block& y);
-  /// Starts to move the blocks. Returns the number of the operation, to wait for its completion.
+  /// Starts to move the blocks. Returns the number of the operation, which is needed to wait for its completion.
   PARTITA_DECL std::uint64_t begin(const collective_call& call, const untyped_block& y);
-  /// Starts and completes the operation at once, because other workers depend on this worker.
+  /// Starts and completes the operation at once after an error, because other workers depend on this worker.
   PARTITA_DECL void fail(const collective_call& call, const untyped_block& y);
   const std::shared_ptr<pending_operation>& operation() const { return operation_; }
 
-  /// Like a spread, but the workers of a node share one block; returns null if this worker gets none.
+  /// Spreads blocks so that the workers of a node share one block; returns null if this worker receives no block.
   PARTITA_DECL lent_header* share(const collective_call& call, std::size_t elements);
 
  private:
-  /// Throws where the kernel has been moved from.
+  /// Throws an error if the kernel has been moved from.
   PARTITA_DECL void require_world() const;
 
   /// Sends small blocks to other nodes, or shows them to workers of this node, before the agreement is complete: one
@@ -94,7 +94,7 @@ class collective_movement {
 
   struct structure {
     structure_key key;
-    block_shape shape{};  ///< of the block that this worker gets
+    block_shape shape{};  ///< the shape of the block that this worker receives
   };
 
   bool gives(group_direction where) const { return where == group_direction::spread ? plan_.small : plan_.large; }
@@ -106,12 +106,12 @@ class collective_movement {
     return call.fingerprint(facts_.fingerprint, ways_ ? ways_->number() : 0);
   }
 
-  /// Before a block is spread: checks that all workers make the same call; receivers learn the block's shape from a
-  /// header.
+  /// Agreement before blocks are spread: checks that all workers make the same call; receivers learn the shape of their
+  /// block from a header.
   PARTITA_DECL const structure& agree_on_block(const collective_call& call, const local_error& before,
                                                speculative_send* ahead);
 
-  /// Before a reduction: checks that all workers make the same call and that the blocks of a sum have equal shapes.
+  /// Agreement before a reduction: checks that all workers make the same call with blocks of equal shapes in each sum.
   PARTITA_DECL const structure& agree_on_sum(const collective_call& call, const local_error& before,
                                              speculative_send* ahead);
 

@@ -1,6 +1,6 @@
-// What one worker does in a collective call that spreads or reduces blocks: it starts and finishes the transfer in
-// every group to which it sends its block or from which it gets one. Compiled once, for all element types, ranks and
-// reductions.
+// The work of one worker in a collective call that spreads or reduces blocks: the worker starts and finishes the
+// transfer in every group to which it sends its block or from which it receives a block. The code is compiled once, for
+// all element types, ranks and reductions.
 #pragma once
 
 #include <cstddef>
@@ -15,21 +15,21 @@ namespace partita::detail {
 
 /// The direction in which blocks move in the groups of a plan.
 enum class group_direction {
-  spread,   ///< blocks of small workers to the large workers
-  to_root,  ///< the reduced blocks of the large workers to the small workers
-  to_all    ///< the reduced blocks of the large workers to all of them
+  spread,   ///< blocks of workers of the small partition move to workers of the large partition
+  to_root,  ///< reduced blocks of the large partition move to workers of the small partition
+  to_all    ///< reduced blocks of the large partition move to all its workers
 };
 
 class collective_transfer;
 
-/// The steps of a transfer that only reductions need. A spread has none, so that programs without reductions do not
-/// compile them.
+/// The steps of a transfer that only reductions need. A spread has no such steps, so that programs without reductions
+/// do not compile them.
 struct group_sums {
   using step = void (*)(collective_transfer&, const worker_group&, collective_channel&);
   step begin_ahead, start, finish;
 };
 
-/// The blocks of a call on this worker and the operation on them. The blocks are the caller's, by pointer: a block has
+/// The blocks of a call on this worker and the operation on them. The job points to the caller's blocks: a block has
 /// room for 16 dimensions, and copying it would take longer than copying the elements of a small block.
 struct collective_job {
   group_direction where = group_direction::spread;
@@ -37,12 +37,12 @@ struct collective_job {
   const element_operation* how = nullptr;  ///< only for a reduction
   const group_sums* sums = nullptr;        ///< only for a reduction
   const untyped_block* x = nullptr;        ///< the input
-  const untyped_block* y = nullptr;        ///< where the result is written
+  const untyped_block* y = nullptr;        ///< the block that receives the result
   const char* dense_x = nullptr;           ///< the elements of x contiguously, if this worker contributes them
-  std::size_t parts = 0;                   ///< if not 0, complete the reduction of so many blocks before the spread
-  bool completed = false;                  ///< it was completed: all workers, this one too, get dense_x
+  std::size_t parts = 0;                   ///< the blocks of a reduction to complete before the spread, or 0
+  bool completed = false;                  ///< whether it was completed: all workers get dense_x
 
-  /// Whether the input has to be packed contiguously first.
+  /// Whether the input must first be packed contiguously.
   bool packs() const { return parts != 0 || !x->dense(); }
   /// Packs the input into the memory at `room`.
   PARTITA_DECL void pack(char* room);
@@ -52,19 +52,19 @@ struct collective_job {
 
 class collective_transfer {
  public:
-  /// All blocks, and the job, must stay in place until the end. The messages of a transfer that stays pending have tags
-  /// of their own, so that they cannot be confused with those of another transfer.
+  /// All blocks and the job must stay in place until the end of the transfer. The messages of a transfer that stays
+  /// pending have tags of their own, so that they cannot be confused with the messages of another transfer.
   collective_transfer(world_state& world, collective_channels& ways, const collective_job& job, bool under_way)
       : world_(&world), ways_(&ways), job_(&job), dense_y_(job.y != nullptr && job.y->dense()), under_way_(under_way) {}
 
-  /// The steps of reductions.
+  /// The steps of the transfer that only reductions need.
   PARTITA_DECL static const group_sums* sums();
 
-  /// What can be done before all workers have agreed on the call, once those of this node have.
+  /// Does the work that is possible once the workers of this node, but not yet all workers, have agreed on the call.
   PARTITA_DECL void begin_ahead();
-  /// What a worker can do alone before any agreement on the call.
+  /// Does the work that this worker can do alone before any agreement on the call.
   PARTITA_DECL void show_ahead();
-  /// Never waits for another worker.
+  /// Starts the transfer in all groups, without waiting for another worker.
   PARTITA_DECL void start();
   PARTITA_DECL void finish();
 
@@ -93,13 +93,13 @@ class collective_transfer {
   bool dense_y_, under_way_;
 };
 
-/// A pending transfer: owns everything that its start and its end need.
+/// A pending transfer, which owns the blocks, the buffers and the channels that it needs.
 class started_transfer {
  public:
   started_transfer(std::shared_ptr<world_state> world, std::shared_ptr<collective_channels> ways)
       : world_(std::move(world)), ways_(std::move(ways)) {}
 
-  /// `gives`: x is a block that is spread or summed.
+  /// Starts the transfer. `gives`: whether x is a block that is spread or summed.
   PARTITA_DECL void start(const collective_job& job, bool gives);
   PARTITA_DECL void finish();
 

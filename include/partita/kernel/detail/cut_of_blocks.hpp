@@ -1,4 +1,4 @@
-// How the workers of a partition determine the decomposition of a tensor from the shapes of their blocks.
+// The workers of a partition determine the decomposition of a tensor from the shapes of their blocks.
 #pragma once
 
 #include <array>

@@ -9,10 +9,10 @@
 
 namespace partita::detail {
 
-/// "workers 4-7", or "workers 5, 2, 0, 1"; only the first eight of a long list.
+/// Writes workers as "workers 4-7" or "workers 5, 2, 0, 1"; of a long list only the first eight are written.
 PARTITA_DECL text named(const workers& all);
 
-/// A call with a block of this shape and of elements of this type, of a kernel on one partition.
+/// Describes a call of a kernel on one partition, with a block of the given shape and element type.
 template <class Partition, std::size_t Rank>
 text described(const char* name, const char* direction, const Partition& p, const std::array<std::size_t, Rank>& shape,
                const text& type) {

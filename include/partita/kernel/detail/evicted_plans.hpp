@@ -15,7 +15,7 @@ namespace partita::detail {
 /// workers note the same tensors in the same order.
 class evicted_plans {
  public:
-  /// Called when a plan is evicted; `follows`: the decomposition of its tensor follows from the extents.
+  /// Notes that a plan was evicted; `follows`: whether the decomposition of its tensor follows from the extents.
   template <std::size_t Rank>
   void note(const std::array<std::size_t, Rank>& extents, bool follows) {
     if (too_many_) return;
@@ -27,12 +27,12 @@ class evicted_plans {
     if (numbers_.size() == most) too_many_ = true;
     else numbers_.insert(place, number);
   }
-  /// Whether the last tensor of these extents may have had a decomposition that is no longer known.
+  /// Whether the last tensor of these extents may have had a decomposition whose plan was evicted.
   template <std::size_t Rank>
   bool know(const std::array<std::size_t, Rank>& extents) const {
     return too_many_ || std::binary_search(numbers_.begin(), numbers_.end(), number_of(extents));
   }
-  /// The error message of such a call.
+  /// The error message of an adjoint call whose plan was evicted.
   static text error_message(const char* call) {
     return text(call)
            << ": requires the forward call that dy belongs to among the last 32 structures; the cut that its "
@@ -40,7 +40,7 @@ class evicted_plans {
   }
 
  private:
-  static constexpr std::size_t most = 4096;  // chosen: 32 KB; beyond it every unknown tensor is rejected
+  static constexpr std::size_t most = 4096;  // chosen: 32 KB; with more tensors every unknown tensor is rejected
 
   template <std::size_t Rank>
   static std::uint64_t number_of(const std::array<std::size_t, Rank>& extents) {

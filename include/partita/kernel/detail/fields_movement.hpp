@@ -17,7 +17,7 @@
 
 namespace partita::detail {
 
-/// The number of a field, and f(number) for those of all fields.
+/// The number of a field as a type; for_fields calls f(number) for all fields.
 template <std::size_t F>
 using field_number = std::integral_constant<std::size_t, F>;
 template <std::size_t Fields, class F>
@@ -32,8 +32,8 @@ class fields_movement : public planned_movement<Planner> {
   using planned_movement<Planner>::planned_movement;
 
  protected:
-  /// Starts to move all fields, of which x, `wanted` and the results have one entry each, in a tuple or an array.
-  /// `plan(f)` is the plan of a field, f being a field_number, `exchange()` carries out the plans of all side
+  /// Starts to move all fields; x, `wanted` and the results have one entry for each field, in a tuple or an array.
+  /// `plan(f)` is the plan of the field with the field_number f, `exchange()` carries out the plans of all fields side
   /// by side, and `beside(y)` works on the blocks of the results while the exchange is pending.
   template <class T, class Results, class X, class Wanted, class Plan, class Exchange, class Beside>
   pending<Results> move_all(const X& x, const Wanted& wanted, Plan plan, Exchange exchange, Beside beside) {
@@ -52,8 +52,8 @@ class fields_movement : public planned_movement<Planner> {
   }
 
  private:
-  /// Where a field goes: the caller's view, or a result. A worker that only gives gets zero volume; a worker that takes
-  /// no part gets a copy.
+  /// The memory for the result of a field: the caller's view, or a new tensor. A worker that only sends gets zero
+  /// volume; a worker that neither sends nor receives gets a copy of x.
   template <class T, std::size_t Rank>
   strided<T, Rank> room(const exchange_plan<Rank>& plan, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
                         pooled_tensor<T, Rank>& y) const {
@@ -68,7 +68,7 @@ class fields_movement : public planned_movement<Planner> {
 /// The plans of a repartition, and their exchanges of several fields.
 template <std::size_t Rank>
 struct fields_structure : repartition_structure<Rank> {
-  std::vector<exchanges_by_kind> several{};  ///< two for each number of fields
+  std::vector<exchanges_by_kind> several{};  ///< two entries for each number of fields
 
   exchanges_by_kind& exchanges(std::size_t fields, bool forward) {
     const std::size_t k = 2 * fields + (forward ? 1 : 0);
@@ -77,7 +77,7 @@ struct fields_structure : repartition_structure<Rank> {
   }
 };
 
-/// Plans of a repartition do not depend on the number of fields.
+/// The planner of a repartition of several fields: plans do not depend on the number of fields.
 template <std::size_t Rank>
 class fields_planner : public repartition_planner<Rank> {
  public:
@@ -97,8 +97,8 @@ class fields_repartition : public fields_movement<fields_planner<Rank>> {
  public:
   using base::base;
 
-  /// Starts to move N fields, whose blocks have one shape, as have the views to fill. A worker that only gives gets
-  /// blocks of zero volume.
+  /// Starts to move N fields, whose blocks, and views to fill, have one shape. A worker that only sends gets blocks of
+  /// zero volume.
   template <class T, std::size_t N>
   auto start(bool forward, const std::array<strided<const T, Rank>, N>& x, const std::array<target<T, Rank>, N>& wanted,
              const char* direction) {

@@ -1,4 +1,4 @@
-// What a Fourier transform requires of its arguments at compile time, and of its blocks in memory.
+// Requirements of a Fourier transform on its arguments at compile time, and on its blocks in memory.
 #pragma once
 
 #include <complex>
@@ -12,7 +12,7 @@
 
 namespace partita::detail {
 
-/// The elements that a kind of transform takes and gives, for a given element: void if it takes none such.
+/// The element types of input and result of a kind of transform, for a given element type; void if not accepted.
 template <class Kind, class T, bool Forward>
 constexpr auto fourier_result() {
   constexpr bool takes_real =
@@ -29,10 +29,10 @@ constexpr auto fourier_result() {
 template <class Kind, class T, bool Forward>
 using fourier_result_of = decltype(fourier_result<Kind, T, Forward>());
 
-/// Whether the arguments of fourier_transform fit together; else one error message.
+/// Whether the arguments of fourier_transform fit together; if not, the compiler prints one error message.
 template <class Kind, std::size_t RankX, std::size_t RankY, std::size_t... D>
 consteval bool has_fourier_transform() {
-  constexpr std::size_t most = 8;  // chosen: all sets of them are tried as pencils
+  constexpr std::size_t most = 8;  // chosen: all sets of dimensions are tried as pencils
   static_assert(RankX == RankY,
                 "partita::fourier_transform<D...>(p_x, p_y): requires partitions of equal rank; reshape() one of them "
                 "with extents of 1");
@@ -61,7 +61,7 @@ consteval bool has_fourier_transform() {
   return RankX == RankY && sizeof...(D) > 0 && sizeof...(D) <= most && inside && once && kinds;
 }
 
-/// The lowest address of a block, and the one behind its highest.
+/// The lowest address of a block's elements, and the address behind the highest element.
 template <class T, std::size_t Rank>
 std::pair<std::uintptr_t, std::uintptr_t> addresses_of(const strided<T, Rank>& block) {
   if (block.size() == 0) return {0, 0};

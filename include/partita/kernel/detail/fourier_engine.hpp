@@ -1,5 +1,5 @@
-// What a Fourier transform has besides its element type: its layouts, the moves between them, and how all workers find
-// them. The moves are repartitions; nothing here moves elements by itself.
+// The part of a Fourier transform that does not depend on its element type: its layouts, the moves between them, and
+// how all workers find them. The moves are repartitions; no other code of the transform moves elements between workers.
 #pragma once
 
 #include <array>
@@ -25,44 +25,44 @@
 
 namespace partita::detail {
 
-/// A layout, and the transforms in it. The transforms of the adjoint are in the opposite order.
+/// A layout of a transform, and the transforms in this layout. The adjoint transforms are in the opposite order.
 template <std::size_t Rank>
 struct fourier_stage {
   dynamic_partition<Rank> p;
-  std::array<std::size_t, Rank> before{}, after{};  ///< the extents of the tensor before and after its transforms
+  std::array<std::size_t, Rank> before{}, after{};  ///< the extents of the tensor before and after the transforms
   std::vector<line_transform> lines{}, adjoint_lines{};
   bool complex_after = false;
 };
 template <std::size_t Rank>
 using fourier_route = std::vector<fourier_stage<Rank>>;
 
-/// What is known for blocks of certain shapes.
+/// The plan of a transform for blocks of certain shapes.
 template <std::size_t Rank>
 struct fourier_structure {
-  std::array<std::size_t, Rank> block_x{}, block_y{};  ///< of this worker; no elements where it has none
-  bool gives = false, takes = false;                   ///< this worker is active in the first (last) layout
+  std::array<std::size_t, Rank> block_x{}, block_y{};  ///< this worker's blocks; no elements if it has none
+  bool gives = false, takes = false;                   ///< whether this worker is active in the first (last) layout
   std::shared_ptr<const fourier_route<Rank>> route{};
-  std::vector<fields_repartition<Rank>*> moves{};  ///< from each layout to the next
+  std::vector<fields_repartition<Rank>*> moves{};  ///< the moves from each layout to the next
 };
 
-/// A call: what the workers compare, and the shapes of this worker's blocks and views, which are those of every field.
+/// A call: the values that the workers compare, and the shapes of this worker's blocks and views, equal for all fields.
 template <std::size_t Rank>
 struct fourier_call {
   bool forward = true;
   std::size_t fields = 1;
   std::array<std::size_t, Rank> block{};
-  std::optional<std::array<std::size_t, Rank>> view{};  ///< that the caller gives to be filled
+  std::optional<std::array<std::size_t, Rank>> view{};  ///< the shape of the view to fill, if the caller passes one
   std::uint64_t type = 0;
   text (*name_of_type)() = nullptr;
 
   std::uint64_t number() const { return mixed(mixed(type, fields), forward ? 1U : 2U); }
 };
 
-/// A transform, as its constructor is given it.
+/// The arguments with which a transform is constructed.
 template <std::size_t Rank>
 struct fourier_definition {
   dynamic_partition<Rank> p_x;
-  std::optional<dynamic_partition<Rank>> p_y{};  ///< none: the layout of the result is free
+  std::optional<dynamic_partition<Rank>> p_y{};  ///< empty if the layout of the result is free
   shape_list dimensions{};
   std::vector<line_kind> kinds{};
   std::vector<real_transform> real_kinds{};
@@ -111,7 +111,7 @@ class fourier_engine {
     if (d_.has(line_kind::complex_to_real)) global[d_.last()] = d_.options.real_extent;
     return global;
   }
-  /// Why a tensor of these extents has no such transform; empty if it has one.
+  /// The error message if a tensor of these extents has no such transform; empty if it has one.
   text error_message(const shape_type& global) const {
     text problem;
     const std::size_t n = global[d_.last()], wanted = d_.options.real_extent;
@@ -135,7 +135,7 @@ class fourier_engine {
     return problem;
   }
 
-  /// The layouts for a tensor of these extents. `balanced`: so are its blocks on p_x.
+  /// The layouts for a tensor of these extents. `balanced`: whether the blocks of x are balanced on p_x.
   fourier_route<Rank> route(const shape_type& global, bool balanced) const {
     const shape_type result = result_extents(global);
     const bool real_x = d_.has(line_kind::real_to_complex), real_y = d_.has(line_kind::complex_to_real);
@@ -160,7 +160,7 @@ class fourier_engine {
       fourier_stage<Rank> stage{k == 0 ? d_.p_x : given ? *d_.p_y : layout(hosts, pencils[k].grid), now, now};
       for (const std::size_t d : pencils[k].dimensions) {
         const std::size_t at = place_of(d), n = real_y ? result[d] : global[d];
-        const bool inverse = d_.options.inverse || real_y;  // complex_to_real is one
+        const bool inverse = d_.options.inverse || real_y;  // complex_to_real is an inverse
         const line_transform line = line_of(d, d_.kinds[at], d_.real_kinds[at], inverse, d_.options.norm, n);
         stage.lines.push_back(line);
         stage.adjoint_lines.insert(stage.adjoint_lines.begin(), adjoint_of(line, n));
@@ -198,7 +198,7 @@ class fourier_engine {
     return all;
   }
 
-  /// All workers agree on a call and find its layouts, or choose them.
+  /// All workers agree on a call, and find its layouts or choose them.
   const structure& agree(const fourier_call<Rank>& call, const local_error& before) {
     const bool forward = call.forward;
     return agreed_structure(
@@ -225,8 +225,8 @@ class fourier_engine {
           return all << " of shape " << call.block << " of " << call.name_of_type();
         });
   }
-  /// Why this worker's fields, or the views to fill, cannot go in one exchange; empty if they can. Workers outside of a
-  /// layout may give anything.
+  /// The error message if this worker's fields, or the views to fill, cannot be moved in one exchange; empty if they
+  /// can. Workers outside of a layout may pass any blocks.
   template <std::size_t N>
   text unequal_fields(bool forward, const std::array<shape_type, N>& blocks, const shape_type* views) const {
     const auto of = [&](const shape_type* shapes, bool of_x, const char* what) {
@@ -251,13 +251,13 @@ class fourier_engine {
     for (const exchange_of_layouts& m : moves_) n += m.movement->plans_made();
     return n;
   }
-  /// Of all moves of the last call.
+  /// The counts of all moves of the last call.
   kernel_counts counts() const {
     kernel_counts all = moved_;
     all.plans_made = plans_made();
     return all;
   }
-  /// A call begins, and starts its moves one after the other; one move may occur twice in a call.
+  /// Resets the counts when a call begins; one move may occur twice in a call.
   void begin_counting() { moved_ = {}; }
   void count(const fields_repartition<Rank>& started) {
     const kernel_counts of_move = started.counts();
@@ -278,7 +278,7 @@ class fourier_engine {
  private:
   struct exchange_of_layouts {
     dynamic_partition<Rank> from, to;
-    bool of_x;  ///< the first of a call, whose blocks may have any shapes
+    bool of_x;  ///< whether it is the first move of a call, whose blocks may have any shapes
     std::unique_ptr<fields_repartition<Rank>> movement;
   };
 
@@ -287,7 +287,7 @@ class fourier_engine {
     while (d_.dimensions[k] != dimension) ++k;
     return k;
   }
-  /// A layout of the first of these workers.
+  /// Makes the partition of a layout from the first of the workers `hosts`.
   dynamic_partition<Rank> layout(const workers& hosts, const shape_list& grid_of_layout) const {
     shape_type shape{};
     for (std::size_t d = 0; d < Rank; ++d) shape[d] = grid_of_layout[d];
@@ -305,7 +305,7 @@ class fourier_engine {
   structure learn_forward(const shape_type& mine, local_error& trouble) {
     shape_type global = extents_along_lines(d_.p_x, mine);
     const bool balanced = on_all(state(), !d_.p_x.active() || mine == balanced_block(d_.p_x, global));
-    if (!balanced) {  // the shapes of all blocks say which tensor they form
+    if (!balanced) {  // the shapes of all blocks determine the tensor
       const auto shapes = gathered(state(), facts_of(mine));
       std::vector<shape_type> by_place(d_.p_x.size());
       for (std::size_t k = 0; k < by_place.size(); ++k)
@@ -327,7 +327,7 @@ class fourier_engine {
     return s;
   }
 
-  /// Without a forward call, dy determines x: its blocks were balanced.
+  /// Without a forward call, dy determines x: the blocks of x were balanced.
   structure learn_backward(const shape_type& mine, local_error& trouble) {
     const auto refuse = [&](const text& problem) {
       trouble = local_error(text(name) << ".adjoint(dy): " << problem);
@@ -370,8 +370,8 @@ class fourier_engine {
     s.route = std::move(layouts);
     return s;
   }
-  /// The move between two layouts, the same in all calls. If it is the first and a later one of a call, these are two:
-  /// the adjoint of the later one goes to balanced blocks.
+  /// Finds or makes the move between two layouts, which all calls share. The first move of a call is separate from an
+  /// equal later move: the adjoint of the later move goes to balanced blocks.
   fields_repartition<Rank>& move(const dynamic_partition<Rank>& from, const dynamic_partition<Rank>& to, bool of_x) {
     for (const exchange_of_layouts& m : moves_)
       if (m.from == from && m.to == to && m.of_x == of_x) return *m.movement;

@@ -1,5 +1,5 @@
 // The plan of a Fourier transform: which dimensions are transformed in which layout, and what one worker moves between
-// them. It holds no data and needs no MPI.
+// layouts. A plan holds no data and needs no MPI.
 #pragma once
 
 #include <array>
@@ -12,27 +12,27 @@
 
 namespace partita {
 
-/// One layout of a transform, what is transformed in it, and the move to the next layout.
+/// One layout of a transform, the dimensions that are transformed in this layout, and the move to the next layout.
 template <std::size_t Rank>
 struct fourier_step {
   std::array<std::size_t, Rank> grid{};               ///< the partition of this layout
-  partita::workers workers = partita::workers(0, 0);  ///< its workers
-  shape_list dimensions{};                            ///< those that are transformed here, in this order
-  bool moves = false;                                 ///< false in the last layout
-  bool of_complex_numbers = false;                    ///< what is moved: complex numbers, or real ones
-  exchange_plan<Rank> move{};                         ///< what this worker sends, keeps and receives
+  partita::workers workers = partita::workers(0, 0);  ///< the workers of this layout
+  shape_list dimensions{};                            ///< the dimensions that are transformed in this layout, in order
+  bool moves = false;                                 ///< whether a move follows; false in the last layout
+  bool of_complex_numbers = false;                    ///< whether complex numbers are moved, or real numbers
+  exchange_plan<Rank> move{};                         ///< what this worker sends, keeps and receives in the move
 };
 
 /// The plan of one worker for a tensor in balanced blocks.
 template <std::size_t Rank>
 struct fourier_plan {
-  std::array<std::size_t, Rank> extents{};         ///< of the tensor that is transformed
-  std::array<std::size_t, Rank> result_extents{};  ///< of the result
+  std::array<std::size_t, Rank> extents{};         ///< the extents of the tensor that is transformed
+  std::array<std::size_t, Rank> result_extents{};  ///< the extents of the result
   std::vector<fourier_step<Rank>> steps;
 
   /// The number of moves from one layout to another.
   std::size_t moves() const { return steps.empty() ? 0 : steps.size() - 1; }
-  /// What this worker sends to others in all moves.
+  /// The number of messages that this worker sends to other workers in all moves.
   std::size_t messages_sent() const {
     std::size_t n = 0;
     for (const auto& step : steps) n += step.move.messages_sent();
@@ -43,7 +43,7 @@ struct fourier_plan {
     for (const auto& step : steps) n += step.move.elements_sent();
     return n;
   }
-  /// The same in bytes, where real numbers take so many.
+  /// The number of bytes that this worker sends in all moves, if a real number has `bytes_of_real` bytes.
   std::size_t bytes_sent(std::size_t bytes_of_real) const {
     std::size_t n = 0;
     for (const auto& step : steps) n += step.move.elements_sent() * (step.of_complex_numbers ? 2 : 1) * bytes_of_real;
@@ -51,7 +51,7 @@ struct fourier_plan {
   }
 };
 
-/// Writes a plan to a stream, one line for each layout and each move.
+/// Writes a plan to a stream: one line for each layout and one for each move.
 template <class Stream, std::size_t Rank>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const fourier_plan<Rank>& plan) {

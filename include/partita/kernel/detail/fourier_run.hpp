@@ -1,5 +1,5 @@
-// One call of a Fourier transform: the blocks of its fields on their way through the layouts, transformed in each and
-// moved to the next together.
+// One call of a Fourier transform: the blocks of its fields pass through the layouts; in each layout they are
+// transformed, and then moved to the next layout together.
 #pragma once
 
 #include <array>
@@ -20,12 +20,12 @@
 
 namespace partita::detail {
 
-/// A block of this worker: the caller's, or one that the call owns and may overwrite.
+/// A block of this worker: the caller's block, or a block that the call owns and may overwrite.
 template <class T, std::size_t Rank>
 struct fourier_block {
   strided<const T, Rank> block{};
   pooled_tensor<T, Rank> own{};
-  pooled_tensor<T, Rank> next{};  ///< what a pending move fills
+  pooled_tensor<T, Rank> next{};  ///< the memory that a pending move fills
   bool is_own = false;
 
   void hold(pooled_tensor<T, Rank> tensor) {
@@ -33,7 +33,7 @@ struct fourier_block {
     is_own = true;
     block = block_of(own);
   }
-  /// The memory of the block, copied first if it is the caller's.
+  /// The memory of the block for writing; the caller's block is copied first.
   strided<T, Rank> writable() {
     if (!is_own) {
       auto copied = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(block.shape));
@@ -44,7 +44,7 @@ struct fourier_block {
   }
 };
 
-/// The result of a call with N fields: a tensor, or a tuple of them.
+/// The result of a call with N fields: one tensor, or a tuple of tensors.
 template <class T, std::size_t Rank, std::size_t N>
 auto result_of_fields(std::array<pooled_tensor<T, Rank>, N> fields) {
   if constexpr (N == 1) return std::move(fields[0]);
@@ -72,13 +72,13 @@ class fourier_run {
     is_out_ = std::is_same_v<In, Out>;
   }
 
-  /// Transforms in the first layout and starts the move to the next. Returns whether there is one.
+  /// Transforms in the first layout and starts the move to the next layout. Returns whether there is a next layout.
   bool begin() {
     engine_->begin_counting();
     transform_here();
     return start_move();
   }
-  /// Completes what begin() has started, and the rest. The results are empty if the caller's views were filled.
+  /// Completes the move that begin() has started, and all later moves. The results are empty if views were filled.
   auto finish() {
     while (pending_in_ || pending_out_) {
       if (pending_in_) arrive<In>(pending_in_);
@@ -114,7 +114,7 @@ class fourier_run {
     return forward_ ? stage(k).lines : stage(k).adjoint_lines;
   }
   bool is_last(std::size_t k) const { return k + 1 == route_->size(); }
-  /// Whether the caller gives the views to fill.
+  /// Whether the caller passes the views to fill.
   bool is_given() const { return wanted_[0].given; }
   fields_repartition<Rank>& move_now() const { return *moves_[forward_ ? done_ : moves_.size() - 1 - done_]; }
 
@@ -128,7 +128,7 @@ class fourier_run {
 
   void transform_here() {
     const fourier_stage<Rank>& here = stage(done_);
-    if (!here.p.active()) {  // no block here: an empty one as block_from gives it, of what the elements are afterwards
+    if (!here.p.active()) {  // no block in this layout: an empty block as of block_from, of the type afterwards
       const auto cuts = decomposition<Rank>::balanced(forward_ ? here.after : here.before, here.p.grid().shape());
       is_out_ = is_out_ || converts(done_);
       for (std::size_t f = 0; f < N; ++f) {
@@ -147,12 +147,12 @@ class fourier_run {
       }
     }
   }
-  /// The same type before and after.
+  /// Transforms a block in the current layout without changing the type of its elements.
   template <class T>
   void transform_in_place(fourier_block<T, Rank>& here, std::size_t f) {
     if constexpr (std::is_same_v<T, Out>) {
       if (is_last(done_) && is_given()) {
-        // the move before this has filled the caller's view already, if there was one
+        // The previous move, if there was one, has filled the caller's view already.
         const strided<Out, Rank>& view = wanted_[f].block;
         return engine_->local().run(filled_ ? strided<const T, Rank>(view) : here.block, view, lines(done_));
       }
@@ -162,11 +162,11 @@ class fourier_run {
     engine_->local().run(here.block, block_of(result), lines(done_));
     here.hold(std::move(result));
   }
-  /// In before, Out after.
+  /// Transforms a block of In to a block of Out in the current layout.
   void convert(std::size_t f) {
     const fourier_stage<Rank>& here = stage(done_);
     const shape_type &from = forward_ ? here.before : here.after, &to = forward_ ? here.after : here.before;
-    shape_type shape = in_[f].block.shape;  // a dimension that is not whole here has no element, or only one
+    shape_type shape = in_[f].block.shape;  // a dimension that is not whole has at most one element
     for (std::size_t d = 0; d < Rank; ++d)
       if (from[d] != to[d] && shape[d] == from[d]) shape[d] = to[d];
     strided<Out, Rank> result = wanted_[f].block;
@@ -201,7 +201,7 @@ class fourier_run {
         filled_ = is_given() && is_out_ && stage(done_ + 1).p.active();
         if (filled_) to = wanted_;
       }
-      // several x may have results of one shape: the shape of the block says to which of them the adjoint goes
+      // Several x may have results of one shape: the shape of the block tells to which x the adjoint belongs.
       for (std::size_t f = 0; f < N && goes_into_room(); ++f) {
         here[f].next = room_for<T>(move);
         to[f] = {true, block_of(here[f].next)};
@@ -225,7 +225,7 @@ class fourier_run {
       if (!filled_) here.hold(goes_into_room() ? std::move(room) : std::move(moved[f]));
     }
   }
-  /// Memory for this worker's block in the first layout, after its transforms.
+  /// Memory for this worker's block in the first layout, after the transforms in this layout.
   template <class T>
   tensor<T> room_for(const fields_repartition<Rank>& move) const {
     const fourier_stage<Rank>& first = route_->front();
@@ -242,9 +242,9 @@ class fourier_run {
   shape_type result_shape_;
   bool forward_;
   std::array<target<Out, Rank>, N> wanted_;
-  std::size_t done_ = 0;  ///< layouts before the one where the block is
-  bool is_out_ = false;   ///< the elements are those of the result
-  bool filled_ = false;   ///< the last move writes into the caller's views
+  std::size_t done_ = 0;  ///< the number of layouts that the block has left
+  bool is_out_ = false;   ///< whether the elements have the type of the result
+  bool filled_ = false;   ///< whether the last move writes into the caller's views
   blocks_on_their_way<In> in_;
   blocks_on_their_way<Out> out_;
   pending_move<In> pending_in_;

@@ -19,12 +19,12 @@ T as_ghost(double value) {
   else return T{};
 }
 
-/// The function of boundary::function: the value at a global index.
+/// The function of boundary::function, which returns the value at a global index.
 template <std::size_t Rank>
 using outside_function = std::function<double(const std::array<std::ptrdiff_t, Rank>&)>;
 
-/// Sets the corners of a window to 0: the cells that are outside its block along more than one dimension, d being the
-/// first of these dimensions and e the second.
+/// Sets the corners of a window to 0: the cells that are outside the window's block along more than one dimension; d is
+/// the first of these dimensions and e the second.
 template <class T, std::size_t Rank>
 void clear_corners(const box<Rank>& own, const strided<T, Rank>& window) {
   const T zero = as_ghost<T>(0);
@@ -43,8 +43,8 @@ void clear_corners(const box<Rank>& own, const strided<T, Rank>& window) {
         }
 }
 
-/// Sets the cells that no worker sends: cells beyond the borders that are copies of no cell of the tensor, and the
-/// corners of a star. Where a cell is beyond several borders, the first dimension decides. `outside` must be set if a
+/// Sets the ghost cells that no worker sends: cells beyond the borders that are copies of no cell of the tensor, and
+/// the corners of a star. For a cell beyond several borders, the first dimension decides. `outside` must be set if a
 /// boundary is a function.
 template <class T, std::size_t Rank>
 void fill_outside(const halo_plan<Rank>& plan, const strided<T, Rank>& window, const halo_boundaries<Rank>& beyond,
@@ -69,7 +69,7 @@ void fill_outside(const halo_plan<Rank>& plan, const strided<T, Rank>& window, c
       slab.data[offset] = as_ghost<T>(outside(i));
     }
   };
-  for (std::size_t d = 0; d < Rank; ++d) {  // slabs before and after the block; those of later dimensions between them
+  for (std::size_t d = 0; d < Rank; ++d) {  // slabs around the block; slabs of later dimensions are between them
     shape[d] = plan.inside.start[d];
     fill(beyond.before[d], beyond.value_before[d]);
     at[d] = plan.inside.stop[d], shape[d] = window.shape[d] - plan.inside.stop[d];

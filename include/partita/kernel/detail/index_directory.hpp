@@ -1,4 +1,4 @@
-// Who owns which global index: a directory that is divided over the workers, so that none holds all owners.
+// The owners of global indices: a directory that is divided over the workers, so that no worker holds all owners.
 #pragma once
 
 #include <algorithm>
@@ -26,20 +26,20 @@ class index_directory {
         start_(std::min(n, me * per_worker_)),
         stop_(std::min(n, start_ + per_worker_)) {}
 
-  /// Whether this worker knows all owners, because each worker owns a range.
+  /// Whether this worker knows all owners, because each worker owns a range of indices.
   bool is_whole() const { return is_whole_; }
-  /// A directory of as many ranges as there are workers, which each worker has whole.
+  /// Makes a directory of as many ranges as workers, which every worker has as a whole.
   static index_directory of_ranges(std::size_t n) {
     index_directory all(n, 1, 0);
     all.is_whole_ = true;
     return all;
   }
 
-  /// The worker that has the entry of an index.
+  /// The worker whose part of the directory has the entry of an index.
   std::size_t worker_of(std::size_t index) const { return index / per_worker_; }
   std::size_t per_worker() const { return per_worker_; }
 
-  /// Takes the runs that all workers own here. Returns an error message if they overlap or leave a gap.
+  /// Takes all owned runs in this part of the directory. Returns an error message if runs overlap or leave a gap.
   text take(const std::vector<run>& runs, const char* name) {
     put_in_order(runs);
     std::size_t next = start_;
@@ -66,8 +66,8 @@ class index_directory {
   }
 
   std::size_t bucket_of(std::size_t index) const { return (index - start_) >> shift_; }
-  /// A bucket has the runs that begin in one range of indices. There are as many buckets as runs, so a bucket has about
-  /// one run, and the time to sort a run in or to find it does not depend on how many runs there are.
+  /// Sorts runs into buckets, which have the runs that begin in one range of indices. There are as many buckets as
+  /// runs, so a bucket has about one run, and the time to insert or find a run does not depend on the number of runs.
   void put_in_order(const std::vector<run>& runs) {
     while ((stop_ - start_) >> shift_ > runs.size()) ++shift_;
     first_of_bucket_.assign(((stop_ - start_) >> shift_) + 2, 0);
@@ -99,7 +99,7 @@ void for_each_owned_run(const index_list& owned, Visit visit) {
   }
 }
 
-/// Sends each run of owned indices to the workers that have the entries of its indices. Returns what arrives.
+/// Sends each run of owned indices to the workers that have the entries of its indices. Returns the runs that arrive.
 inline std::vector<index_directory::run> runs_sent(world_state& world, const index_directory& directory,
                                                    const index_list& owned) {
   std::vector<std::size_t> lengths(world.size(), 0);
@@ -128,11 +128,11 @@ inline std::vector<index_directory::run> runs_sent(world_state& world, const ind
   return runs;
 }
 
-/// Registers the owned indices. All workers throw if they overlap, leave a gap, or one that is wanted, which error
-/// messages call an `entry`, does not exist.
+/// Registers the owned indices. All workers throw if owned indices overlap or leave a gap, or if a wanted index, which
+/// error messages call an `entry`, does not exist.
 inline index_directory registered(world_state& world, const index_list& owned, const index_list& wanted,
                                   const char* name, const char* entry) {
-  constexpr std::size_t most = std::size_t{1} << 62U;  // chosen: sums of two do not overflow
+  constexpr std::size_t most = std::size_t{1} << 62U;  // chosen: the sum of two numbers of indices does not overflow
   constexpr std::uint64_t number_of_call = 0x696e646963657373ULL;
   const auto describe = [&] {
     return text(name) << " with " << owned.size() << " owned and " << wanted.size() << " wanted indices";

@@ -18,8 +18,8 @@
 
 namespace partita::detail {
 
-/// A pending movement of rows, which are placed or combined at its end. If it is destroyed without finish(), it is
-/// completed nevertheless, because it may fill a block of the caller.
+/// A pending movement of rows, which are placed or combined at its end. If the object is destroyed without finish(),
+/// the movement is completed nevertheless, because it may fill a block of the caller.
 template <class Result, class Complete>
 class pending_rows {
  public:
@@ -35,13 +35,13 @@ class pending_rows {
     if (!is_open_) return;
     try {
       end();
-    } catch (const error&) {  // the workers cannot go on, which their next call reports
+    } catch (const error&) {  // the next call of the workers reports the error
     }
   }
 
   /// Keeps an object alive until the end: a block that was evaluated for this exchange.
   void keep(std::shared_ptr<const void> needed) { moved_.keep(std::move(needed)); }
-  /// Waits for completion and returns the result; only once [error].
+  /// Waits for completion and returns the result; a second call is an error.
   Result finish() {
     end();
     return std::move(result_);
@@ -59,7 +59,7 @@ class pending_rows {
   bool is_open_ = true;
 };
 
-/// What all workers compare of a call with N blocks, and this worker's blocks.
+/// The values of a call with N blocks that all workers compare, and this worker's blocks.
 template <std::size_t N>
 struct row_call {
   std::uint64_t number = 0, type = 0;
@@ -68,7 +68,7 @@ struct row_call {
   std::array<row_block, N> given{}, filled{};
   local_error before{};
 
-  /// Where the rows of each block begin in a packed row.
+  /// The offset of the rows of each block in a packed row.
   std::array<std::size_t, N> offsets() const {
     std::array<std::size_t, N> all{};
     for (std::size_t f = 0, next = 0; f < N; ++f) {
@@ -91,7 +91,7 @@ struct row_call {
   }
 };
 
-/// The movement of an index exchange: forward it copies rows, back it combines them with a reduction.
+/// The movement of an index exchange: forward it copies rows, backward it combines rows with a reduction.
 class index_movement : public planned_movement<index_planner> {
   using base = planned_movement<index_planner>;
 
@@ -110,7 +110,7 @@ class index_movement : public planned_movement<index_planner> {
                 const local_error& before, nothing_to_fill) {
     return reduced<sum_t>(2, dy, wanted, direction, before);
   }
-  /// Copies the rows of x to those that want them.
+  /// Copies the rows of x to the workers that want them.
   template <class T, std::size_t Rank>
   auto copied(std::uint64_t number, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
               const char* direction, const local_error& before) {
@@ -121,7 +121,7 @@ class index_movement : public planned_movement<index_planner> {
     expect_filled(call.before, x, wanted, pattern().wanted);
     return spread(call, std::move(y), !wanted.given);
   }
-  /// Combines the rows of dy with their owners by a reduction.
+  /// Combines the rows of dy with the rows of their owners by a reduction.
   template <class Reduction, class T, std::size_t Rank>
   auto reduced(std::uint64_t number, const strided<const T, Rank>& dy, const target<T, Rank>& wanted,
                const char* direction, const local_error& before) {
@@ -132,7 +132,7 @@ class index_movement : public planned_movement<index_planner> {
     expect_filled(call.before, dy, wanted, pattern().owned);
     return collect<Reduction, T>(call, std::move(dx), std::array<row_block, 1>{});
   }
-  /// One whole call of all workers that copies or combines the rows of an expression, unless `before` is an error.
+  /// Makes a whole call of all workers that copies or combines the rows of an expression, unless `before` is an error.
   template <class X>
   pooled_tensor<element_of<X>, rank_of<X>> copy(std::uint64_t number, const X& x, const char* direction,
                                                 const local_error& before = {}) {
@@ -150,7 +150,7 @@ class index_movement : public planned_movement<index_planner> {
           .finish();
     });
   }
-  /// Fills the ghosts of blocks that have them behind the owned rows.
+  /// Fills the ghosts of blocks in which ghosts follow the owned rows.
   template <class... T, std::size_t... Rank>
   auto refresh(const char* direction, const strided<T, Rank>&... blocks) {
     const std::size_t owned = pattern().owned, ghosts = pattern().wanted;
@@ -159,7 +159,7 @@ class index_movement : public planned_movement<index_planner> {
     (expect_rows(call.before, direction, blocks.shape, owned + ghosts, "index that its worker owns and wants"), ...);
     return spread(call, in_place(), false);
   }
-  /// Adds the ghosts of such blocks to the rows that they are copies of, and sets them to zero.
+  /// Adds the ghosts of blocks to the owned rows of which they are copies, and sets the ghosts to zero.
   template <class... T, std::size_t... Rank>
   auto adjoint_refresh(const char* direction, const strided<T, Rank>&... blocks) {
     const std::size_t owned = pattern().owned, ghosts = pattern().wanted;
@@ -219,10 +219,10 @@ class index_movement : public planned_movement<index_planner> {
     if (!before.any()) expect_shape(wanted, shape, name(), before);
   }
 
-  /// Packs the rows that other workers want, unless they are gathered where they travel to, starts to move them, copies
-  /// those that stay, and places the others at the end. They arrive in the filled rows themselves, if these have their
-  /// order, unless a copy costs less: on one node senders write at once only into the `pooled` memory of a result,
-  /// other memory takes them through a ring.
+  /// Packs the rows that other workers want, unless they are written directly to their receiver, starts to move them,
+  /// copies the rows that stay, and places the received rows at the end. Rows arrive directly in the filled rows, if
+  /// these have the same order, unless a copy costs less: on one node senders write directly only into the `pooled`
+  /// memory of a result; other memory receives rows through a ring.
   template <std::size_t N, class Result>
   auto spread(const row_call<N>& call, Result result, bool pooled) {
     const index_travel& p = pattern().travel;
@@ -248,8 +248,8 @@ class index_movement : public planned_movement<index_planner> {
   }
 
   /// Packs the rows that arrived in a forward call, starts to move them back, and combines them at the end, in the
-  /// ascending order of the workers. `cleared` are blocks whose wanted rows are set to zero at the end, without which
-  /// the filled rows begin as the identity of the reduction.
+  /// ascending order of the workers. The wanted rows of the blocks `cleared` are set to zero at the end; without such
+  /// blocks, the filled rows are first set to the identity of the reduction.
   template <class Reduction, class... T, class Result>
   auto collect(const row_call<sizeof...(T)>& call, Result result, const std::array<row_block, sizeof...(T)>& cleared) {
     constexpr std::size_t N = sizeof...(T);
@@ -267,7 +267,7 @@ class index_movement : public planned_movement<index_planner> {
     };
     const row_block from =
         direct ? call.given[0].from_row(p.first_placed()) : packed_rows(packed.data(), 0, pitch, call.given[0]);
-    // Rows that a worker of this node represents are combined by it before they travel.
+    // A representative combines the rows that it passed on to other workers of its node before the rows travel.
     const auto return_rows = [&](const std::shared_ptr<box_exchange>& exchange) {
       const std::ptrdiff_t strides[] = {static_cast<std::ptrdiff_t>(pitch), 1};
       auto returned = scratch(p.returned, pitch);
@@ -324,7 +324,7 @@ class index_movement : public planned_movement<index_planner> {
   }
 
   /// Agrees on the call with all workers, calls `pack()`, which writes the rows one after another, and starts to move
-  /// them. `return_rows(exchange)` carries out the first step back, if there are two.
+  /// the rows. If the way back has two steps, `return_rows(exchange)` carries out the first.
   template <std::size_t N, class Pack, class... Return>
   pending<in_place> begin_rows(bool forward, const row_call<N>& call, const row_block& from, const row_block& to,
                                Pack pack, Return... return_rows) {
@@ -358,7 +358,7 @@ class index_movement : public planned_movement<index_planner> {
     });
   }
 
-  /// A block of rows for one call.
+  /// A block of rows that one call uses.
   pooled_tensor<std::byte, 2> scratch(std::size_t rows, std::size_t pitch) {
     return make_pooled<std::byte, 2>(*memory(), {rows, pitch});
   }

@@ -1,4 +1,4 @@
-// The planner of an index exchange: rows as one box for each receiver.
+// The planner of an index exchange: the rows for each receiver are one box.
 #pragma once
 
 #include <array>
@@ -14,37 +14,37 @@
 
 namespace partita::detail {
 
-/// A block of a call, as messages describe it.
+/// A block of a call as error messages describe it.
 struct described_block {
   const std::size_t* shape = nullptr;
   std::size_t rank = 0;
   text (*type)() = nullptr;
 };
 
-/// The plans for rows of some number of bytes.
+/// The plans for rows of a certain number of bytes.
 struct index_structure : planned_boxes<2> {
-  exchanges_by_kind returning{};  ///< back, between workers of one node, before rows travel between nodes
-  /// Where all workers share memory, the rows that leave are not packed first.
+  exchanges_by_kind returning{};  ///< return rows within a node before rows travel between nodes
+  /// The rows that leave, which are not packed first if all workers share memory.
   std::shared_ptr<gathered_rows> leaving{};
 };
 
-/// How messages name a call, and what a block has a row for.
+/// The words with which error messages name a call, and the things for which a block has rows.
 struct index_words {
   const char *call, *owned, *wanted;
 };
 inline constexpr index_words exchange_words{"partita::index_exchange(everyone, owned, wanted)",
                                             "index that its worker owns", "index that its worker wants"};
 
-/// Plans an index exchange. The executor moves rows of bytes: the block at the source has the rows that this worker
-/// sends, grouped by their receivers, the block at the destination those that it receives, grouped by their senders. A
-/// plan depends on the number of bytes of a row alone.
+/// Plans an index exchange. The executor moves rows of bytes: the source block has the rows that this worker sends,
+/// grouped by receivers, the destination block has the rows that it receives, grouped by senders. A plan depends only
+/// on the number of bytes of a row.
 class index_planner {
  public:
   static constexpr std::size_t rank = 2;
   static constexpr bool sums_back = false, checks_itself = false;
   using structure = index_structure;
 
-  /// Collective: see learnt_pattern.
+  /// Makes the planner of learnt_pattern(...). Collective.
   PARTITA_DECL index_planner(const partita::world& everyone, const index_list& owned, const index_list& wanted,
                              const index_words& words);
   index_planner(std::shared_ptr<world_state> world, std::shared_ptr<transport> ways, index_pattern pattern,
@@ -60,18 +60,18 @@ class index_planner {
   static std::uint64_t fingerprint() { return 131; }
   static bool keeps_batch() { return false; }
   PARTITA_DECL text describe(const char* direction, const std::array<std::size_t, 2>& packed, const text& type) const;
-  /// The blocks of the next call, which `describe` describes.
+  /// Sets the blocks of the next call, which `describe` describes.
   void describe_next(const described_block* blocks, std::size_t count) { blocks_ = blocks, count_ = count; }
   const std::shared_ptr<const index_pattern>& pattern() const { return pattern_; }
-  /// The transport, which is open from the start.
+  /// The transport, which is open from the construction on.
   const std::shared_ptr<transport>& ways() const { return ways_; }
 
   PARTITA_DECL structure learn(const box_call<2>& call, std::shared_ptr<transport>& ways, local_error& trouble) const;
   PARTITA_DECL std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                                       const std::shared_ptr<transport>& ways) const;
-  /// What returns rows to the worker of this node that passed them on.
+  /// The exchange that returns rows to the worker of this node that passed them on.
   PARTITA_DECL const std::shared_ptr<box_exchange>& returning(structure& s, const element_kind& kind) const;
-  /// What this worker sends and receives if a row has this many elements.
+  /// The rows that this worker sends and receives, if rows have `row_elements` elements.
   PARTITA_DECL exchange_plan<2> plan(std::size_t row_elements) const;
 
  private:

@@ -1,4 +1,4 @@
-// The movement of several fields with windows, which may differ in windows, ranks and partitions.
+// The movement of several fields with windows; the fields may differ in windows, ranks and partitions.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@
 
 namespace partita::detail {
 
-/// The plans of all fields. Those of the base class have no boxes.
+/// The plans of all fields. The plans of the base class have no boxes.
 template <std::size_t... Rank>
 struct joint_windows_structure : planned_boxes<dimensions_side_by_side<Rank...>> {
   std::tuple<window_structure<Rank>...> fields{};
   exchanges_by_kind refreshing{};
 
-  /// A call has the shapes of all blocks, or the cuts of all tensors, in sequence.
+  /// Whether the plans fit a call, which has the shapes of all blocks, or the cuts of all tensors, in sequence.
   bool fits(const box_call<dimensions_side_by_side<Rank...>>& call) const {
     std::size_t next = 0;
     const auto field_fits = [&](const auto& s) {
@@ -41,7 +41,7 @@ struct joint_windows_structure : planned_boxes<dimensions_side_by_side<Rank...>>
   }
 };
 
-/// Plans one exchange for several fields.
+/// The planner of one exchange for several fields.
 template <class... Windows>
 class joint_windows_planner {
  public:
@@ -65,13 +65,13 @@ class joint_windows_planner {
   static text describe(const char* direction, const std::array<std::size_t, rank>&, const text& type) {
     return text(name()) << direction << " with " << fields << " fields of " << type;
   }
-  /// The planners of the fields.
+  /// The planners of the fields, in their order.
   const std::tuple<window_exchange_planner<Windows>...>& of() const { return of_; }
 
   structure learn(const box_call<rank>& call, std::shared_ptr<transport>& ways, local_error& trouble) const {
     structure s;
     std::size_t first = 0;
-    for_fields<fields>([&](auto f) {  // errors are the same on all workers, so all workers stop at the same field
+    for_fields<fields>([&](auto f) {  // errors are equal on all workers, so all stop at the same field
       box_call<std::tuple_element_t<f, std::tuple<Windows...>>::rank> one;
       one.forward = call.forward, one.direction = call.direction;
       std::copy_n(call.shape.begin() + first, one.shape.size(), one.shape.begin());
@@ -114,7 +114,7 @@ class joint_window_movement : public refreshing_movement<fields_movement<joint_w
   template <class T>
   using blocks = std::tuple<strided<T, Windows::rank>...>;
 
-  /// Starts to move blocks to windows, or windows to sums in blocks.
+  /// Starts to move blocks to windows, or windows back to sums in blocks.
   template <class T>
   pending<results<T>> start(bool forward, const blocks<const T>& x, const char* direction) {
     this->finish_pending();
@@ -135,7 +135,7 @@ class joint_window_movement : public refreshing_movement<fields_movement<joint_w
     return this->template start_refresh<T>(w, std::make_from_tuple<blocks_side_by_side<T, Windows::rank...>>(w),
                                            direction);
   }
-  /// Collective: all workers agree on the decompositions of tensors without passing blocks; returns this worker's
+  /// Collective: all workers agree on the decompositions of tensors without passing blocks. Returns this worker's
   /// windows, all zeros.
   template <class T>
   results<T> frames(const decomposition<Windows::rank>&... of_fields, const char* direction) {

@@ -1,4 +1,4 @@
-// Makes the movement between two partitions, or throws an error with a readable message.
+// Makes the collective movement between two partitions, or throws an error with a readable message.
 #pragma once
 
 #include <partita/comm/partition.hpp>
@@ -12,7 +12,7 @@
 
 namespace partita::detail {
 
-/// Rejects partitions of different worlds.
+/// Throws unless two partitions are of one world.
 PARTITA_DECL void expect_one_world(bool is_one, const char* call);
 template <class P, class Q>
 void expect_one_world(const partition<P>& p, const partition<Q>& q, const char* call) {
@@ -20,7 +20,7 @@ void expect_one_world(const partition<P>& p, const partition<Q>& q, const char* 
 }
 
 /// Whether some worker of the small partition receives a sum to which it contributes no block. Cost: O(small workers);
-/// for a list of workers, O(their square).
+/// for a list of workers the square of their number.
 template <class Small, class Large>
 bool sums_blindly(const grid<Small>& small, const grid<Large>& large, const worker_pairing<Large::rank()>& pairing) {
   for (std::size_t k = 0; k < small.size(); ++k) {
@@ -30,10 +30,10 @@ bool sums_blindly(const grid<Small>& small, const grid<Large>& large, const work
   return false;
 }
 
-/// Worker ids as text for messages: "0 to 3", or a list. A long list is cut short and followed by a fingerprint.
+/// Writes worker ids for messages: "0 to 3", or a list. A long list is cut, and a fingerprint follows.
 template <class Ids>
 text workers_of(const Ids& ids) {
-  constexpr std::size_t named = 24;  // ids that are written out
+  constexpr std::size_t named = 24;  // the number of ids that are written
   text all;
   const std::size_t n = ids.size();
   bool range = n > 1;
@@ -48,7 +48,7 @@ text workers_of(const Ids& ids) {
   return all;
 }
 
-/// The extents of a partition and its workers as text, so that different partitions have different texts.
+/// Writes the extents of a partition and its workers, so that different partitions have different texts.
 template <class Extents>
 text described(const grid<Extents>& p) {
   const workers& ids = p.workers();
@@ -62,13 +62,13 @@ text described(const grid<Extents>& p) {
 struct group_kernel_choices {
   const char* name;
   text reduction{};          ///< ", " and the reduction's name as in the call, or empty
-  std::uint64_t number = 0;  ///< of the reduction and the policies: equal for equal ones
+  std::uint64_t number = 0;  ///< a fingerprint of the reduction and the policies
   bool transpose_small = false, transpose_large = false;
-  bool to_root = false;  ///< from the large partition to the small one
+  bool to_root = false;  ///< whether blocks move from the large partition to the small one
   bool keep_batch = true;
 };
 
-/// The extents of a partition of this rank and its workers, whatever the type of its extents.
+/// The extents and the workers of a partition of rank Rank, whatever the type of the extents.
 template <std::size_t Rank>
 struct placed_extents {
   const world& everyone;
@@ -81,7 +81,7 @@ struct placed_extents {
   grid<dynamic_extents<Rank>> places() const { return {dynamic_extents<Rank>(shape), ids}; }
 };
 
-/// The movement between a small and a large partition of these ranks; the compiled core has it for the usual ranks.
+/// Makes the movement between partitions of these ranks; the compiled core has it for the usual ranks.
 template <std::size_t Small, std::size_t Large>
 collective_movement movement_between(const placed_extents<Small>& of_small, const placed_extents<Large>& of_large,
                                      const group_kernel_choices& is) {
@@ -108,15 +108,15 @@ collective_movement movement_between(const placed_extents<Small>& of_small, cons
            everyone.level() == checks::local && sums_blindly(small, large, pairing)}};
 }
 
-/// The movement between a small and a large partition; checks the broadcasting rule first.
+/// Makes the movement between a small and a large partition; checks the broadcasting rule first.
 template <class Small, class Large>
 collective_movement make_collective_movement(const partition<Small>& small, const partition<Large>& large,
                                              const group_kernel_choices& is) {
   return movement_between(placed_extents<Small::rank()>(small), placed_extents<Large::rank()>(large), is);
 }
 
-/// The movement among the workers of a partition of this rank whose indices are equal in the kept dimensions; the
-/// compiled core has it for the usual ranks.
+/// Makes the movement among the workers of a partition whose indices are equal in the kept dimensions; the compiled
+/// core has the function for the usual ranks.
 template <std::size_t Rank>
 collective_movement movement_along(const placed_extents<Rank>& p, const std::array<bool, Rank>& kept, const char* name,
                                    const text& reduction, std::uint64_t number) {
@@ -142,7 +142,7 @@ collective_movement make_sum_movement(const partition<Extents>& p, const std::ar
 }
 
 #ifdef PARTITA_CORE
-// The usual ranks are in the compiled core. EXTERN is `extern` here, and nothing where the core compiles them.
+// The compiled core has these functions for the usual ranks. EXTERN is `extern` for a program, and empty in the core.
 #define PARTITA_MOVEMENT_BETWEEN(EXTERN, S, L)                                                                   \
   EXTERN template collective_movement movement_between<S, L>(const placed_extents<S>&, const placed_extents<L>&, \
                                                              const group_kernel_choices&);
@@ -165,17 +165,17 @@ collective_movement make_sum_movement(const partition<Extents>& p, const std::ar
 PARTITA_COLLECTIVE_MOVEMENTS(extern)
 #endif
 
-/// The movement in groups that were made at run time.
+/// Makes the movement in groups that were made at run time.
 PARTITA_DECL collective_movement make_movement_in_groups(const world& everyone, const worker_groups& groups,
                                                          const group_kernel_choices& is, group_plan::kind kind);
 
-/// A policy that does not concern partitions.
+/// Whether a policy concerns the reduction, not the partitions.
 template <class Policy>
 inline constexpr bool policy_in_groups =
     std::is_same_v<Policy, discard_batch_t> || std::is_same_v<Policy, reproducible_t> ||
     std::is_same_v<Policy, shared_view_t>;
 
-/// The dimensions that a kernel does not reduce along, from a list of dimensions that was made at run time.
+/// The dimensions along which a kernel does not reduce, for a list of dimensions that was made at run time.
 template <std::size_t Rank>
 std::array<bool, Rank> kept_at_run_time(const dimension_list& along, const char* name) {
   std::array<bool, Rank> kept{};

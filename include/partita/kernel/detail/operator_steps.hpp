@@ -8,20 +8,20 @@
 
 namespace partita::detail {
 
-/// Inherited together with a class that has a member `adjoint`, it makes that name ambiguous, which detects the member.
+/// A base class that makes the name `adjoint` ambiguous in a class that also inherits it, which detects the member.
 struct another_adjoint {
   void adjoint();
 };
 template <class K>
 struct with_another_adjoint : K, another_adjoint {};
 
-/// K is an operator on blocks with an adjoint: a kernel, or composed of kernels; not an array. The adjoint itself is
-/// not instantiated, because it does not compile for an operator without one.
+/// K is an operator on blocks with an adjoint: a kernel, or a composition of kernels; not an array. The adjoint itself
+/// is not instantiated, because it does not compile for an operator without an adjoint.
 template <class K>
 concept operator_like = std::is_class_v<K> && !xt::is_xexpression<K>::value && !std::is_final_v<K> &&
                         !requires { &with_another_adjoint<K>::adjoint; };
 
-/// The result of a step that has no non-blocking form and was carried out at once.
+/// The result of a step that has no non-blocking form and was carried out immediately.
 template <class Result>
 struct there_already {
   Result result;
@@ -38,16 +38,16 @@ auto begun_step_back(const K& k, Y&& dy) {
   else return there_already<decltype(k.adjoint(dy))>{k.adjoint(dy)};
 }
 
-/// K's plan does not depend on a block.
+/// The plan of an operator K does not depend on a block.
 template <class K>
 concept has_plan = requires(const K& k) { k.plan(); };
 
-/// A pending chain of steps: the first step has started, the others run in finish().
+/// A pending chain of steps: the first step has started, all later steps run in finish().
 template <class First, class Rest>
 class pending_chain {
  public:
   pending_chain(First first, Rest rest) : first_(std::move(first)), rest_(std::move(rest)) {}
-  /// Waits for the first step and carries out the others.
+  /// Waits for the first step and carries out all later steps.
   auto finish() { return rest_(first_.finish()); }
 
  private:

@@ -1,4 +1,4 @@
-// The two movements that all_gather and reduce_scatter are built on: from parts of a tensor to the whole, and back.
+// The two movements of all_gather and reduce_scatter: from parts of a tensor to the whole tensor, and back.
 #pragma once
 
 #include <array>
@@ -18,25 +18,25 @@
 
 namespace partita::detail {
 
-/// Which decompositions a movement accepts: any that tiles the tensor, or only the balanced one.
+/// The decompositions that a movement accepts: any decomposition that tiles the tensor, or only the balanced one.
 enum class known_cuts { any, balanced };
 
-/// Parts to wholes, and wholes to sums of parts.
+/// The plans from parts of a tensor to the whole tensor, and from whole tensors to parts of their sum.
 template <std::size_t Rank>
 struct part_structure : planned_boxes<Rank> {
-  parted_tensor<Rank> tensor{};  ///< where the exchange takes two steps
-  bool follows = true;           ///< the parts are balanced
+  parted_tensor<Rank> tensor{};  ///< the tensor's parts, if the exchange takes two steps
+  bool follows = true;           ///< whether the parts are balanced
   std::shared_ptr<evicted_plans> forgotten{};
 
-  /// Called when this plan is evicted from the cache.
+  /// Is called when this plan is evicted from the cache.
   void forget() const {
     if (forgotten && this->there.gives) forgotten->note(this->there.extents, follows);
   }
 };
 
-/// Each worker of a group holds a part of a tensor. The forward movement gives the whole to all of them; the adjoint
-/// takes a whole from each and leaves each worker its part of their sum, which is added up in the order of the members.
-/// A worker outside the partition gets a copy of its own input.
+/// Each worker of a group holds a part of a tensor. The forward movement gives the whole tensor to all workers of the
+/// group; the adjoint takes a whole tensor from each and leaves each worker its part of their sum, which is added in
+/// the order of the members. A worker outside the partition gets a copy of its own input.
 template <std::size_t Rank>
 class part_planner {
   using shape_type = std::array<std::size_t, Rank>;
@@ -46,7 +46,7 @@ class part_planner {
   static constexpr bool sums_back = true, checks_itself = true;
   using structure = part_structure<Rank>;
 
-  /// `name` is that of the calls: "partita::all_gather(p, dimensions)".
+  /// `name` is the call in error messages: "partita::all_gather(p, dimensions)".
   part_planner(const dynamic_partition<Rank>& p, const std::array<bool, rank>& kept, const char* name, known_cuts cuts)
       : p_(p), group_(block_group_of(p.grid(), kept, p.world().id())), name_(name), cuts_(cuts) {
     fingerprint_ = mixed(p.grid().fingerprint(), cuts == known_cuts::any ? 128 : 129);
@@ -90,8 +90,8 @@ class part_planner {
     return trouble.any() ? structure() : learnt(tensor, open);
   }
 
-  /// Between nodes the exchange takes two steps, so that no part (no sum of a node) travels more than once between two
-  /// nodes.
+  /// Between nodes the exchange takes two steps, so that no part (and no sum of a node's parts) travels more than once
+  /// between two nodes.
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                          const std::shared_ptr<transport>& ways) const {
     const exchange_plan<rank>& plan = s.plan(forward);
@@ -117,14 +117,14 @@ class part_planner {
     for (std::size_t k = 0; k < nodes.size(); ++k) nodes[k] = ways.members().node_of(group_.members[k]);
     return nodes;
   }
-  /// Whether this worker's group spans several nodes, and at least one of them has two of its members.
+  /// Whether this worker's group spans several nodes, at least one of which has two members of the group.
   bool on_several_nodes(const transport& ways) const {
     if (!ways.members().is_one_of_many()) return false;
     const members_by_node nodes(nodes_of_members(ways));
     return nodes.nodes() > 1 && nodes.nodes() < group_.members.size();
   }
 
-  /// The shapes of the group's blocks. Collective over the world.
+  /// Gathers the shapes of the group's blocks. Collective over the world.
   std::vector<shape_type> shapes_of_group(const shape_type& mine) const {
     const auto all = gathered(*world(), facts_of(mine));
     std::vector<shape_type> shapes(group_.members.size());
@@ -168,7 +168,7 @@ using part_movement = planned_movement<part_planner<Rank>>;
 PARTITA_PART_MOVEMENTS(extern)
 #endif
 
-/// D... are dimensions of a partition of this rank, each listed once.
+/// The dimensions D... are dimensions of a partition of rank Rank, each listed once.
 template <std::size_t Rank, std::size_t... D>
 constexpr bool below = ((D < Rank) && ...);
 template <std::size_t... D>

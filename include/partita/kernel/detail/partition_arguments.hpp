@@ -1,4 +1,4 @@
-// Fallbacks for a kernel whose arguments are not the required partitions: they give one readable compile-time error.
+// Fallbacks for a kernel whose arguments are not the required partitions, which give one readable compile-time error.
 #pragma once
 
 #include <partita/comm/partition.hpp>
@@ -16,7 +16,7 @@ inline constexpr bool is_partition = false;
 template <class Extents>
 inline constexpr bool is_partition<partition<Extents>> = true;
 
-/// Whether the arguments begin with two partitions, or with a world and groups; or are a single kernel, to be copied.
+/// Whether the arguments begin with two partitions, or with a world and groups, or are one kernel, which is copied.
 template <class... A>
 inline constexpr bool begins_with_two = false;
 template <class A>
@@ -26,11 +26,11 @@ inline constexpr bool begins_with_two<A, B, Rest...> = is_partition<A> && is_par
 template <class... Rest>
 inline constexpr bool begins_with_two<world, worker_groups, Rest...> = true;
 
-/// The same for a reduction, which takes more than two arguments.
+/// Whether the arguments begin as begins_with_two requires, followed by a reduction, or are one kernel.
 template <class... A>
 inline constexpr bool begins_with_reduction = begins_with_two<A...> && sizeof...(A) != 2;
 
-/// Whether the arguments are a partition and dimensions of it; or a single kernel, to be copied.
+/// Whether the arguments are a partition and some of its dimensions, or one kernel, which is copied.
 template <class... A>
 inline constexpr bool is_made_of_dimensions = false;
 template <class A>

@@ -1,5 +1,5 @@
-// The choice of pencils: through which layouts a tensor passes, so that each transformed dimension is whole once. A
-// pure function of extents and grids; no communication.
+// The choice of pencils: the layouts through which a tensor passes, so that each transformed dimension is whole in one
+// of them. The choice is a pure function of extents and grids; no communication.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@ namespace partita::detail {
 
 /// A transform along some dimensions of a tensor, from one layout to another.
 struct pencil_request {
-  shape_list extents;                ///< of the tensor; of half of the spectrum, where that is what is moved
+  shape_list extents;                ///< the extents of the tensor, or of half of its spectrum if that is moved
   shape_list grid_x, grid_y;         ///< the partitions; grid_y is empty if the layout of the result is free
-  shape_list dimensions;             ///< those to transform
-  std::size_t workers = 1;           ///< how many may hold the layouts in between
-  bool in_place = false;             ///< both partitions are the same, and x is balanced: their layouts are the same
+  shape_list dimensions;             ///< the dimensions to transform
+  std::size_t workers = 1;           ///< the number of workers that may hold the layouts in between
+  bool in_place = false;             ///< x and the result have one layout: equal partitions, x is balanced
   std::size_t before_all = no_such;  ///< this dimension must be transformed before all others
-  std::size_t after_all = no_such;   ///< this one after all others
+  std::size_t after_all = no_such;   ///< this dimension must be transformed after all others
 
   static constexpr std::size_t no_such = static_cast<std::size_t>(-1);
 };
 
-/// A layout on the way, and the dimensions that are transformed there, in this order.
+/// A layout of the route, and the dimensions that are transformed in this layout, in order.
 struct pencil {
   shape_list grid;
   shape_list dimensions;
@@ -30,15 +30,16 @@ struct pencil {
   friend bool operator==(const pencil&, const pencil&) = default;
 };
 
-/// The layouts from x to the result, one move between each and the next; one layout alone moves nothing.
+/// Chooses the layouts from x to the result, with one move between each layout and the next; one layout alone moves
+/// nothing.
 ///
-/// The cost of a route is the largest block for each move (of the two layouts) and for each transformed dimension: both
-/// read and write it about once. Of equal costs the fewest moves win, then the fewest pairs of workers that exchange
-/// boxes. So a dimension that is not cut is transformed where it is, slabs win where all workers have one (two moves
-/// there and back, or one if the result needs none), and pencils win where slabs would leave too many workers idle. No
-/// layout in between has the whole array on one worker, unless the array has only one line that is longer than 1, which
-/// must be whole somewhere.
-/// Cost: O(2^d) layouts of d transformed dimensions, each the best of the grids of at most so many workers.
+/// The cost of a route is the largest block, for each move (of its two layouts) and for each transformed dimension:
+/// both read and write the block about once. Of equal costs the fewest moves win, then the fewest pairs of workers that
+/// exchange boxes. So a dimension that is not cut is transformed in place, slabs win if all workers have a slab (two
+/// moves there and back, or one if the layout of the result is free), and pencils win if slabs would leave too many
+/// workers idle. No layout in between has the whole array on one worker, unless the array has only one line that is
+/// longer than 1, which must be whole in one layout.
+/// Cost: O(2^d) layouts for d transformed dimensions, each the best of all grids of at most `workers` workers.
 PARTITA_DECL std::vector<pencil> choose_pencils(const pencil_request& request);
 
 }  // namespace partita::detail

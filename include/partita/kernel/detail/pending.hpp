@@ -1,4 +1,4 @@
-// Pending operations: what a kernel returns from a non-blocking call, and the exchanges that it caches for a plan.
+// Pending operations: the objects that non-blocking calls return, and the exchanges that a kernel caches for a plan.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace partita::detail {
 
-/// The exchanges that carry out a plan in one direction: one for each kind of elements used.
+/// The exchanges that carry out a plan in one direction: one exchange for each kind of elements used.
 class exchanges_by_kind {
  public:
   template <class Make>
@@ -29,7 +29,7 @@ class exchanges_by_kind {
     return entries_.back().exchange;
   }
   void clear() { entries_.clear(); }
-  /// The existing exchange; null if there is none yet.
+  /// The existing exchange for a kind of elements; null if there is none yet.
   PARTITA_DECL box_exchange* made(const element_kind& kind) const;
 
  private:
@@ -40,8 +40,8 @@ class exchanges_by_kind {
   std::vector<entry> entries_;
 };
 
-/// An exchange of this plan that shares ownership of its transport and its world, because it may outlive the kernel.
-/// `of_node` are the plans of the workers for which the transport asks (whose_plans).
+/// Makes an exchange of a plan that shares ownership of its transport and its world, because it may outlive the kernel.
+/// `of_node` are the plans of the workers in whose_plans() of the transport.
 PARTITA_DECL std::shared_ptr<box_exchange> lasting_exchange(const std::shared_ptr<transport>& ways,
                                                             std::shared_ptr<world_state> world, lowered_plan plan,
                                                             const element_kind& kind,
@@ -68,7 +68,7 @@ class exchange_operation : public pending_operation {
     exchange->give(x, x_strides);
     return number;
   }
-  /// Continues an exchange that was begun before the agreement.
+  /// Continues an exchange that began before the agreement.
   PARTITA_DECL std::uint64_t go_on(const std::shared_ptr<box_exchange>& exchange, const void* x,
                                    const std::ptrdiff_t* x_strides);
   /// Runs f() while an exchange is pending; if f throws, the exchange is completed first.
@@ -83,8 +83,8 @@ class exchange_operation : public pending_operation {
   }
 };
 
-/// Sends to other nodes before the agreement is complete: one latency instead of two. Among `exchanges`, it uses the
-/// one for this kind of elements that belongs to the plan on which the workers of this node agree.
+/// Sends to other nodes before the agreement is complete: one latency instead of two. Uses the exchange among
+/// `exchanges` for this kind of elements and for the plan on which the workers of this node agree.
 template <class Structures, class Structure>
 class speculative_exchange final : public speculative_send {
  public:
@@ -95,7 +95,7 @@ class speculative_exchange final : public speculative_send {
   speculative_exchange& operator=(const speculative_exchange&) = delete;
   ~speculative_exchange() { roll_back_unless(nullptr); }
 
-  /// All workers have agreed on this plan.
+  /// Is called when all workers have agreed on the plan s: rolls back what was sent for another plan.
   void agreed_on(const Structure& s) { roll_back_unless((s.*exchanges_).made(kind_)); }
 
  private:
@@ -127,8 +127,8 @@ PARTITA_DECL void expect_not_moved_from(bool whole, const char* kernel);
 /// The result of an operation that writes into the caller's own block.
 struct in_place {};
 
-/// A pending result. If it is destroyed without finish(), the operation is still completed, because other workers
-/// depend on it: the destructor waits, and no other thread may make calls of this world meanwhile.
+/// A pending result. If the object is destroyed without finish(), the operation is still completed, because other
+/// workers depend on it: the destructor waits, and no other thread may make calls of this world meanwhile.
 template <class Result>
 class pending {
  public:
@@ -149,10 +149,10 @@ class pending {
   /// Keeps an object alive until the end: a block that was evaluated for this exchange.
   void keep(std::shared_ptr<const void> needed) { needed_ = std::move(needed); }
 
-  /// The incomplete result: its final memory, with the elements that this worker contributes itself.
+  /// The incomplete result in its final memory, with the elements that this worker contributes itself.
   const Result& so_far() const { return result_; }
 
-  /// Waits for completion and returns the result; only once [error].
+  /// Waits for completion and returns the result; a second call is an error [error].
   /// Requires: the thread that began the operation, which alone may make calls of this world meanwhile
   ///           [communication_error; the operation can still be finished on that thread].
   Result finish() {
@@ -178,8 +178,8 @@ class pending {
   bool there_is_one_ = true;
 };
 
-/// The argument of a pending call, of the type that a parameter `X&&` deduces: its block, and the memory of that, if x
-/// is lazy or is a tensor that would end with the call.
+/// The argument of a pending call, of the type that a parameter `X&&` deduces: the block of x and, if x is lazy or a
+/// temporary tensor, the memory of the block.
 template <class X>
 class lasting_argument {
   using given = std::remove_cvref_t<X>;
@@ -196,7 +196,7 @@ class lasting_argument {
   block_argument<given> argument_;
 };
 
-/// Returns begin(block) for the block of x, whose memory is kept until the end where it would not last.
+/// Returns begin(block) for the block of x; memory of the block that would not last is kept until the operation ends.
 template <class X, class Begin>
 auto begun(X&& x, Begin begin) {
   using given = std::remove_cvref_t<X>;

@@ -17,9 +17,9 @@
 
 namespace partita::detail {
 
-/// The shapes that a plan is cached under: that of the block and that of the view to fill.
+/// The shapes under which a plan is cached: the shape of the block and the shape of the view to fill.
 struct structure_key {
-  /// One of the shapes; `none` if the plan does not depend on it.
+  /// The shape of the block or of the view; `rank` is `none` if the plan does not depend on this shape.
   struct shape {
     static constexpr std::size_t none = ~std::size_t{0};
     std::size_t rank = none;
@@ -33,34 +33,34 @@ struct structure_key {
   shape block, view;
 };
 
-/// The world of a kernel's calls, and a number that identifies the kernel: the same on all workers.
+/// The world of a kernel's calls, and a number that identifies the kernel and is equal on all workers.
 struct kernel_identity {
   world_state* world = nullptr;
   std::uint64_t number = 0;
 };
 
-/// A call of a kernel, as the workers compare it with each other.
+/// A call of a kernel, in the form in which the workers compare their calls.
 struct kernel_call {
-  std::uint64_t fingerprint = 0;  ///< of the kernel, its direction and its elements: equal for equal calls
+  std::uint64_t fingerprint = 0;  ///< the fingerprint of kernel, direction and elements: equal for equal calls
   const local_error& before;      ///< this worker's error, if any; valid during the call only
-  /// Set if the data that a worker receives cannot be checked against its own block, which does not show which plan the
-  /// other workers use. Then the workers agree on the plan at every level of checks, because a receiver has to rely on
-  /// it. (It is false only for sums to which every receiver contributes a block of the same shape; these may use
+  /// Whether a worker cannot check received data against its own block, whose shape does not show which plan the other
+  /// workers use. Then the workers agree on the plan at every level of checks, because a receiver relies on the plan.
+  /// (False only for sums to which every receiver contributes a block of the same shape; only these sums may use
   /// checks::local.)
   bool without_probe = false;
-  speculative_send* ahead = nullptr;      ///< what may be sent once the workers of a node agree on a plan
-  bool speculative_by_structure = false;  ///< it is useless with a different plan; the same on all workers
+  speculative_send* ahead = nullptr;      ///< the data that may be sent once the workers of a node agree on a plan
+  bool speculative_by_structure = false;  ///< `ahead` is useless with a different plan; equal on all workers
 };
 
-/// Whether a new plan follows from what all workers know, so that no worker alone can have an error.
+/// Whether a new plan follows from data that all workers know, so that no worker alone can find an error.
 template <class Structure>
 bool is_common(const Structure& s) {
   if constexpr (requires { s.is_common; }) return s.is_common;
   else return false;
 }
 
-/// Forgets all plans if workers have thrown an error for missing memory since `known` of them: the worker without
-/// memory may lack a plan that others added because they all knew it to be free of errors.
+/// Removes all plans from the cache if workers have thrown an error for missing memory since failure number `known`:
+/// the worker without memory may lack a plan that the others added because they all knew that the plan had no errors.
 template <class Structure>
 void forget_after_failures(const world_state& world, plan_cache<Structure>& cache, std::uint64_t& known) {
   if (known == world.failures()) return;
@@ -70,9 +70,9 @@ void forget_after_failures(const world_state& world, plan_cache<Structure>& cach
   known = world.failures();
 }
 
-/// All workers agree on the call and find a plan that fits on all of them, or make one together: `learn(local_error&)`
-/// returns it and may set an error. If a worker sets an error, or had one before (call.before), all workers throw the
-/// same error and nothing has moved.
+/// All workers agree on the call and find a plan that fits on all of them, or make a plan together:
+/// `learn(local_error&)` returns the plan and may set an error. If a worker sets an error, or had an error before
+/// (call.before), all workers throw the same error and nothing has moved.
 template <class Structure, class Fits, class Learn, class Describe>
 Structure& agreed_structure(world_state& world, plan_cache<Structure>& cache, const kernel_call& call, Fits fits,
                             Learn learn, Describe describe) {
@@ -80,13 +80,13 @@ Structure& agreed_structure(world_state& world, plan_cache<Structure>& cache, co
     return call.without_probe ? agree_together(world, call.fingerprint, own, what, choices, ahead)
                               : agree_if_checked(world, call.fingerprint, own, what, choices, ahead);
   };
-  // Most calls end here: one agreement, and all workers have a plan for their blocks.
+  // Most calls end after one agreement: all workers have a plan for their blocks.
   const std::uint64_t own = cache.matching(fits);
   const std::uint64_t set =
       agreed(call.before, own, describe, own == 0 && call.speculative_by_structure ? nullptr : call.ahead);
   if (set != 0) return cache.last_used(set);
   if (call.speculative_by_structure) world.discard_without_choice();
-  // No plan fits on all workers: all make one, and agree that none of them found an error, if one of them alone could.
+  // No plan fits on all workers: all make one, and agree that none found an error, if one worker alone could.
   local_error trouble;
   auto structure = learnt<Structure>(world, trouble, [&](local_error& found) {
     cache.make_room();

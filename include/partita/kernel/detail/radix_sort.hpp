@@ -12,18 +12,18 @@
 
 namespace partita::detail {
 
-/// Elements without values, from the memory pool: the page faults of new memory would take longer than a pass over it.
+/// Uninitialised elements from the memory pool: the page faults of new memory would take longer than a pass over it.
 template <class Element>
 using scratch_of = typename pooled_tensor<Element, 1>::storage_type;
 
-/// Sorts elements by `key(element)`, an unsigned number of 64 bits; equal ones keep their order. The first 32 bits in
-/// which keys differ are sorted digit by digit, from the last digit on (Knuth, The Art of Computer Programming 3,
-/// section 5.2.5); elements that agree in these bits, few if there are no equal ones, are sorted after that. Memory:
-/// that of the elements once more.
+/// Sorts elements by `key(element)`, an unsigned number of 64 bits; elements with equal keys keep their order. The
+/// first 32 bits in which keys differ are sorted digit by digit, from the last digit on (Knuth, The Art of Computer
+/// Programming 3, section 5.2.5); elements that agree in these bits (few, unless keys are equal) are sorted afterwards.
+/// Memory: a copy of all elements.
 template <class Element, class Key>
 void radix_sort(Element* const all, std::size_t size, const Key& key) {
   const auto before = [&](const Element& a, const Element& b) { return key(a) < key(b); };
-  // Sorted elements stay, and strictly falling ones are reversed: at the first step that differs this is known.
+  // Sorted elements stay, and strictly descending elements are reversed; the first other step ends the test.
   std::size_t run = 1;
   while (run < size && !before(all[run], all[run - 1])) ++run;
   if (run >= size) return;
@@ -31,7 +31,7 @@ void radix_sort(Element* const all, std::size_t size, const Key& key) {
     while (run < size && before(all[run], all[run - 1])) ++run;
     if (run == size) return std::reverse(all, all + size);
   }
-  // Below this size the tables of digits take longer than comparisons (chosen: any number near it does as well).
+  // Below this size the tables of digits take longer than comparisons (chosen: any number near 1024 does as well).
   if (size < 1024) return std::stable_sort(all, all + size, before);
   constexpr std::size_t digits = 4, values = 256, bits = 8, sorted_bits = digits * bits;
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max(), most = 0;
@@ -39,13 +39,13 @@ void radix_sort(Element* const all, std::size_t size, const Key& key) {
   const auto width = static_cast<std::size_t>(std::bit_width(most - least));
   const std::size_t rest = width > sorted_bits ? width - sorted_bits : 0;
   const auto first_bits = [&](const Element& e) { return static_cast<std::uint32_t>((key(e) - least) >> rest); };
-  // 1. How often each digit has each value.
+  // 1. Count how often each digit has each value.
   std::array<std::array<std::size_t, values>, digits> count{};
   for (std::size_t j = 0; j < size; ++j) {
     std::uint32_t k = first_bits(all[j]);
     for (auto& of_digit : count) ++of_digit[k % values], k >>= bits;
   }
-  // 2. Digit by digit each element goes to its place among those with the same and with smaller digits.
+  // 2. Digit by digit, move each element to its place among the elements with the same digit and with smaller digits.
   scratch_of<Element> other(size);
   Element *from = all, *to = other.data();
   for (std::size_t d = 0; d < digits && bits * d < width; ++d) {
@@ -55,7 +55,7 @@ void radix_sort(Element* const all, std::size_t size, const Key& key) {
     std::swap(from, to);
   }
   if (from != all) std::copy(from, from + size, all);
-  // 3. Elements that agree in these bits: few of them by insertion, many by the bits that are left.
+  // 3. Sort elements that agree in these bits: few of them by insertion, many by the remaining bits.
   for (std::size_t j = 0, end = 0; rest != 0 && j < size; j = end) {
     for (end = j + 1; end < size && first_bits(all[end]) == first_bits(all[j]);) ++end;
     if (end - j > 32) radix_sort(all + j, end - j, key);

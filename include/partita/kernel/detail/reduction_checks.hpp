@@ -1,4 +1,4 @@
-// The requirements of the reducing kernels on blocks and reductions, shared by all of them.
+// The requirements of the reducing kernels on blocks and reductions, shared by all of these kernels.
 #pragma once
 
 #include <partita/comm/element.hpp>
@@ -8,7 +8,7 @@
 
 namespace partita::detail {
 
-/// A reduction as text, as in a call: ", maximum".
+/// Writes a reduction as in a call: ", maximum".
 template <class R>
 text reduction_text() {
   text named(", ");
@@ -16,8 +16,8 @@ text reduction_text() {
   else return named << type_name<R>();
 }
 
-/// The members that the base class collective_kernel needs for a reduction R in direction `There`, with its adjoint in
-/// direction `Back`.
+/// The members of a kernel with the reduction R in direction `There` and its adjoint in direction `Back`, which the
+/// base class collective_kernel needs.
 template <class R, group_direction There, group_direction Back, bool Shares, bool Exact>
 struct reduction_checks {
   static_assert(std::is_empty_v<R> && std::is_default_constructible_v<R>,
@@ -27,7 +27,7 @@ struct reduction_checks {
                 "partita::reduce(p_x, p_y, reduction, reproducible): requires a reduction that can be rounded once or "
                 "does not depend on the order: leave reproducible out");
 
-  /// Whether the reduction is linear, and so has an adjoint.
+  /// Whether the reduction is linear, and therefore has an adjoint.
   static constexpr bool is_linear = is_linear_reduction<R>;
   static constexpr auto there = There, back = Back;
   static constexpr bool shares = Shares, exact = Exact;

@@ -15,7 +15,7 @@
 
 namespace partita::detail {
 
-/// The kind of policy T, and whether it fits tensors of this rank.
+/// The kind of policy T, and whether T fits tensors of rank Rank.
 template <std::size_t Rank, class T>
 struct repartition_policy {
   static constexpr bool known = false, orders = false, permutes = false, gives_from = false, gives_to = false,
@@ -48,8 +48,8 @@ struct repartition_policy<Rank, to_cuts_t<R>> : repartition_policy<Rank, void> {
   static constexpr bool known = true, gives_to = true, fits = R == Rank;
 };
 
-/// Whether the policies fit together and fit tensors of this rank; each kernel rejects them in its own header, near the
-/// call.
+/// Whether the policies fit together and fit tensors of rank Rank; each kernel rejects other policies in its own
+/// header, near the call.
 template <std::size_t Rank, class... Policies>
 inline constexpr bool are_known = (repartition_policy<Rank, Policies>::known && ...);
 template <std::size_t Rank, class... Policies>
@@ -77,18 +77,18 @@ inline constexpr bool are_accepted =
 
 template <std::size_t Rank>
 class repartition_cuts;
-/// Rejects cuts that do not fit the partitions or each other.
+/// Throws if given cuts do not fit the partitions or each other.
 template <std::size_t Rank>
 void expect_fitting(const repartition_cuts<Rank>& cuts);
 
-/// The decompositions of both sides of a repartition of tensors of this rank. Everything here is known on every worker.
+/// The decompositions of both sides of a repartition of tensors of rank Rank. Every worker knows all members.
 template <std::size_t Rank>
 class repartition_cuts {
  public:
   using shape_type = std::array<std::size_t, Rank>;
   using cuts = decomposition<Rank>;
 
-  /// `p_x` and `p_y` are the shapes of the partitions.
+  /// Makes the cuts of a repartition; `p_x` and `p_y` are the shapes of the partitions.
   template <class... Policies>
   repartition_cuts(const shape_type& p_x, const shape_type& p_y, const Policies&... policies) : p_x_(p_x), p_y_(p_y) {
     (heed(policies), ...);
@@ -96,19 +96,19 @@ class repartition_cuts {
   }
 
   const axes_order<Rank>& axes() const { return axes_; }
-  /// The decomposition of the source that the caller passed, if any.
+  /// The decomposition of the source that the caller passed, if the caller passed one.
   const std::optional<cuts>& from() const { return from_; }
   const std::optional<cuts>& to() const { return to_; }
 
-  /// The decompositions of x and y if x has these extents.
+  /// The decompositions of x and y for an x of the extents `extents`.
   cuts of_x(const shape_type& extents) const { return from_ ? *from_ : cuts::balanced(extents, p_x_); }
   cuts of_y(const shape_type& extents) const {
     return to_ ? *to_ : cuts::balanced(in_result_order(extents, axes_), p_y_);
   }
-  /// The extents of x, from those of y.
+  /// The extents of x for given extents of y.
   shape_type extents_of_x(const shape_type& of_y) const { return in_source_order(of_y, axes_); }
 
-  /// An error message if a tensor x of these extents cannot be moved, else empty.
+  /// Returns an error message if a tensor x of these extents cannot be moved; otherwise an empty text.
   text error_message(const shape_type& x) const {
     text problem;
     if (from_ && from_->extents() != x) {
@@ -139,7 +139,7 @@ class repartition_cuts {
 
  private:
   void heed(discard_batch_t) {}
-  void heed(strategy) {}  // does not concern cuts
+  void heed(strategy) {}  // a strategy does not concern cuts
   void heed(messages) {}
   template <std::size_t... P>
   void heed(permute_t<P...>) {

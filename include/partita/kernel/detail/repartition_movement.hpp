@@ -1,4 +1,4 @@
-// The movement of a repartition. What depends on its rank alone is compiled once for the usual ranks.
+// The movement of a repartition. Code that depends only on the rank is compiled once for the usual ranks.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// The repartitions of this rank. Which partitions and policies it has is known at run time.
+/// The movement of repartitions of rank Rank; partitions and policies are run-time values.
 template <std::size_t Rank>
 using repartition_movement = planned_movement<repartition_planner<Rank>>;
 
@@ -29,7 +29,7 @@ node_messages messages_between_nodes(const repartition_planner<Rank>& planner, c
 }
 
 #ifdef PARTITA_CORE
-// The usual ranks are in the compiled core. EXTERN is `extern` here, and nothing where the core compiles them.
+// The compiled core has these functions for the usual ranks. EXTERN is `extern` for a program, and empty in the core.
 #define PARTITA_REPARTITION_OF_RANK(EXTERN, R)                                               \
   EXTERN template void expect_fitting<R>(const repartition_cuts<R>&);                        \
   PARTITA_MOVEMENT_OF(EXTERN, repartition_planner<R>)                                        \

@@ -1,5 +1,5 @@
-// Makes the plans of a repartition: from the decompositions where they are given or balanced, else from one exchange of
-// block extents.
+// Makes the plans of a repartition: from the decompositions if they are given or balanced, otherwise from one exchange
+// of block extents.
 #pragma once
 
 #include <array>
@@ -27,33 +27,33 @@ namespace partita::detail {
 template <std::size_t Rank>
 struct shared_by_plans;
 
-/// The plans for blocks of certain shapes, in both directions.
+/// The plans of a repartition for blocks of certain shapes, in both directions.
 template <std::size_t Rank>
 struct repartition_structure : planned_boxes<Rank> {
   std::optional<decomposition<Rank>> of_x{}, of_y{};  ///< the decompositions of x and of the result
   std::vector<box<Rank>> boxes{};  ///< the boxes of all workers of p_x, if the blocks of x are staggered
   bool follows = true;             ///< the decomposition of x follows from its extents: given, or balanced
-  bool is_common = false;          ///< all workers know what the plan was made from
-  std::array<bool, 2> passes{};    ///< whether its first exchange in a direction is the one that new plans share
+  bool is_common = false;          ///< whether all workers know the data from which the plan was made
+  std::array<bool, 2> passes{};    ///< whether its first call in a direction uses the exchange that new plans share
   std::shared_ptr<shared_by_plans<Rank>> shared{};
 
-  /// Called when this plan is evicted from the cache: the next new plan takes over its memory.
+  /// Is called when this plan is evicted from the cache: the next new plan takes over its memory.
   void forget() {
     if (const auto all = std::move(shared)) all->take(*this);
   }
 };
 
-/// What the plans of one kernel share. If blocks have other shapes in every call, each plan is used once: then new
-/// plans take the memory of evicted ones, and one exchange follows them all, so that a call opens and allocates
-/// nothing.
+/// The data that the plans of one kernel share. If blocks have different shapes in every call, each plan is used once:
+/// then new plans take the memory of evicted plans, and one exchange carries out all of them, so that a call opens and
+/// allocates nothing.
 template <std::size_t Rank>
 struct shared_by_plans {
   evicted_plans evicted;
   bool some_evicted = false;
   repartition_structure<Rank> spare;           ///< the plan that was evicted last
-  std::array<exchanges_by_kind, 2> exchanges;  ///< those that new plans share, backward and forward
+  std::array<exchanges_by_kind, 2> exchanges;  ///< the exchanges that new plans share, backward and forward
   lowered_plan lowered{Rank};
-  std::vector<std::array<std::size_t, Rank>> shapes;  ///< of the blocks of p_x, by place
+  std::vector<std::array<std::size_t, Rank>> shapes;  ///< the shapes of the blocks of p_x, by place
   std::vector<std::size_t> sizes;
 
   void take(repartition_structure<Rank>& plan) {
@@ -64,8 +64,8 @@ struct shared_by_plans {
   }
 };
 
-/// Plans for partitions of this rank; their extents are run-time numbers here, so that all repartitions of one rank
-/// share the code.
+/// The planner of repartitions of rank Rank; the extents of the partitions are run-time numbers, so that all
+/// repartitions of one rank share the code.
 template <std::size_t Rank>
 class repartition_planner {
   using shape_type = std::array<std::size_t, Rank>;
@@ -89,9 +89,9 @@ class repartition_planner {
         mixed(mixed(fingerprint_, static_cast<std::uint64_t>(strategy_)), static_cast<std::uint64_t>(messages_));
   }
 
-  /// "partita::repartition(p_x, p_y)", or the name of the kernel that uses it.
+  /// The name of the call in error messages, such as "partita::repartition(p_x, p_y)".
   const char* name() const { return name_; }
-  /// Describes the call of this direction with a block of this shape, for error messages.
+  /// Describes a call in a direction with a block of the given shape and element type, for error messages.
   text describe(const char* direction, const shape_type& shape, const text& type) const {
     return text(name_) << direction << " with p_x = " << p_x_.grid().shape() << " on " << named(p_x_.workers())
                        << ", p_y = " << p_y_.grid().shape() << " on " << named(p_y_.workers())
@@ -99,7 +99,7 @@ class repartition_planner {
   }
   std::shared_ptr<world_state> world() const { return p_x_.world().state(); }
   bool keeps_batch() const { return keeps_batch_; }
-  /// A fingerprint: equal for equal repartitions.
+  /// A fingerprint of the planner: equal for equal repartitions.
   std::uint64_t fingerprint() const { return fingerprint_; }
 
   /// The plan for a tensor x of these extents, in the given decomposition or the balanced one.
@@ -107,7 +107,7 @@ class repartition_planner {
   exchange_plan<rank> plan(const shape_type& global, std::size_t worker) const {
     return plan_repartition(p_x_.grid(), cuts_.of_x(global), p_y_.grid(), cuts_.of_y(global), worker, cuts_.axes());
   }
-  /// The same. Requires extents that match the given cuts [shape_error].
+  /// The plan for a tensor x of these extents. Requires extents that match the given cuts [shape_error].
   exchange_plan<rank> checked_plan(const shape_type& global) const {
     const text problem = cuts_.error_message(global);
     if (!problem.empty()) throw shape_error(text(name_) << ".plan(extents): " << problem);
@@ -122,7 +122,7 @@ class repartition_planner {
     return s.of_x ? made(*s.of_x) : made(s.boxes);
   }
 
-  /// Passes the shape of this worker's block to all workers with their agreement, if they can read it there.
+  /// Passes the shape of this worker's block to all workers with the agreement, if they share memory.
   void before_agreement(const box_call<Rank>& call) const {
     constexpr std::size_t numbers = Rank + 1;
     if constexpr (numbers <= shared_flags::most_numbers) {
@@ -132,11 +132,11 @@ class repartition_planner {
       shapes_passed_ = call.forward && state().pass_numbers(mine.data(), numbers);
     }
   }
-  /// The plan for this call. Collective; opens the transport `ways` if it is null.
+  /// Makes the plan for a call. Collective; opens the transport `ways` if it is null.
   structure learn(const box_call<Rank>& call, std::shared_ptr<transport>& ways, local_error& trouble) const {
     return call.forward ? learn_forward(call.shape, ways, trouble) : learn_backward(call.shape, ways, trouble);
   }
-  /// What carries out a plan in one direction.
+  /// Makes the exchange that carries out a plan in one direction.
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                          const std::shared_ptr<transport>& ways) const {
     std::vector<lowered_plan> of_node;
@@ -146,8 +146,8 @@ class repartition_planner {
     }
     return lasting_exchange(ways, world(), lowered(s.plan(forward)), kind, std::move(of_node));
   }
-  /// The exchange that new plans share, for the first use of a plan in a direction once plans are evicted; else null. A
-  /// plan that is used again gets an exchange of its own.
+  /// The exchange that new plans share, for the first use of a plan in a direction after plans were evicted; otherwise
+  /// null. A plan that is used again gets an exchange of its own.
   const std::shared_ptr<box_exchange>* passing_exchange(structure& s, bool forward, const element_kind& kind,
                                                         const std::shared_ptr<transport>& ways) const {
     if (!std::exchange(s.passes[forward], false) || ways->has_joint_messages()) return nullptr;
@@ -181,7 +181,7 @@ class repartition_planner {
     return regular(cuts_.of_x(global), ways);
   }
 
-  /// The plan of the adjoint when no forward call with such a result is cached.
+  /// Makes the plan of an adjoint call for whose dy no forward call is cached.
   structure learn_backward(const shape_type& mine, std::shared_ptr<transport>& ways, local_error& trouble) const {
     const shape_type global = cuts_.extents_of_x(cuts_.to() ? cuts_.to()->extents() : extents_along_lines(p_y_, mine));
     if (object(global, trouble)) return {};
@@ -216,7 +216,7 @@ class repartition_planner {
     return !problem.empty();
   }
 
-  /// A plan to be made, with the memory of the one that was evicted last.
+  /// An empty plan in the memory of the plan that was evicted last.
   structure renewed() const {
     structure s = std::move(shared_->spare);
     s.passes.fill(shared_->some_evicted);
@@ -230,8 +230,8 @@ class repartition_planner {
     return s;
   }
 
-  /// The shapes of the blocks of p_x on every worker: passed with the agreement, else gathered. Returns whether no
-  /// worker alone can find an error: none passes a view, whose shape the others do not know.
+  /// Gathers the shapes of the blocks of p_x on every worker, unless they were passed with the agreement. Returns
+  /// whether no worker alone can find an error: no worker passes a view, whose shape the other workers do not know.
   bool gather_shapes(const shape_type& mine) const {
     bool is_common = shapes_passed_;
     std::vector<facts<rank + 1>> gathered_shapes;
@@ -248,8 +248,8 @@ class repartition_planner {
     return is_common;
   }
 
-  /// The decomposition of the blocks, if they have the same sizes in every line of p_x. It takes over the memory of
-  /// `reused`.
+  /// The decomposition of the blocks, if they have the same sizes in every line of p_x. The decomposition takes over
+  /// the memory of `reused`.
   std::optional<decomposition<rank>> same_in_every_line(std::optional<decomposition<rank>> reused) const {
     const auto& shapes = shared_->shapes;
     const shape_type grid = p_x_.grid().shape();
@@ -260,7 +260,7 @@ class repartition_planner {
       std::size_t left = ~std::size_t{0};
       for (index<rank> i{}; i[d] < grid[d]; ++i[d]) {
         const std::size_t size = shapes[number_of(i, grid)][d];
-        same = same && size <= left;  // else they cannot be counted
+        same = same && size <= left;  // larger sums of sizes cannot be counted
         sizes[i[d]] = same ? size : 0, left -= sizes[i[d]];
       }
       return cut::at(sizes, reused ? std::move(reused->cuts[d]) : cut::balanced(0, 1));
@@ -271,7 +271,7 @@ class repartition_planner {
     return found;
   }
 
-  /// The plan for blocks of any shapes that tile a tensor.
+  /// Makes the plan for blocks of any shapes that tile a tensor.
   structure learn_irregular(const shape_type& mine, std::shared_ptr<transport>& ways, local_error& trouble) const {
     structure s = renewed();
     s.is_common = gather_shapes(mine);
@@ -321,10 +321,10 @@ class repartition_planner {
   bool keeps_batch_;
   std::uint64_t fingerprint_;
   std::shared_ptr<shared_by_plans<rank>> shared_ = std::make_shared<shared_by_plans<rank>>();
-  /// Blocks were not balanced in an earlier call: then the shapes of all blocks are gathered at once, in one collective
-  /// instead of three. The same on all workers.
+  /// Whether blocks were not balanced in an earlier call: then the shapes of all blocks are gathered at once, in one
+  /// collective instead of three. Equal on all workers.
   mutable bool were_irregular_ = false;
-  /// The shapes of all blocks were passed with the last agreement. The same on all workers.
+  /// Whether the shapes of all blocks were passed with the last agreement. Equal on all workers.
   mutable bool shapes_passed_ = false;
 };
 

@@ -1,5 +1,5 @@
-// Rows of blocks of any rank, and how selected rows are copied and combined. A row is what one index of dimension 0
-// numbers.
+// Rows of blocks of any rank: how selected rows are copied and combined. A row has all elements with one index of
+// dimension 0.
 #pragma once
 
 #include <cstddef>
@@ -16,24 +16,24 @@
 
 namespace partita::detail {
 
-/// The rows of a block in memory, whatever its rank and its elements. All steps are in bytes.
+/// The rows of a block in memory, for any rank and any element type. All steps are in bytes.
 struct row_block {
   std::byte* data = nullptr;
-  std::ptrdiff_t step = 0;   ///< from row to row
-  std::size_t element = 0;   ///< bytes of an element
-  std::size_t elements = 1;  ///< of a row
-  bool dense = true;         ///< the elements of a row are contiguous, in C order
-  shape_list extents{};      ///< of a row
+  std::ptrdiff_t step = 0;   ///< the distance of consecutive rows
+  std::size_t element = 0;   ///< the bytes of an element
+  std::size_t elements = 1;  ///< the number of elements of a row
+  bool dense = true;         ///< whether the elements of a row are contiguous, in C order
+  shape_list extents{};      ///< the extents of a row
   short_list<std::ptrdiff_t> steps{};
 
   std::size_t row_bytes() const { return elements * element; }
-  /// The part of the rows from `row` on.
+  /// The rows from number `row` on.
   row_block from_row(std::size_t row) const {
     row_block rest = *this;
     if (data != nullptr) rest.data += static_cast<std::ptrdiff_t>(row) * step;
     return rest;
   }
-  /// Where an element of a row is, from the start of the row.
+  /// The offset of element e from the start of its row.
   std::ptrdiff_t offset(std::size_t e) const {
     if (dense) return static_cast<std::ptrdiff_t>(e * element);
     std::ptrdiff_t at = 0;
@@ -43,7 +43,7 @@ struct row_block {
   }
 };
 
-/// The number of elements of a row of a block of this shape.
+/// The number of elements in a row of a block of the given shape.
 template <class Shape>
 constexpr std::size_t row_elements(const Shape& shape) {
   std::size_t n = 1;
@@ -51,7 +51,7 @@ constexpr std::size_t row_elements(const Shape& shape) {
   return n;
 }
 
-/// The rows of a block. Rows of a block that is only read are not written.
+/// Describes the rows of a block. The rows of a constant block must not be written.
 template <class T, std::size_t Rank>
 row_block rows_of(const strided<T, Rank>& block) {
   constexpr auto bytes = static_cast<std::ptrdiff_t>(sizeof(T));
@@ -71,8 +71,8 @@ row_block rows_of(const strided<T, Rank>& block) {
   }
   return rows;
 }
-/// Dense rows like those of another block, `pitch` bytes apart; the first is `offset` bytes behind `data`, which may be
-/// null where there are no rows.
+/// Describes dense rows with the elements of the rows `like`, `pitch` bytes apart; the first row is `offset` bytes
+/// behind `data`, which may be null if there are no rows.
 inline row_block packed_rows(std::byte* data, std::size_t offset, std::size_t pitch, const row_block& like) {
   row_block rows;
   rows.data = data == nullptr ? nullptr : data + offset;
@@ -84,17 +84,17 @@ inline row_block packed_rows(std::byte* data, std::size_t offset, std::size_t pi
 
 /// Copies rows from one block to another; `back` copies in the opposite direction.
 PARTITA_DECL void copy_rows(const row_block& to, const row_block& from, const row_moves& moves, bool back = false);
-/// Copies those that go to `rows` rows from `first` on, to the start of a block (see row_moves::part_to).
+/// Copies the moves that go to `rows` rows from `first` on, to the start of a block (see row_moves::part_to).
 PARTITA_DECL void copy_rows_to(const row_block& to, const row_block& from, const row_moves& moves, std::size_t first,
                                std::size_t rows);
 
-/// The rows of a call's blocks that others want, field by field within each row: they are gathered where they travel
-/// to.
+/// The rows of a call's blocks that other workers want, field by field within each row; the rows are written directly
+/// to their destination.
 class gathered_rows : public written_block {
  public:
   explicit gathered_rows(std::shared_ptr<const row_moves> packed) : packed_(std::move(packed)) {}
 
-  /// From now on the rows are those of blocks whose rows begin at `offset` within rows of `pitch` bytes.
+  /// Removes all blocks; blocks that are added afterwards have their rows at `offset` within rows of `pitch` bytes.
   void clear(std::size_t pitch) { fields_.clear(), pitch_ = pitch; }
   void add(const row_block& block, std::size_t offset) { fields_.push_back({block, offset}); }
   PARTITA_INLINE void write(const std::size_t* shape, const std::size_t* at, char* to) const override;
@@ -109,7 +109,7 @@ class gathered_rows : public written_block {
   std::size_t pitch_ = 0;
 };
 
-/// Combines rows with those of another block, element by element: to = op(to, from).
+/// Combines rows with the rows of another block, element by element: to = op(to, from).
 template <class T, class Op>
 void combine_rows(const row_block& to, const row_block& from, const row_run& run, const Op& op) {
   if (to.elements == 0) return;
@@ -129,7 +129,7 @@ void combine_rows(const row_block& to, const row_block& from, const row_run& run
   }
 }
 
-/// Sets all elements of the first rows to one value.
+/// Sets all elements of the first `rows` rows to one value.
 template <class T>
 void fill_rows(const row_block& to, std::size_t rows, const T& value) {
   for (std::size_t row = 0; row < rows; ++row)

@@ -1,4 +1,4 @@
-// Which rows of one block go to which rows of another.
+// A list of moves of rows: which rows of one block go to which rows of another block.
 #pragma once
 
 #include <cstddef>
@@ -12,53 +12,53 @@ namespace partita::detail {
 struct row_run {
   std::size_t from = 0, to = 0, rows = 0;
 
-  /// The same in the opposite direction.
+  /// The run in the opposite direction.
   row_run turned() const { return {to, from, rows}; }
 };
 
-/// Adds one row; it extends the last run if it is the next row on both sides.
+/// Adds one row to a list of runs; the row extends the last run if it is the next row on both sides.
 inline void add_row(std::vector<row_run>& runs, std::size_t from, std::size_t to) {
   if (!runs.empty() && runs.back().from + runs.back().rows == from && runs.back().to + runs.back().rows == to)
     ++runs.back().rows;
   else runs.push_back({from, to, 1});
 }
 
-/// Rows in the order in which they were added. Many rows are kept as a run; rows that are consecutive on one side only
-/// are kept as a list of their numbers on the other, four bytes each, because a copy of narrow rows takes as long as
-/// reading where they are.
+/// Moves of rows in the order in which they were added. Many consecutive rows are stored as a run; rows that are
+/// consecutive on one side only are stored as a list of their numbers on the other side, four bytes each, because a
+/// copy of narrow rows takes as long as reading their numbers.
 class row_moves {
  public:
-  /// What one group of rows has: consecutive numbers on both sides, or a list of those on one side.
+  /// The side of a group on which row numbers are listed; `none`: row numbers are consecutive on both sides.
   enum class listed : std::uint8_t { none, from, to };
   struct group {
-    std::size_t from = 0, to = 0;  ///< the first rows; on a listed side, where its numbers begin in `numbers()`
+    std::size_t from = 0, to = 0;  ///< the first rows; on the listed side, the start of its list in `numbers()`
     std::size_t rows = 0;
     listed side = listed::none;
 
-    /// The same in the opposite direction.
+    /// The group in the opposite direction.
     group turned() const {
       return {to, from, rows, side == listed::from ? listed::to : side == listed::to ? listed::from : listed::none};
     }
   };
 
   void add(std::size_t from, std::size_t to) { add(row_run{from, to, 1}); }
-  /// Adds consecutive rows, of which there is at least one.
+  /// Adds a run of at least one consecutive row.
   PARTITA_DECL void add(const row_run& rows);
 
   bool empty() const { return groups_.empty(); }
   std::size_t rows() const { return rows_; }
   /// Whether all rows are consecutive on both sides.
   bool is_one_run() const { return groups_.size() == 1; }  // the last group is a run
-  /// The first row of all, where it comes from and where it goes.
+  /// The source row and the destination row of the first move.
   row_run first() const { return empty() ? row_run{} : run_at(groups_[0], 0); }
 
   const std::vector<group>& groups() const { return groups_; }
   const std::uint32_t* numbers() const { return numbers_.data(); }
-  /// The part of the rows that go to [first, first + rows). Requires: each row goes to the one after the row before.
-  /// `part(group)` is called with every group of it.
+  /// Calls `part(group)` for the moves to the rows [first, first + rows). Requires: each move goes to the row after the
+  /// row of the move before.
   template <class Part>
   void part_to(std::size_t first, std::size_t rows, Part part) const;
-  /// Calls visit(run) for all rows, or for a part of them as in part_to.
+  /// Calls visit(run) for all moves; for_each_to() calls it for a part of them as in part_to.
   template <class Visit>
   void for_each(Visit visit) const {
     for (const group& g : groups_) visit_runs(g, visit);
@@ -69,7 +69,7 @@ class row_moves {
   }
 
  private:
-  /// From this many rows on, a run costs less than a list.
+  /// A run of at least this many rows costs less than a list.
   static constexpr std::size_t shortest_run = 8;
 
   row_run run_at(const group& g, std::size_t k) const {
@@ -81,10 +81,10 @@ class row_moves {
     if (g.side == listed::none) return visit(row_run{g.from, g.to, g.rows});
     for (std::size_t k = 0; k < g.rows; ++k) visit(run_at(g, k));
   }
-  /// Lists the rows of the last group, which is a short run, because `next` follows it on one side only.
+  /// Stores the rows of the last group, a short run, as a list, because `next` continues the group on one side only.
   PARTITA_DECL void list_last(const row_run& next);
 
-  std::vector<group> groups_;  // the last one is always a run
+  std::vector<group> groups_;  // the last group is always a run
   std::vector<std::uint32_t> numbers_;
   std::size_t rows_ = 0;
 };

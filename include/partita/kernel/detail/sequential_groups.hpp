@@ -1,5 +1,4 @@
-// Broadcasts and sums of blocks for all workers at once, inside one process, with the plans that the workers would
-// follow.
+// Broadcasts and sums of blocks for all workers inside one process, with the plans that the workers would follow.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,7 @@
 
 namespace partita::sequentially::detail {
 
-/// Returns the grid of a grid or of a partition.
+/// Returns the grid of a partition; a grid is returned as it is.
 template <class Extents>
 const grid<Extents>& grid_of(const grid<Extents>& g) {
   return g;
@@ -21,7 +20,7 @@ const auto& grid_of(const P& p) {
   return p.grid();
 }
 
-/// Rejects fewer blocks than the grid's worker ids require.
+/// Throws if there are fewer blocks than the grid's worker ids require.
 template <class Extents>
 void expect_blocks(const grid<Extents>& p, std::size_t blocks, const char* call) {
   if (p.workers().bound() <= blocks) return;
@@ -46,14 +45,14 @@ xt::xtensor<element_of<X>, rank_of<X>> copied(const X& x) {
   return y;
 }
 
-/// Zero volume; its batch extent is the extent of x along dimension `batch`.
+/// Makes a block of zero volume whose batch extent is the extent of x along dimension `batch`.
 template <ranked_array X>
 xt::xtensor<element_of<X>, rank_of<X>> nothing_for(const X& x, bool keep_batch, std::size_t batch = 0) {
   const auto shape = shape_of(x);
   return zero_volume<element_of<X>, rank_of<X>>(keep_batch && shape.size() > 0 ? shape[batch] : 0);
 }
 
-/// The sum of elements of any type.
+/// The sum of elements of any type, as a reduction.
 struct added {
   template <class T>
   constexpr T operator()(const T& a, const T& b) const {
@@ -61,7 +60,7 @@ struct added {
   }
 };
 
-/// Reduces the blocks of the members from `first` on, in their order; they must have equal shapes.
+/// Reduces the blocks of the members from number `first` on, in their order; the blocks must have equal shapes.
 template <class Reduction, ranked_array X>
 xt::xtensor<element_of<X>, rank_of<X>> reduced(const std::vector<X>& x, const std::vector<std::size_t>& members,
                                                std::size_t first, const char* call) {
@@ -83,7 +82,7 @@ xt::xtensor<element_of<X>, rank_of<X>> reduced(const std::vector<X>& x, const st
   return all;
 }
 
-/// The reduction of the blocks along some dimensions of a grid, for every worker of it.
+/// The reduction of the blocks along some dimensions of a grid, for every worker of the grid.
 template <class Extents, class Reduction>
 class reduction_along {
  public:
@@ -109,7 +108,7 @@ class reduction_along {
   const char* name_;
 };
 
-/// The two movements between a small and a large grid.
+/// The two movements between a small and a large grid, for all workers.
 template <class Small, class Large>
 class groups {
  public:
@@ -131,29 +130,29 @@ class groups {
 
   group_plan plan(std::size_t worker) const { return plan_groups(small_, large_, pairing_, worker, kind_); }
 
-  /// Each large worker gets the block of the small worker that it pairs with.
+  /// Gives each worker of the large grid the block of the worker of the small grid with which it is paired.
   template <ranked_array X>
   auto spread(const std::vector<X>& x) const {
     return results(x, &group_plan::large, &group_plan::small,
                    [&](const group_plan& p) { return copied(x[p.joined()->members[0]]); });
   }
 
-  /// Each small worker gets the reduction of the blocks of the large workers that it pairs with.
+  /// Gives each worker of the small grid the reduction of the blocks of the workers of the large grid paired with it.
   template <class Reduction = added, ranked_array X>
   auto collect(const std::vector<X>& x) const {
     return results(x, &group_plan::small, &group_plan::large, [&](const group_plan& p) {
       return reduced<Reduction>(x, p.rooted()->members, p.rooted()->root_is_large ? 0 : 1, name_);
     });
   }
-  /// How many blocks were reduced to the result that a large worker contributes to.
+  /// The number of blocks in the reduction to which a worker of the large grid contributes.
   std::size_t given_to(std::size_t worker) const {
     const group_plan p = plan(worker);
     return p.large ? p.joined()->contributors() : 1;
   }
 
  private:
-  /// Makes a result for each worker: that of `made_for` if the worker receives, zero volume if it only sends, else a
-  /// copy of its own input.
+  /// Makes a result for each worker: `made_for` makes it if the worker receives a block, zero volume if the worker only
+  /// sends, otherwise a copy of its own input.
   template <class X, class Make>
   auto results(const std::vector<X>& x, bool group_plan::*takes, bool group_plan::*gives, Make made_for) const {
     expect_blocks(small_, x.size(), name_);
@@ -176,8 +175,8 @@ class groups {
   bool keep_batch_;
 };
 
-/// The adjoint of a linear reduction: each large worker gets dy of its group, for a mean divided by the number of
-/// blocks.
+/// The adjoint of a linear reduction: each worker of the large grid gets dy of its group, divided by the number of
+/// blocks for a mean.
 template <class Reduction, class Groups, ranked_array Y>
 auto spread_back(const Groups& groups, const std::vector<Y>& dy) {
   static_assert(partita::detail::is_linear_reduction<Reduction>,

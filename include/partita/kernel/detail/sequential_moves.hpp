@@ -1,4 +1,4 @@
-// A repartition for all workers at once, inside one process: every box that one plan sends is received by another plan.
+// A repartition for all workers inside one process: every box that one plan sends is received by another plan.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace partita::sequentially::detail {
 
 using partita::detail::repartition_cuts;
 
-/// The plans of all workers, by worker id.
+/// The plans of all workers, indexed by worker id.
 template <std::size_t Rank>
 using all_plans = std::vector<exchange_plan<Rank>>;
 
@@ -37,15 +37,15 @@ all_plans<Rank> plans_between(const grid<Src>& src, const From& from, const grid
   return plans;
 }
 
-/// Rejects a tensor whose extents do not match the given cuts.
+/// Throws if the extents of a tensor do not match the given cuts.
 template <std::size_t Rank>
 void expect_extents(const repartition_cuts<Rank>& cuts, const std::array<std::size_t, Rank>& global) {
   const text problem = cuts.error_message(global);
   if (!problem.empty()) throw shape_error(text("partita::sequentially::repartition(p_x, p_y): ") << problem);
 }
 
-/// The plans for blocks of the given shapes (by place in the source grid), in the given decomposition or in any that
-/// fits together.
+/// The plans for blocks of the given shapes (by place in the source grid), in the given decomposition or in any
+/// decomposition that tiles a tensor.
 template <class Src, class Dst, std::size_t Rank>
 all_plans<Rank> plans_for(const grid<Src>& src, const grid<Dst>& dst,
                           const std::vector<std::array<std::size_t, Rank>>& shapes, const repartition_cuts<Rank>& cuts,
@@ -74,7 +74,7 @@ all_plans<Rank> plans_for(const grid<Src>& src, const grid<Dst>& dst,
   return plans_between(src, explicit_cuts, dst, to, cuts.axes(), workers);
 }
 
-/// Carries out the plans of all workers. Throws if the plans contradict each other; that is an error in the plans, not
+/// Carries out the plans of all workers. Throws if the plans contradict each other, which is an error in the plans, not
 /// in the call.
 template <ranked_array X>
 std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<rank_of<X>>& plans,
@@ -114,18 +114,18 @@ std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<ra
         arrive(to.part(k.at_destination, in_result_order(k.where.shape(), plan.axes)),
                from.block().part(k.at_source, k.where.shape()).turned(plan.axes));
     };
-    std::vector<std::size_t> pairs;  // where the boxes of each peer begin, in the order of addition
+    std::vector<std::size_t> pairs;  // the first box of each peer, in the order of addition
     for (std::size_t r = 0; r < plan.receives.size(); ++r)
       if (r == 0 || plan.receives[r - 1].worker != plan.receives[r].worker) pairs.push_back(r);
     const auto turn = [&](std::size_t r) { return plan.turn_of(plan.receives[r].worker); };
     if (plan.accumulate) std::sort(pairs.begin(), pairs.end(), [&](auto a, auto b) { return turn(a) < turn(b); });
-    // Takes the boxes from the peers' blocks, and compares both plans of each pair.
+    // Take the boxes from the blocks of the peers, and compare both plans of each pair.
     for (std::size_t r : pairs) {
       const std::size_t peer = plan.receives[r].worker;
       if (plan.turn_of(peer) > plan.turn_of(worker)) arrive_own();
       const block_argument<X> from(x[peer]);
       const std::vector<transfer<rank>>& sends = plans[peer].sends;
-      std::size_t s = 0, end = sends.size();  // finds the first transfer to this worker; they ascend by peer
+      std::size_t s = 0, end = sends.size();  // binary search of the first transfer to this worker
       while (s < end) {
         const std::size_t middle = s + (end - s) / 2;
         if (sends[middle].worker < worker) s = middle + 1;

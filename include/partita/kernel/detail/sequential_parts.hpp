@@ -1,4 +1,4 @@
-// All-gather and reduce-scatter for all workers at once, inside one process.
+// All-gather and reduce-scatter for all workers inside one process.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace partita::sequentially::detail {
 
-/// The movements between the parts of a tensor and the whole of it, within each group of a grid.
+/// The movements between the parts of a tensor and the whole tensor, within each group of a grid.
 template <class Extents>
 class parts {
  public:
@@ -17,7 +17,7 @@ class parts {
   parts(const grid<Extents>& p, const std::array<bool, rank>& kept, const char* name)
       : grid_(p), kept_(kept), name_(name) {}
 
-  /// Each worker of a group gets the tensor that the group's blocks form.
+  /// Gives each worker of a group the tensor that the blocks of the group form.
   template <ranked_array X>
   auto gather(const std::vector<X>& x, bool balanced_only) {
     expect_blocks_of<X>(x.size());
@@ -39,8 +39,8 @@ class parts {
     return carry_out(plans, x, true);
   }
 
-  /// Each worker of a group gets its part of the sum of the group's blocks, in the decomposition of the last gathered
-  /// tensor of this shape, else in the balanced one.
+  /// Gives each worker of a group its part of the sum of the group's blocks, in the decomposition of the last gathered
+  /// tensor of this shape, otherwise in the balanced decomposition.
   template <ranked_array X>
   auto scatter(const std::vector<X>& x) const {
     expect_blocks_of<X>(x.size());
@@ -79,7 +79,7 @@ class parts {
   grid<Extents> grid_;
   std::array<bool, rank> kept_;
   const char* name_;
-  std::vector<parted_tensor<rank>> cuts_;  ///< of the last gather, by worker
+  std::vector<parted_tensor<rank>> cuts_;  ///< the parts of the last gather, by worker
 };
 
 }  // namespace partita::sequentially::detail

@@ -1,4 +1,4 @@
-// Where sorted blocks are cut so that each worker gets its share.
+// Finds the cuts of sorted blocks that give each worker its share of the elements.
 #pragma once
 
 #include <cstddef>
@@ -9,24 +9,24 @@
 
 namespace partita::detail {
 
-/// The keys of a sorted block of any elements.
+/// The keys of a sorted block, for any type of elements.
 struct sorted_keys {
   const void* elements = nullptr;
   std::size_t size = 0;
-  /// How many of the elements have a key of at most `key`.
+  /// Counts the elements whose key is at most `key`.
   std::size_t (*up_to)(const void* elements, std::size_t size, std::uint64_t key) = nullptr;
 
   std::size_t count(std::uint64_t key) const { return up_to(elements, size, key); }
 };
 
-/// For each rank (position in the order of all elements of all workers, from 0) the key of the element that has it.
-/// Requires: ranks below the number of all elements; the same ones on all workers. Collective.
+/// For each rank (position in the order of all elements of all workers, from 0) the key of its element. Collective.
+/// Requires: ranks below the number of all elements, equal on all workers.
 /// Cost:     16 sums of 15 numbers for each rank.
 PARTITA_DECL std::vector<std::uint64_t> keys_of_ranks(world_state& world, const sorted_keys& keys,
                                                       const std::vector<std::uint64_t>& ranks);
 
-/// How many elements of this worker go to each worker, so that these have `lengths` elements in the order of all
-/// elements. Equal elements keep the order of the workers. Collective.
+/// The number of elements that this worker sends to each worker, so that worker k gets `lengths[k]` elements in the
+/// order of all elements. Equal elements keep the order of the workers. Collective.
 PARTITA_DECL std::vector<std::size_t> counts_by_receiver(world_state& world, const sorted_keys& keys,
                                                          const std::vector<std::size_t>& lengths);
 

@@ -1,5 +1,5 @@
-// Which boxes of a spectrum move where if it gets another number of points, and what is done with them besides: zeros
-// between them, sums and factors of the waves that are positive and negative at once.
+// The boxes of a spectrum that move when its number of points changes, and the further work on the result: zeros
+// between the boxes, sums and factors of the waves that are both positive and negative.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace partita::detail {
 
-/// A factor of all elements of a block at one index of a dimension.
+/// A factor for all elements of a block at one index along a dimension.
 struct scaled_plane {
   std::size_t dimension = 0, at = 0;
   double factor = 1;
@@ -28,10 +28,10 @@ struct scaled_plane {
 template <std::size_t Rank>
 struct spectrum_structure : planned_boxes<Rank> {
   std::shared_ptr<const std::vector<scaled_plane>> scaled{}, scaled_back{};  ///< of this worker's results
-  std::array<std::vector<char>, Rank> filled{}, filled_back{};  ///< along each dimension, what receives elements
+  std::array<std::vector<char>, Rank> filled{}, filled_back{};               ///< which indices receive elements
 };
 
-/// Plans for a spectrum whose dimension d is lines[d], in balanced blocks on p_x and on p_y.
+/// The planner for a spectrum whose dimension d changes as lines[d], in balanced blocks on p_x and on p_y.
 template <std::size_t Rank>
 class spectrum_planner {
   using shape_type = std::array<std::size_t, Rank>;
@@ -66,8 +66,8 @@ class spectrum_planner {
     return described(name_, direction, p_x_, shape, type);
   }
 
-  /// What any worker sends, keeps and receives. The waves that stay are boxes, up to 2^Rank of them: each moves as a
-  /// repartition of a tensor that has these waves only, and its positions are then those in the whole blocks.
+  /// What any worker sends, keeps and receives. The kept waves are boxes, up to 2^Rank of them: each box moves as in a
+  /// repartition of a tensor of these waves only; its positions are then converted to positions in the whole blocks.
   exchange_plan<Rank> plan_of(std::size_t worker) const {
     exchange_plan<Rank> all;
     all.worker = worker;
@@ -131,7 +131,7 @@ class spectrum_planner {
                                          const std::shared_ptr<transport>& ways) const {
     return lasting_exchange(ways, world(), lowered(s.plan(forward)), kind);
   }
-  /// Fills what receives nothing with zeros. Where boxes are added, everything is filled before.
+  /// Fills the elements that no box fills with zeros. If boxes are added, all elements were set to zero before.
   template <class T>
   void beside(const structure& s, bool forward, const strided<T, Rank>& to, exchange_operation&) const {
     const exchange_plan<Rank>& plan = s.plan(forward);
@@ -172,7 +172,7 @@ class spectrum_planner {
     }
   }
 
-  /// The parts of a balanced cut in a range of indices.
+  /// The parts of a balanced decomposition within a range of indices.
   static decomposition<Rank> within(const decomposition<Rank>& cuts, const shape_type& first, const shape_type& count) {
     return decomposition<Rank>::make([&](std::size_t d) {
       std::vector<std::size_t> sizes;
@@ -194,7 +194,7 @@ class spectrum_planner {
       for (std::size_t d = 0; d < Rank; ++d) where.start[d] += by[d], where.stop[d] += by[d];
       return where;
     };
-    /// Where a box starts in a worker's block.
+    /// The position of a box in a worker's block.
     const auto at = [](const box<Rank>& where, const decomposition<Rank>& cuts, const dynamic_partition<Rank>& p,
                        std::size_t worker) {
       shape_type start = cuts.block(place_of(p, worker)).start;
@@ -223,7 +223,7 @@ class spectrum_planner {
   std::uint64_t fingerprint_ = 0;
 };
 
-/// A result of which some planes are multiplied at the end.
+/// A pending result some planes of which are multiplied by factors at the end.
 template <class T, std::size_t Rank>
 class pending_spectrum {
  public:

@@ -11,14 +11,14 @@
 
 namespace partita::detail {
 
-/// A writable block that a kernel fills: the caller's, or none (then the kernel allocates a tensor).
+/// A writable block that a kernel fills: the caller's block, or none (then the kernel allocates a tensor).
 template <class T, std::size_t Rank>
 struct target {
   bool given = false;
   strided<T, Rank> block{};
 };
 
-/// Whether a caller's array or view can be filled with elements T of this rank.
+/// Whether a caller's array or view can be filled with elements T of rank Rank.
 template <class T, std::size_t Rank, class View>
 consteval bool fits_result() {
   constexpr bool fits = [] {
@@ -31,7 +31,7 @@ consteval bool fits_result() {
   return fits;
 }
 
-/// The target for a caller's array or view.
+/// Makes the target of a caller's array or view.
 template <class T, std::size_t Rank, class View>
 target<T, Rank> target_of(View& view) {
   if constexpr (fits_result<T, Rank, View>()) return {true, block_of(view)};

@@ -11,7 +11,7 @@
 
 namespace partita::detail {
 
-/// Extents of up to `most_dimensions` dimensions; those beyond the rank of a block are 0.
+/// Extents of up to `most_dimensions` dimensions; extents beyond the rank of a block are 0.
 using block_shape = std::array<std::size_t, most_dimensions>;
 
 template <std::size_t Rank>
@@ -30,12 +30,12 @@ PARTITA_DECL std::size_t elements_in(const block_shape& shape, std::size_t rank)
 
 struct untyped_block {
   char* data = nullptr;
-  std::size_t rank = 0, element = 1;  ///< number of dimensions; bytes of an element
+  std::size_t rank = 0, element = 1;  ///< the number of dimensions; the bytes of an element
   block_shape shape{};
-  std::array<std::ptrdiff_t, most_dimensions> strides{};  ///< in elements
+  std::array<std::ptrdiff_t, most_dimensions> strides{};  ///< the strides, in elements
 
   untyped_block() = default;
-  /// Const is cast away, but input blocks are never written: kernels keep x and results apart.
+  /// Constness is cast away, but kernels never write input blocks: they keep x and results apart.
   template <class T, std::size_t Rank>
   untyped_block(const strided<T, Rank>& block)
       : data(reinterpret_cast<char*>(const_cast<std::remove_const_t<T>*>(block.data))),
@@ -46,14 +46,14 @@ struct untyped_block {
   }
 
   std::size_t size() const { return elements_in(shape, rank); }
-  /// Whether the elements are contiguous in C order.
+  /// Whether the elements of the block are contiguous in C order.
   PARTITA_DECL bool dense() const;
-  /// A contiguous block of the same shape at a different address.
+  /// A contiguous block of the same shape at another address.
   PARTITA_DECL untyped_block dense_at(const char* where) const;
   friend bool operator==(const untyped_block&, const untyped_block&) = default;
 };
 
-/// Copies a block to another of the same shape, unless both are the same block.
+/// Copies a block to another block of the same shape, unless both are the same block.
 PARTITA_DECL void copy(const element_kind& of, const untyped_block& to, const untyped_block& from);
 
 /// Whether two blocks share memory: their address ranges intersect.

@@ -1,6 +1,6 @@
-// All-gather and reduce-scatter for a group that spans several nodes, in two steps. Each part travels once to each
-// other node, to one of its members, which distributes it on its node. Reduce-scatter is the reverse: each node sums
-// first.
+// All-gather and reduce-scatter for a group that spans several nodes, in two steps. In an all-gather each part travels
+// once to each other node, to one member of the group, which distributes the part on its node. Reduce-scatter is the
+// reverse: each node sums first.
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@
 
 namespace partita {
 
-/// Two exchanges; the input of the second is the result of the first.
+/// The plans of two exchanges; the result of the first exchange is the input of the second.
 template <std::size_t Rank>
 struct two_steps {
   exchange_plan<Rank> first, second;
 };
 
-/// Like plan_wholes, in two steps: the first step fills parts of the whole; in the second step, members of a node send
-/// each other the parts that came from other nodes.
+/// The plan of an all-gather in two steps: the first step fills parts of the whole tensor; in the second step, members
+/// of a node send each other the parts that came from other nodes.
 template <std::size_t Rank>
 two_steps<Rank> plan_wholes_by_node(const block_group<Rank>& group, const parted_tensor<Rank>& tensor,
                                     const members_by_node& nodes, std::size_t worker) {
@@ -35,13 +35,13 @@ two_steps<Rank> plan_wholes_by_node(const block_group<Rank>& group, const parted
   const std::size_t me = group.position, here = nodes.node_of(me);
   const box<Rank>& own = tensor.parts[me];
   const auto in_whole = [&](const box<Rank>& b) { return place_in_block<Rank>::of(b.start, tensor.whole); };
-  // First step, sends: the own part, to the members of this node and to one member of each other node.
+  // First step, sends: the own part goes to the members of this node and to one member of each other node.
   for (std::size_t n = 0; n < nodes.nodes() && !own.empty(); ++n) {
     if (n != here) plan.first.sends.push_back({group.members[nodes.lane(me, n)], own, {}, in_whole(own)});
     for (std::size_t mate : nodes.members(here))
       if (n == here && mate != me) plan.first.sends.push_back({group.members[mate], own, {}, in_whole(own)});
   }
-  // First step, receives: from this node, and the parts that this worker represents. Second step: passes those on.
+  // First step, receives: the parts of this node, and the parts that this worker represents and passes on in step two.
   for (std::size_t k = 0; k < group.members.size(); ++k) {
     const box<Rank>& part = tensor.parts[k];
     const std::size_t lane = nodes.lane(k, here);
@@ -61,8 +61,8 @@ two_steps<Rank> plan_wholes_by_node(const block_group<Rank>& group, const parted
   return plan;
 }
 
-/// Like the reverse of plan_wholes, in two steps. The first step gives each member the sums over its node's blocks of
-/// the parts that it represents on this node, one below the other; the second step sums those of all nodes. Members of
+/// The plan of a reduce-scatter in two steps. The first step gives each member the sums over its node's blocks of the
+/// parts that it represents on this node, one after the other; the second step sums the parts of all nodes. Members of
 /// a node are added in their order, nodes in the order in which they first appear among the members.
 template <std::size_t Rank>
 two_steps<Rank> plan_sums_by_node(const block_group<Rank>& group, const parted_tensor<Rank>& tensor,
@@ -83,7 +83,7 @@ two_steps<Rank> plan_sums_by_node(const block_group<Rank>& group, const parted_t
   const box<Rank>& own = tensor.parts[me];
   second.destination_shape = own.shape();
   for (std::size_t n = 0; n < nodes.nodes(); ++n) second.order.push_back(group.members[nodes.lane(me, n)]);
-  for (auto* step : {&first, &second}) {  // an ascending order need not be listed
+  for (auto* step : {&first, &second}) {  // an order that is ascending is not listed
     bool ascending = true;
     for (std::size_t k = 1; k < step->order.size(); ++k) ascending = ascending && step->order[k - 1] <= step->order[k];
     if (ascending) step->order.clear();
@@ -92,7 +92,7 @@ two_steps<Rank> plan_sums_by_node(const block_group<Rank>& group, const parted_t
     const box<Rank>& part = tensor.parts[k];
     const std::size_t lane = nodes.lane(k, here);
     if (part.empty()) continue;
-    if (lane != me) {  // what arrives is staged and added, so the sender need not know its place there
+    if (lane != me) {  // received parts are staged and added: the sender needs no place
       first.sends.push_back({group.members[lane], part, part.start, {}});
       continue;
     }

@@ -74,7 +74,7 @@ PARTITA_DEF lent_header* collective_movement::share(const collective_call& call,
         ways_->way(k).share(messages, ways_->memory(), root ? job.dense_x : nullptr, n, g.root_is_large);
     if (got != nullptr) block = got;
   }
-  if (!plan_.small && !plan_.large && call.x.size() != 0) {  // this worker's own input
+  if (!plan_.small && !plan_.large && call.x.size() != 0) {  // copies this worker's own input
     block = lent_blocks::lend(ways_->memory(), call.x.size() * call.of->bytes, 1);
     copy(*call.of, call.x.dense_at(lent_blocks::elements(block)), call.x);
   }
@@ -92,7 +92,7 @@ collective_movement::sends_speculatively::~sends_speculatively() {
 
 PARTITA_DEF speculative_send* collective_movement::sends_speculatively::if_worth_it() {
   if (!movement_->ways_ || !movement_->gives(call_->where) || call_->later || call_->shares) return nullptr;
-  const bool alone = movement_->ways_->all_on_one_node();  // then other workers read the block themselves
+  const bool alone = movement_->ways_->all_on_one_node();  // on one node other workers read the block themselves
   if (alone && (call_->where != group_direction::spread || movement_->job_of(*call_).packs())) return nullptr;
   const measured_link& link = movement_->ways_->link();
   const std::size_t most = alone                                             ? collective_channels::most_copied
@@ -155,7 +155,7 @@ PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_
         find_ways();
         for (const worker_group& g : plan_.groups) {
           const bool contributes = g.position != 0 || g.root_is_large;
-          // One message holds the largest and the smallest extents of the group: the maximum of n and of its
+          // One message finds the largest and the smallest extents of the group: the maxima of each n and of its
           // complement.
           std::array<std::uint64_t, 2 * most_dimensions> mine{}, most{}, incoming{};
           for (std::size_t d = 0; d < rank; ++d) {

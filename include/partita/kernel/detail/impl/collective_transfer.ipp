@@ -80,7 +80,7 @@ PARTITA_DEF void collective_transfer::finish_spread(const worker_group& g, colle
 }
 
 PARTITA_DEF void collective_transfer::begin_sum_ahead(const worker_group& g, collective_channel& way) {
-  if (!g.root_is_large) return;  // so that all members know the length of blocks
+  if (!g.root_is_large) return;  // only then all members know the length of blocks
   way.sum_to_other_nodes_ahead(messages(way), *job_->how, {given(g), nullptr, job_->x->size()},
                                job_->where == group_direction::to_all);
 }
@@ -127,7 +127,7 @@ PARTITA_DEF void started_transfer::start(const collective_job& job, bool gives) 
   x_ = *job.x, y_ = *job.y;
   job_ = job;
   job_.x = &x_, job_.y = &y_, job_.dense_x = x_.data;
-  if (gives && job_.packs()) {  // not into the world's buffers: other calls come in between
+  if (gives && job_.packs()) {  // not into the world's buffers, which other calls use meanwhile
     packed_.emplace(ways_->memory(), x_.size() * job_.of->bytes);
     job_.pack(packed_->data());
   }

@@ -19,11 +19,11 @@
 
 namespace partita::detail {
 
-/// Sets the first position of each index, by a hash table of positions that is at most half full.
+/// Finds the first position of each index, by a hash table of positions that is at most half full.
 template <class Position>
 void find_first(const index_list& wanted, std::vector<std::size_t>& first) {
-  // Multiplied by an odd number with no pattern in its bits (2^64 divided by the golden ratio), the highest bits of an
-  // index differ for neighbouring indices.
+  // The factor (2^64 divided by the golden ratio) is odd and has no pattern in its bits, so the highest bits of the
+  // product differ for neighbouring indices.
   constexpr std::uint64_t factor = 0x9e3779b97f4a7c15ULL;
   constexpr Position none = std::numeric_limits<Position>::max();
   unsigned bits = 1;
@@ -38,7 +38,7 @@ void find_first(const index_list& wanted, std::vector<std::size_t>& first) {
   }
 }
 
-/// For each wanted index the position at which the same index is wanted first.
+/// For each position j of `wanted`, the first position with the same index.
 inline std::vector<std::size_t> first_positions(const index_list& wanted) {
   std::vector<std::size_t> first(wanted.size());
   bool ascending = true;
@@ -47,14 +47,14 @@ inline std::vector<std::size_t> first_positions(const index_list& wanted) {
     ascending = ascending && (j == 0 || wanted[j - 1] < wanted[j]);
   }
   if (ascending) return first;
-  // Small positions take half the memory, and so half the time.
+  // Positions of 32 bits take half the memory, and so half the time.
   if (wanted.size() < std::numeric_limits<std::uint32_t>::max()) find_first<std::uint32_t>(wanted, first);
   else find_first<std::size_t>(wanted, first);
   return first;
 }
 
-/// Lists in which each of the numbers `what(k)` goes to worker `to(k)`, in their order; k for which to(k) is the number
-/// of workers are left out.
+/// Makes one list for each worker: the number `what(k)` goes to worker `to(k)`, in the order of k; no worker gets the
+/// number if to(k) is the number of workers.
 template <class To, class What>
 numbers_by_worker lists_of(std::size_t workers, std::size_t n, To to, What what) {
   std::vector<std::size_t> lengths(workers + 1, 0);
@@ -67,7 +67,7 @@ numbers_by_worker lists_of(std::size_t workers, std::size_t n, To to, What what)
   return lists;
 }
 
-/// Tells each worker where the list for it begins among all lists of this worker; a list without numbers has no place.
+/// Sends each worker the position of its list among all lists of this worker; an empty list has no position.
 inline numbers_by_worker firsts_of(const world_state& world, const numbers_by_worker& lists) {
   std::vector<std::size_t> lengths(world.size());
   for (std::size_t k = 0; k < lengths.size(); ++k) lengths[k] = lists.count(k) != 0 ? 1 : 0;
@@ -77,14 +77,14 @@ inline numbers_by_worker firsts_of(const world_state& world, const numbers_by_wo
   return sent_to_each(world, firsts);
 }
 
-/// Asks the workers for the rows that `requests` lists for each of them, and makes the plan of both sides.
+/// Requests the rows that `requests` lists for each worker, and makes the plan of both sides.
 inline index_travel travel_of(world_state& world, const numbers_by_worker& requests) {
   const std::size_t workers = world.size();
   index_travel travel;
   const numbers_by_worker orders = sent_to_each(world, requests);
   travel.received = requests.all.size();
   travel.sent = orders.all.size();
-  // Both workers of a pair learn where the rows are in the other's list.
+  // Both workers of a pair learn the positions of the rows in the other worker's list.
   const auto at_receivers = firsts_of(world, requests), at_senders = firsts_of(world, orders);
   for (std::size_t k = 0; k < workers; ++k) {
     if (requests.count(k) != 0)
@@ -97,16 +97,16 @@ inline index_travel travel_of(world_state& world, const numbers_by_worker& reque
   return travel;
 }
 
-/// The rows of the wanted indices: who owns each, and which of its rows it is.
+/// The rows of the wanted indices: the owner of each row, and the row's number on the owner.
 struct wanted_rows {
-  std::vector<std::size_t> first;  ///< the position at which the same index is wanted first
+  std::vector<std::size_t> first;  ///< the first position with the same index
   std::vector<std::size_t> owner, row;
 
   std::size_t size() const { return first.size(); }
   bool is_first(std::size_t j) const { return first[j] == j; }
 };
 
-/// Asks the directory; without a message if this worker has it whole.
+/// Asks the directory for owners and rows; without a message if this worker has the whole directory.
 inline wanted_rows found_rows(world_state& world, const index_directory& directory, const index_list& wanted) {
   wanted_rows found{first_positions(wanted), std::vector<std::size_t>(wanted.size()),
                     std::vector<std::size_t>(wanted.size())};
@@ -142,7 +142,7 @@ inline wanted_rows found_rows(world_state& world, const index_directory& directo
   return found;
 }
 
-/// Places the rows that arrive: `arrived[j]` is where the row that is wanted at position j is among them.
+/// Places the rows that arrive: `arrived[j]` is the number, among arriving rows, of the row wanted at position j.
 inline void place_rows(index_travel& travel, const wanted_rows& wanted, const std::vector<std::size_t>& arrived,
                        std::size_t me) {
   for (std::size_t j = 0; j < wanted.size(); ++j) {
@@ -152,7 +152,7 @@ inline void place_rows(index_travel& travel, const wanted_rows& wanted, const st
   }
 }
 
-/// Each row travels from its owner to the worker that wants it.
+/// The travel of rows in one step, each from its owner to a worker that wants the row.
 inline index_travel direct_travel(world_state& world, const wanted_rows& wanted) {
   const std::size_t workers = world.size(), me = world.id();
   const auto requested = [&](std::size_t j) {
@@ -167,9 +167,9 @@ inline index_travel direct_travel(world_state& world, const wanted_rows& wanted)
   return travel;
 }
 
-/// A row of another node travels to one worker of this node, the one that represents its owner here, which passes it on
-/// to the others that want it. Returns nothing if no row of another node is wanted by several workers of a node. The
-/// rows that are passed on to this worker are the last ones that arrive.
+/// The travel of rows in two steps: a row of another node travels to one worker of this node, the representative of its
+/// owner, which passes the row on to the other workers that want it. Returns nothing if no row of another node is
+/// wanted by several workers of one node. Rows that are passed on to this worker are the last of the rows that arrive.
 inline std::optional<index_travel> travel_by_node(world_state& world, const transport& ways,
                                                   const wanted_rows& wanted) {
   const std::size_t workers = world.size(), me = world.id(), n = wanted.size();
@@ -177,7 +177,7 @@ inline std::optional<index_travel> travel_by_node(world_state& world, const tran
   for (std::size_t k = 0; k < workers; ++k) nodes[k] = ways.members().node_of(k);
   const members_by_node members(nodes);
   const std::size_t here = members.node_of(me);
-  // The representatives learn which rows are wanted.
+  // The representatives learn which rows the workers of this node want.
   const auto asked = [&](std::size_t j) {
     const bool is_distant = wanted.is_first(j) && members.node_of(wanted.owner[j]) != here;
     return is_distant ? members.lane(wanted.owner[j], here) : workers;
@@ -200,7 +200,7 @@ inline std::optional<index_travel> travel_by_node(world_state& world, const tran
   std::uint64_t spared = 0;
   for (std::size_t k = 0; k < questions.size(); ++k) spared += is_new(k) ? 0 : 1;
   if (summed<1>(world, {spared})[0] == 0) return std::nullopt;
-  // First step: each worker gets what it wants from owners of its node, and what it represents from others.
+  // First step: each worker gets rows that it wants from its node, and rows that it represents from other nodes.
   const auto requested = [&](std::size_t k) {
     if (k >= n) return is_new(k - n) ? questions[k - n].owner : workers;
     const bool is_near = wanted.is_first(k) && wanted.owner[k] != me && members.node_of(wanted.owner[k]) == here;
@@ -211,7 +211,7 @@ inline std::optional<index_travel> travel_by_node(world_state& world, const tran
   index_travel travel = travel_of(world, requests);
   travel.in_two_steps = true;
   std::vector<std::size_t> next(requests.first), arrived(n);
-  numbers_by_worker answers = owners;  // where the rows are among those that arrive at their representative
+  numbers_by_worker answers = owners;  // the rows' numbers among those that arrive at their representative
   for (std::size_t k = 0; k < n + questions.size(); ++k) {
     const std::size_t owner = requested(k);
     const std::size_t at = owner < workers ? next[owner]++ : 0;
@@ -219,7 +219,7 @@ inline std::optional<index_travel> travel_by_node(world_state& world, const tran
     else answers.all[questions[k - n].number] = owner < workers ? at : answers.all[questions[k - n - 1].number];
   }
   // Second step: the representatives pass rows on. Both sides compute the same runs.
-  numbers_by_worker places = asked_owners;  // where the rows are among those that arrive at the worker that wants them
+  numbers_by_worker places = asked_owners;  // the rows' numbers among those that arrive at the worker that wants them
   for (std::size_t k = 0, passed = 0; k < places.all.size(); ++k) {
     const bool is_mine = k >= places.first[me] && k < places.first[me + 1];
     places.all[k] = is_mine ? 0 : travel.received + passed++;
@@ -269,14 +269,14 @@ PARTITA_DEF index_pattern learnt_pattern(world_state& world, std::shared_ptr<tra
   return pattern;
 }
 
-/// The pattern of rows of which counts[k] go to worker k; add_rows(k, moves, place) adds these rows, which follow each
-/// other from a place on.
+/// The pattern of rows of which counts[k] go to worker k; add_rows(k, moves, place) adds these rows at consecutive
+/// places from `place` on.
 template <class AddRows>
 index_pattern sent_pattern(const world_state& world, const std::vector<std::size_t>& counts, AddRows add_rows) {
   const std::size_t workers = world.size(), me = world.id();
   index_pattern pattern;
   index_travel& travel = pattern.travel;
-  // Each receiver learns how many rows come, and where they are in the list of their sender ...
+  // Each receiver learns the number of rows from each sender, and their position in the sender's list.
   std::vector<std::size_t> lengths(workers, 0), firsts(workers, 0);
   for (std::size_t k = 0; k < workers; ++k) {
     pattern.owned += counts[k];
@@ -289,7 +289,7 @@ index_pattern sent_pattern(const world_state& world, const std::vector<std::size
   for (std::size_t k = 0; k < workers; ++k)
     if (lengths[k] != 0) leaving.all[leaving.first[k]] = counts[k], leaving.all[leaving.first[k] + 1] = firsts[k];
   const auto coming = sent_to_each(world, leaving);
-  // ... and each sender where they are in that of their receiver.
+  // Each sender learns the position of its rows in the receiver's list.
   for (std::size_t k = 0; k < workers; ++k) lengths[k] = coming.count(k) / 2;
   auto answers = numbers_by_worker::of(lengths);
   for (std::size_t k = 0; k < workers; ++k) {
@@ -361,7 +361,7 @@ PARTITA_DEF index_pattern pattern_by_expert(world_state& world, std::shared_ptr<
   std::vector<std::size_t> receivers(n);
   for (std::size_t j = 0; j < n; ++j) receivers[j] = owner(j);
   index_pattern pattern = pattern_by_receiver(world, ways, receivers, name);
-  // The experts of the rows that arrive, in the order of their senders, say where each row is placed.
+  // The expert of each arriving row, in the order of the senders, determines where the row is placed.
   const auto arriving = sent_to_each(world, lists_of(workers, n, owner, [&](std::size_t j) { return choice[j]; }));
   const interval mine = balanced_part(experts, workers, world.id());
   first_row.assign(mine.size() + 1, 0);

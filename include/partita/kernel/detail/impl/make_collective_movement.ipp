@@ -17,7 +17,7 @@ PARTITA_DEF collective_movement make_movement_in_groups(const world& everyone, c
                                         << "; start more workers, or choose ids below " << everyone.size());
   text call(is.name);
   call << "(everyone, groups" << is.reduction << ") with groups [";
-  constexpr std::size_t named = 8;  // groups that are written out; more groups are followed by a fingerprint
+  constexpr std::size_t named = 8;  // the groups that are written; a fingerprint follows if there are more groups
   for (std::size_t g = 0; g < groups.size() && g < named; ++g)
     call << (g == 0 ? "" : ", ") << workers_of(groups.members(g));
   if (groups.size() > named) call << ", ... (groups number " << groups.fingerprint() << ")";

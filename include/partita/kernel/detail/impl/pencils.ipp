@@ -8,7 +8,7 @@
 
 namespace partita::detail {
 
-/// A route and what it costs.
+/// A route through layouts, and its cost.
 struct pencil_route {
   std::vector<pencil> layouts;
   std::size_t cost = 0, peers = 0;
@@ -20,7 +20,7 @@ struct pencil_route {
   }
 };
 
-/// Searches the routes of one request.
+/// Searches the best route for one request.
 class pencil_search {
  public:
   explicit pencil_search(const pencil_request& request) : r_(request) {
@@ -28,7 +28,7 @@ class pencil_search {
   }
 
   std::vector<pencil> best() {
-    if (r_.grid_y.empty()) {  // the layout of x, if nothing has to move
+    if (r_.grid_y.empty()) {  // if nothing has to move, the result has the layout of x
       pencil_search stays(r_);
       stays.r_.grid_y = r_.grid_x;
       shape_list left = r_.dimensions;
@@ -37,9 +37,9 @@ class pencil_search {
     }
     const std::size_t subsets = std::size_t{1} << r_.dimensions.size();
     for (const bool gathers : {false, true}) {
-      // Layouts for each set of dimensions that are whole in it. The last dimensions come first: as grids number their
-      // workers by rows, {a, b, 1} to {a, 1, b} to {1, a, b} moves within rows and columns of workers, and a part
-      // stays.
+      // For each set of dimensions, layouts in which these dimensions are whole. Sets of last dimensions come first: as
+      // grids number their workers by rows, {a, b, 1} to {a, 1, b} to {1, a, b} moves within rows and columns of
+      // workers, and a part of each block stays.
       std::vector<shape_list> between;
       for (std::size_t set = subsets; --set > 0;) {
         for (const shape_list& grid : best_grids(set))
@@ -58,20 +58,20 @@ class pencil_search {
  private:
   bool is_whole(const shape_list& grid, std::size_t d) const { return grid[d] == 1 || r_.extents[d] <= 1; }
 
-  /// The elements of the largest block.
+  /// The number of elements of the largest block in a layout.
   std::size_t largest_block(const shape_list& grid) const {
     std::size_t n = 1;
     for (std::size_t d = 0; d < grid.size(); ++d) n *= (r_.extents[d] + grid[d] - 1) / grid[d];
     return n;
   }
-  /// About how many blocks of the second layout a block of the first one meets.
+  /// An estimate of the number of blocks of the second layout that one block of the first layout overlaps.
   static std::size_t peers(const shape_list& from, const shape_list& to) {
     std::size_t n = 1;
     for (std::size_t d = 0; d < from.size(); ++d) n *= from[d] == to[d] ? 1 : (to[d] + from[d] - 1) / from[d];
     return n;
   }
 
-  /// Takes those dimensions out of `left` that can be transformed in a layout, and returns them in order.
+  /// Removes from `left` the dimensions that can be transformed in a layout, and returns them in order.
   shape_list done_in(const shape_list& grid, shape_list& left) const {
     shape_list done, rest;
     const auto waits = [&](std::size_t d) {
@@ -98,7 +98,7 @@ class pencil_search {
     return done;
   }
 
-  /// Compares the route through these layouts with the best one so far.
+  /// Compares the route through the layouts `between` with the best route so far.
   void consider(std::vector<shape_list> between) {
     const bool given = !r_.grid_y.empty();
     if (given) between.push_back(r_.grid_y);
@@ -116,7 +116,7 @@ class pencil_search {
       route.cost += a > b ? a : b;
       route.peers += peers(from, between[k]);
       const shape_list done = done_in(between[k], left);
-      if (done.empty() && (!given || k + 1 < between.size())) return;  // an idle layout
+      if (done.empty() && (!given || k + 1 < between.size())) return;  // a layout without transforms is useless
       add(between[k], done);
     }
     if (!left.empty() || (found_ && !route.is_better_than(route_))) return;
@@ -124,9 +124,9 @@ class pencil_search {
     route_ = std::move(route);
   }
 
-  /// The grids with the smallest blocks in which the dimensions of a set are whole: bit k is the k-th transformed one.
-  /// Of equal ones they exchange boxes with p_x and p_y between the fewest pairs of workers. The first of these cuts
-  /// the first dimensions, the second one has the fewest parts: two such layouts meet in few pairs of workers.
+  /// The grids with the smallest blocks in which the dimensions of a set (bit k: the k-th transformed one) are whole.
+  /// Of equal grids, those that exchange boxes with p_x and p_y between the fewest pairs of workers. The first result
+  /// cuts the first dimensions, the second has the fewest parts: between two such layouts few pairs exchange boxes.
   std::vector<shape_list> best_grids(std::size_t set) {
     best_ = {};
     auto grid = shape_list::filled(r_.extents.size(), 1);
@@ -144,7 +144,7 @@ class pencil_search {
       if (r_.dimensions[k] == d && (set >> k & 1U) != 0) return true;
     return false;
   }
-  /// Tries all cuts of the dimensions from d on over at most so many workers.
+  /// Tries all cuts of the dimensions from d on over at most `workers` workers.
   void cut(shape_list& grid, std::size_t d, std::size_t workers, std::size_t set) {
     if (d == grid.size()) {
       const std::size_t block = largest_block(grid);

@@ -1,4 +1,4 @@
-// Compiles what kernel/detail/repartition_movement.hpp and the header of its cuts define for the usual ranks.
+// Compiles kernel/detail/repartition_movement.hpp and kernel/detail/repartition_cuts.hpp for the usual ranks.
 #pragma once
 
 #include <partita/kernel/detail/repartition_movement.hpp>

@@ -5,7 +5,7 @@
 
 namespace partita::detail {
 
-/// Rows of a number of bytes that the compiler knows, or, if it is 0, of `bytes` bytes.
+/// Copies rows of `Known` bytes, a number that the compiler knows or, if it is 0, of `bytes` bytes.
 template <std::size_t Known>
 void copy_dense_rows(const row_block& to, const row_block& from, const row_moves::group& rows,
                      const std::uint32_t* numbers, std::size_t bytes) {
@@ -30,7 +30,7 @@ void copy_dense_rows(const row_block& to, const row_block& from, const row_moves
   }
 }
 
-/// How rows of a number of bytes are copied.
+/// Selects the function that copies rows of a number of bytes.
 inline auto copy_of_rows(std::size_t bytes) {
   switch (bytes) {
     case 4:
@@ -84,7 +84,7 @@ PARTITA_DEF void copy_rows_to(const row_block& to, const row_block& from, const 
   });
 }
 
-/// Copies `bytes` bytes of one row, from `first` on; an element may be cut.
+/// Copies `bytes` bytes of one row, from byte `first` on; an element may be cut.
 inline void copy_part_of_row(const row_block& row, std::size_t first, std::size_t bytes, char* to) {
   if (row.dense) {
     std::memcpy(to, row.data + first, bytes);
@@ -104,7 +104,7 @@ void gathered_rows::write(const std::size_t* shape, const std::size_t* at, char*
                    at[0], shape[0]);
     return;
   }
-  // Rows that are cut, because they are longer than a slot of a ring: of each field the part that is in these columns.
+  // Rows longer than a slot of a ring are cut: the part of each field between `first` and `last` is copied.
   const std::size_t first = at[1], last = first + shape[1];
   packed_->for_each_to(at[0], shape[0], [&](const row_run& run) {
     for (std::size_t k = 0; k < run.rows; ++k)

@@ -27,7 +27,7 @@ PARTITA_DEF void row_moves::list_last(const row_run& next) {
   const std::size_t first = side == listed::from ? last.from : last.to;
   if (first + last.rows > most) return;
   groups_.pop_back();
-  // A list is followed by a run that continues it on the side that is consecutive.
+  // A list is followed by a run that continues the list on its consecutive side.
   const bool continues = !groups_.empty() && groups_.back().side == side;
   if (continues) groups_.back().rows += last.rows;
   else if (side == listed::from) groups_.push_back({numbers_.size(), last.to, last.rows, side});

@@ -9,12 +9,12 @@ namespace partita::detail {
 
 PARTITA_DEF std::vector<std::uint64_t> keys_of_ranks(world_state& world, const sorted_keys& keys,
                                                      const std::vector<std::uint64_t>& ranks) {
-  // Four bits of each key in a round: the smallest key that more than `rank` elements do not exceed.
+  // Finds four bits of each key per round: the smallest key that more than `rank` elements do not exceed.
   constexpr std::size_t tried = 15, bits = 4, all_bits = 64;
   std::vector<std::uint64_t> found(ranks.size(), 0), counts(ranks.size() * tried);
   for (std::size_t shift = all_bits; shift != 0 && !ranks.empty();) {
     shift -= bits;
-    const std::uint64_t below = (std::uint64_t{1} << shift) - 1;  // the bits that are still free
+    const std::uint64_t below = (std::uint64_t{1} << shift) - 1;  // the bits that are not determined yet
     for (std::size_t r = 0; r < ranks.size(); ++r)
       for (std::size_t digit = 0; digit < tried; ++digit)
         counts[r * tried + digit] = keys.count(found[r] + (static_cast<std::uint64_t>(digit) << shift) + below);
@@ -30,7 +30,7 @@ PARTITA_DEF std::vector<std::uint64_t> keys_of_ranks(world_state& world, const s
 
 PARTITA_DEF std::vector<std::size_t> counts_by_receiver(world_state& world, const sorted_keys& keys,
                                                         const std::vector<std::size_t>& lengths) {
-  // The last element before each cut between two workers, and how many of its equals are before the cut.
+  // The last element before each cut between two workers, and the number of equal elements before the cut.
   const std::size_t cuts = world.size() - 1;
   std::vector<std::uint64_t> before(cuts, 0), ranks;
   for (std::size_t k = 0, sum = 0; k < cuts; ++k) {
@@ -39,7 +39,7 @@ PARTITA_DEF std::vector<std::size_t> counts_by_receiver(world_state& world, cons
   }
   const auto found = keys_of_ranks(world, keys, ranks);
   std::vector<std::uint64_t> less(cuts, 0), equal(cuts, 0);
-  const std::size_t empty = cuts - ranks.size();  // cuts before all elements, which are the first ones
+  const std::size_t empty = cuts - ranks.size();  // the number of first cuts, which are before all elements
   for (std::size_t k = empty; k < cuts; ++k) {
     const std::uint64_t key = found[k - empty];
     less[k] = key == 0 ? 0 : keys.count(key - 1);
@@ -49,7 +49,7 @@ PARTITA_DEF std::vector<std::size_t> counts_by_receiver(world_state& world, cons
   std::vector<std::size_t> counts(world.size(), 0);
   std::size_t at = 0;
   for (std::size_t k = 0; k < cuts; ++k) {
-    const std::uint64_t wanted = before[k] - all_less[k];  // equal elements of all workers
+    const std::uint64_t wanted = before[k] - all_less[k];  // the number of equal elements of all workers before the cut
     const std::uint64_t mine = wanted > equal_before[k] ? std::min(wanted - equal_before[k], equal[k]) : 0;
     counts[k] = less[k] + mine - at;
     at = less[k] + mine;

@@ -34,7 +34,7 @@ PARTITA_DEF untyped_block untyped_block::dense_at(const char* where) const {
 }
 
 PARTITA_DEF void copy(const element_kind& of, const untyped_block& to, const untyped_block& from) {
-  constexpr std::size_t small = 4096;  // up to this many bytes, a memmove takes less time than choosing the best loop
+  constexpr std::size_t small = 4096;  // up to this many bytes, memmove is faster than choosing the best loop
   const std::size_t bytes = from.size() * of.bytes;
   if (bytes == 0 || (to.data == from.data && to.strides == from.strides)) return;
   if (bytes <= small && of.in_shared_memory && to.dense() && from.dense()) {
