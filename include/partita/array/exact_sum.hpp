@@ -130,21 +130,21 @@ inline constexpr bool sums_are_rounded_as_written = false;
 inline constexpr bool sums_are_rounded_as_written = true;
 #endif
 
-/// Calls f(first, length, sum, lost, gone) for runs of elements of `count` blocks: the running sums, their rounding
+/// Calls f(first, length, sum, rounding, inexact) for runs of elements of `count` blocks: the running sums, their rounding
 /// errors, and flags of elements whose sum is not exactly the running sum plus its rounding error.
 template <class T, class Block, class F>
 void for_each_run(const Block& block, std::size_t count, std::size_t n, F f) {
   constexpr std::size_t most = 4096 / sizeof(T);
-  alignas(64) T sum[most], lost[most];
-  alignas(64) typename bits_of<T>::type gone[most];
+  alignas(64) T sum[most], rounding[most];
+  alignas(64) typename bits_of<T>::type inexact[most];
   for (std::size_t k = 0; k < n; k += most) {
     const std::size_t length = n - k < most ? n - k : most;
-    for (std::size_t i = 0; i < length; ++i) lost[i] = T{}, gone[i] = 0;
+    for (std::size_t i = 0; i < length; ++i) rounding[i] = T{}, inexact[i] = 0;
     if (count != 0) std::copy_n(block(0) + k, length, sum);
     else std::fill_n(sum, length, T{});
     for (std::size_t b = 1; b < count; ++b)
-      add_exactly_run(best_instruction_set(), sum, lost, gone, block(b) + k, length);
-    f(k, length, sum, lost, gone);
+      add_exactly_run(best_instruction_set(), sum, rounding, inexact, block(b) + k, length);
+    f(k, length, sum, rounding, inexact);
   }
 }
 
@@ -160,13 +160,15 @@ void exact_sum(const Block& block, std::size_t count, std::size_t n, T* to) {
     return sum_by_accumulator<T>([&](std::size_t b) { return block(b)[k]; }, count);
   };
   if constexpr (sizeof(T) <= 8 && sums_are_rounded_as_written) {
-    for_each_run<T>(block, count, n, [&](std::size_t k, std::size_t length, T* sum, const T* lost, const auto* gone) {
-      // The sum plus its rounding error, unless the error is zero: -0 + 0 would be +0.
-      for (std::size_t i = 0; i < length; ++i) sum[i] = lost[i] == 0 ? sum[i] : sum[i] + lost[i];
-      for (std::size_t i = 0; i < length; ++i)
-        if (gone[i] != 0) sum[i] = again(k + i);
-      std::copy_n(sum, length, to + k);
-    });
+    for_each_run<T>(block, count, n,
+                    [&](std::size_t k, std::size_t length, T* sum, const T* rounding, const auto* inexact) {
+                      // The sum plus its rounding error, unless the error is zero: -0 + 0 would be +0.
+                      for (std::size_t i = 0; i < length; ++i)
+                        sum[i] = rounding[i] == 0 ? sum[i] : sum[i] + rounding[i];
+                      for (std::size_t i = 0; i < length; ++i)
+                        if (inexact[i] != 0) sum[i] = again(k + i);
+                      std::copy_n(sum, length, to + k);
+                    });
   } else {
     for (std::size_t k = 0; k < n; ++k) to[k] = again(k);
   }

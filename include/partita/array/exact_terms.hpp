@@ -26,14 +26,15 @@ inline constexpr bool has_exact_terms =
 /// Computes two terms of each sum of `count` blocks of n numbers; `rest` is NaN where two terms are not exact.
 template <class T, class Block>
 void two_terms(const Block& block, std::size_t count, std::size_t n, T* nearest, T* rest) {
-  for_each_run<T>(block, count, n, [&](std::size_t k, std::size_t length, const T* sum, const T* lost, auto* gone) {
-    for (std::size_t i = 0; i < length; ++i) {
-      const T near = lost[i] == 0 ? sum[i] : sum[i] + lost[i], of_lost = near - sum[i];
-      const T left = (sum[i] - (near - of_lost)) + (lost[i] - of_lost);
-      nearest[k + i] = near;
-      rest[k + i] = gone[i] == 0 ? left : std::numeric_limits<T>::quiet_NaN();
-    }
-  });
+  for_each_run<T>(block, count, n,
+                  [&](std::size_t k, std::size_t length, const T* sum, const T* rounding, auto* inexact) {
+                    for (std::size_t i = 0; i < length; ++i) {
+                      const T near = rounding[i] == 0 ? sum[i] : sum[i] + rounding[i], of_rounding = near - sum[i];
+                      const T left = (sum[i] - (near - of_rounding)) + (rounding[i] - of_rounding);
+                      nearest[k + i] = near;
+                      rest[k + i] = inexact[i] == 0 ? left : std::numeric_limits<T>::quiet_NaN();
+                    }
+                  });
 }
 
 /// Computes all terms of the sum of value(0) … value(count - 1), at least one term. If the sum is not finite, the only

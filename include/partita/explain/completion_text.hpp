@@ -28,14 +28,14 @@ long_text name_of(const Node& n) {
 }
 
 /// Whether a decision of propagation is against the sharding that a tensor of the operation proposes.
-constexpr bool is_loss(decision::what done) {
+constexpr bool is_rejection(decision::what done) {
   using enum decision::what;
   return done == overruled || done == lost || done == uneven || done == must_be_whole || done == does_not_fit ||
          done == keeps_replicating;
 }
 /// Writes the decisions of operation o against its tensor t. Repeats the propagation of o with the final shardings.
 template <class Graph>
-long_text losses(const completion_of<Graph>& done, std::size_t o, std::size_t t) {
+long_text rejections_text(const completion_of<Graph>& done, std::size_t o, std::size_t t) {
   const Graph& g = *done.program;
   const typename Graph::node& n = g.operation(o);
   std::vector<spec> specs;
@@ -46,7 +46,7 @@ long_text losses(const completion_of<Graph>& done, std::size_t o, std::size_t t)
   for (const decision& one : p.log) {
     const bool of_all =
         one.tensor == decision::none && one.factor != decision::none && (n.how.factors_of(t) >> one.factor & 1U) != 0;
-    if (!is_loss(one.done) || (one.tensor != t && !of_all)) continue;
+    if (!is_rejection(one.done) || (one.tensor != t && !of_all)) continue;
     all << "  lost in " << name_of(n) << ":";
     if (one.axis != decision::no_axis) all << " " << g.on().axes[one.axis].name();
     if (one.factor != decision::none) all << " for '" << n.how.factors[one.factor].letter << "'";
@@ -60,7 +60,7 @@ long_text losses(const completion_of<Graph>& done, std::size_t o, std::size_t t)
 }
 /// Writes why an axis shards a dimension of a value, step by step back to the annotation that the axis came from.
 template <class Graph>
-long_text way_back(const completion_of<Graph>& done, const cut_origin* why, std::size_t axis) {
+long_text path_to_annotation(const completion_of<Graph>& done, const cut_origin* why, std::size_t axis) {
   const Graph& g = *done.program;
   long_text all;
   for (std::size_t steps = 0; why != nullptr && steps <= g.values(); ++steps) {
@@ -97,7 +97,7 @@ long_text explain(const completion_of<Graph>& done, value v) {
     for (std::size_t k = 0; k < layout.cuts[d].size(); ++k) {
       const std::size_t a = layout.cuts[d][k];
       all << "  dimension " << d << " is sharded over " << g.on().axes[a].name() << "\n"
-          << detail::way_back(done, done.origin(v, d, a), a);
+          << detail::path_to_annotation(done, done.origin(v, d, a), a);
     }
   for (std::size_t a = 0; a < g.on().rank(); ++a)
     if (layout.pending[a] != pending_reduction::none)
@@ -107,7 +107,7 @@ long_text explain(const completion_of<Graph>& done, value v) {
     all << "  its cotangent has the layout " << detail::written(back) << "\n";
   for (std::size_t o = 0; o < g.operations(); ++o)
     for (std::size_t t = 0; t < g.operation(o).how.tensor_count(); ++t)
-      if (g.of(g.operation(o), t) == v) all << detail::losses(done, o, t);
+      if (g.of(g.operation(o), t) == v) all << detail::rejections_text(done, o, t);
   for (const graph_reshard& move : done.reshards) {
     if (move.of != v.number) continue;
     const typename Graph::node& n = g.operation(move.operation);

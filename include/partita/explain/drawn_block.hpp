@@ -19,7 +19,7 @@ template <std::size_t Rank>
 struct drawn_part {
   index<Rank> at{};
   std::array<std::size_t, Rank> shape{};
-  colour painted{};
+  colour paint{};
   long_text label, short_label;
 };
 
@@ -87,14 +87,14 @@ void draw_block(drawing& on, drawing::px x, drawing::px y, const std::array<std:
                           const drawn_part<Rank>& part, bool labelled) {
     const drawing::px left = x + length.across(column), top = y + length.down(row);
     const drawing::px width = x + length.across(column + columns) - left, height = y + length.down(row + rows) - top;
-    on.rectangle(left, top, width, height, part.painted);
+    on.rectangle(left, top, width, height, part.paint);
     if (length.shows_elements()) {
       for (std::size_t r = row + 1; r < row + rows; ++r)
         on.line(left, y + length.down(r), left + width, y + length.down(r), "#ffffff");
       for (std::size_t c = column + 1; c < column + columns; ++c)
         on.line(x + length.across(c), top, x + length.across(c), top + height, "#ffffff");
     }
-    const drawing::style small{.size = 12, .at = drawing::anchor::middle, .ink = part.painted.ink, .bold = true};
+    const drawing::style small{.size = 12, .at = drawing::anchor::middle, .ink = part.paint.ink, .bold = true};
     if (!labelled || height < 14) return;
     for (const long_text* label : {&part.label, &part.short_label})
       if (drawing::width_of(*label, small) + 2 <= width)

@@ -65,9 +65,9 @@ Stream& operator<<(Stream& stream, const Text& written) {
 namespace detail {
 /// Converts anything that can be written to a long_text to a long_text.
 template <class Thing>
-long_text written(const Thing& thing) {
+long_text written(const Thing& printed) {
   text all;
-  all << thing;
+  all << printed;
   return long_text() << all;
 }
 }  // namespace detail

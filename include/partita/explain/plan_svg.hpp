@@ -17,7 +17,7 @@ namespace detail {
 
 /// The parts of its source block that a worker sends to other workers or keeps, for a drawing.
 template <std::size_t Rank>
-std::vector<drawn_part<Rank>> given_parts(const repartition_plan<Rank>& plan) {
+std::vector<drawn_part<Rank>> source_parts(const repartition_plan<Rank>& plan) {
   std::vector<drawn_part<Rank>> parts;
   const colour own = colour_of(plan.worker);
   for (const auto& t : plan.sends)
@@ -27,7 +27,7 @@ std::vector<drawn_part<Rank>> given_parts(const repartition_plan<Rank>& plan) {
   return parts;
 }
 template <std::size_t Rank>
-std::vector<drawn_part<Rank>> taken_parts(const repartition_plan<Rank>& plan) {
+std::vector<drawn_part<Rank>> destination_parts(const repartition_plan<Rank>& plan) {
   std::vector<drawn_part<Rank>> parts;
   const colour own = colour_of(plan.worker);
   for (const auto& t : plan.receives)
@@ -51,16 +51,16 @@ long_text to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes =
       larger(detail::columns_of(plan.source_shape), detail::columns_of(plan.destination_shape)));
   drawing::px x = 0;
   if (plan.gives) {
-    on.words(0, 12, long_text("worker ") << plan.worker << " gives " << detail::in_words(plan.source_shape, " × "),
+    on.words(0, 12, long_text("worker ") << plan.worker << " gives " << detail::extents_text(plan.source_shape, " × "),
              detail::heading);
-    detail::draw_block(on, 0, 24, plan.source_shape, length, detail::given_parts(plan));
+    detail::draw_block(on, 0, 24, plan.source_shape, length, detail::source_parts(plan));
     x = on.width() + 40;
   }
   if (plan.takes) {
     long_text title(plan.gives ? "and takes " : "worker ");
     if (!plan.gives) title << plan.worker << " takes ";
-    on.words(x, 12, title << detail::in_words(plan.destination_shape, " × "), detail::heading);
-    detail::draw_block(on, x, 24, plan.destination_shape, length, detail::taken_parts(plan));
+    on.words(x, 12, title << detail::extents_text(plan.destination_shape, " × "), detail::heading);
+    detail::draw_block(on, x, 24, plan.destination_shape, length, detail::destination_parts(plan));
   }
   detail::explain_parts<Rank>(on);
   on.lines(0, on.height() + 30, to_text(plan, element_bytes), detail::code);

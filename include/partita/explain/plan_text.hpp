@@ -21,17 +21,17 @@ namespace detail {
 
 /// Writes a shape as 2 x 3; the shape of a scalar is written as "scalar".
 template <class Shape>
-long_text in_words(const Shape& shape, const char* times = " x ") {
+long_text extents_text(const Shape& shape, const char* times = " x ") {
   long_text words(shape.size() == 0 ? "scalar" : "");
   for (std::size_t d = 0; d < shape.size(); ++d) words << (d == 0 ? "" : times) << shape[d];
   return words;
 }
 
 /// Writes a number with its noun: "1 message", "2 messages".
-PARTITA_DECL long_text counted(std::size_t n, const char* what);
+PARTITA_DECL long_text count_text(std::size_t n, const char* what);
 
 /// Writes a number of elements as "6 elements", with their bytes if the size of an element is known.
-PARTITA_DECL long_text amount(std::size_t elements, std::size_t element_bytes);
+PARTITA_DECL long_text size_text(std::size_t elements, std::size_t element_bytes);
 
 /// The number of elements of a part that are contiguous in a dense block.
 template <class Shape>
@@ -53,39 +53,40 @@ PARTITA_DECL long_text list_of_workers(const std::size_t* ids, std::size_t n);
 template <std::size_t Rank>
 long_text to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) {
   long_text all;
-  all << "worker " << plan.worker << (Rank == 0 ? ", " : ", tensor ") << detail::in_words(plan.extents);
+  all << "worker " << plan.worker << (Rank == 0 ? ", " : ", tensor ") << detail::extents_text(plan.extents);
   if constexpr (Rank != dynamic)
     if (plan.axes != same_axes<Rank>())
-      all << " turned to " << detail::in_words(in_result_order(plan.extents, plan.axes));
+      all << " turned to " << detail::extents_text(in_result_order(plan.extents, plan.axes));
   all << ": ";
   if (!plan.gives && !plan.takes) return all << "takes no part\n";
-  if (plan.gives) all << "gives " << detail::in_words(plan.source_shape) << (plan.takes ? ", " : "");
-  if (plan.takes) all << "takes " << detail::in_words(plan.destination_shape);
+  if (plan.gives) all << "gives " << detail::extents_text(plan.source_shape) << (plan.takes ? ", " : "");
+  if (plan.takes) all << "takes " << detail::extents_text(plan.destination_shape);
   all << "\n";
   if (plan.identity()) {
     all << "  identity: nothing moves";
-    if (plan.elements_kept() > 0) all << ", " << detail::amount(plan.elements_kept(), element_bytes) << " copied here";
+    if (plan.elements_kept() > 0)
+      all << ", " << detail::size_text(plan.elements_kept(), element_bytes) << " copied here";
     return all << "\n";
   }
 
   struct row {
-    long_text who, where, what;
+    long_text peer_text, where, what;
   };
   std::vector<row> rows;
-  const auto add = [&](long_text who, const box<Rank>& where, const auto& block) {
+  const auto add = [&](long_text peer_text, const box<Rank>& where, const auto& block) {
     row next;
-    next.who = static_cast<long_text&&>(who);
+    next.peer_text = static_cast<long_text&&>(peer_text);
     next.where << where;
     const std::size_t n = where.volume(), run = detail::run_length(where.shape(), block);
-    next.what << detail::amount(n, element_bytes);
+    next.what << detail::size_text(n, element_bytes);
     if (run < n) next.what << " in " << n / run << " runs of " << run;
     rows.push_back(static_cast<row&&>(next));
   };
   const auto add_all = [&](const std::vector<transfer<Rank>>& moves, const char* way, const auto& block) {
     for (std::size_t k = 0; k < moves.size(); ++k) {
-      long_text who;
-      if (k == 0 || moves[k - 1].worker != moves[k].worker) who << way << " worker " << moves[k].worker;
-      add(who, moves[k].where, block);
+      long_text peer_text;
+      if (k == 0 || moves[k - 1].worker != moves[k].worker) peer_text << way << " worker " << moves[k].worker;
+      add(peer_text, moves[k].where, block);
     }
   };
   add_all(plan.sends, "to", plan.source_shape);
@@ -94,15 +95,15 @@ long_text to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes 
 
   std::size_t first = 0, second = 0;
   for (const row& r : rows) {
-    first = r.who.size() > first ? r.who.size() : first;
+    first = r.peer_text.size() > first ? r.peer_text.size() : first;
     second = r.where.size() > second ? r.where.size() : second;
   }
-  for (row& r : rows) all << "  " << r.who.pad(first + 2) << r.where.pad(second + 2) << r.what << "\n";
-  return all << "  in all: sends " << detail::amount(plan.elements_sent(), element_bytes) << " to "
-             << detail::counted(plan.messages_sent(), "worker") << ", receives "
-             << detail::amount(plan.elements_received(), element_bytes) << " from "
-             << detail::counted(plan.messages_received(), "worker") << ", copies "
-             << detail::amount(plan.elements_kept(), element_bytes) << " here\n";
+  for (row& r : rows) all << "  " << r.peer_text.pad(first + 2) << r.where.pad(second + 2) << r.what << "\n";
+  return all << "  in all: sends " << detail::size_text(plan.elements_sent(), element_bytes) << " to "
+             << detail::count_text(plan.messages_sent(), "worker") << ", receives "
+             << detail::size_text(plan.elements_received(), element_bytes) << " from "
+             << detail::count_text(plan.messages_received(), "worker") << ", copies "
+             << detail::size_text(plan.elements_kept(), element_bytes) << " here\n";
 }
 
 /// Writes the messages that leave or enter a node, one line for each message.

@@ -75,7 +75,7 @@ long_text to_svg(const detail::refused_picture<Src, Dst, Sums>& picture) {
       broken{.size = 13, .ink = red, .bold = true};
   const auto side = [&](px left, const char* name, const auto& p, const auto& tiling, bool transposed) {
     on.words(left, 14,
-             long_text(name) << ", " << detail::in_words(tiling.shape, " × ") << (transposed ? ", transposed" : ""),
+             long_text(name) << ", " << detail::extents_text(tiling.shape, " × ") << (transposed ? ", transposed" : ""),
              heading);
     const px above = top + (tallest - tiling.height()) / 2;
     for (std::size_t place = 0; place < p.size(); ++place)

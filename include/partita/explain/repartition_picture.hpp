@@ -16,8 +16,8 @@ template <std::size_t Rank>
 long_text title(const char* name, const std::array<std::size_t, Rank>& extents,
                 const std::array<std::size_t, Rank>& partition) {
   long_text words(name);
-  words << ", " << in_words(extents, " × ");
-  if (Rank > 0) words << ", on " << in_words(partition, " × ");
+  words << ", " << extents_text(extents, " × ");
+  if (Rank > 0) words << ", on " << extents_text(partition, " × ");
   return words;
 }
 
@@ -99,7 +99,7 @@ long_text to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t
       if (gives) who.ink = colour_of(k).ink;
       on.words(left, y - 5, long_text("worker ") << k, who);
       detail::draw_block(on, left, y, gives ? plan.source_shape : plan.destination_shape, length,
-                         gives ? detail::given_parts(plan) : detail::taken_parts(plan));
+                         gives ? detail::source_parts(plan) : detail::destination_parts(plan));
     }
   };
   side(0, "x", picture.p_x, before, true);

@@ -12,16 +12,16 @@ namespace partita {
 /// on the right is a worker's memory at the time of the event. The legend and the time axis are part of the drawing.
 template <class Graph>
 long_text to_svg(const step_plan_of<Graph>& plan) {
-  detail::timeline on{long_text("a step takes ") << detail::said_cost(plan.cost), "time, bytes"};
-  on.key(2, "computes");
-  on.key(4, "communicates");
-  on.key(0, "updates");
+  detail::timeline on{long_text("a step takes ") << detail::cost_text(plan.cost), "time, bytes"};
+  on.add_to_legend(2, "computes");
+  on.add_to_legend(4, "communicates");
+  on.add_to_legend(0, "updates");
   double now = 0;
   for (const step_event& one : plan.events) {
     const std::size_t colour = one.done == step_event::what::compute ? 2 : one.done == step_event::what::update ? 0 : 4;
     long_text beside = detail::in_seconds(one.seconds);
     if (one.bytes > 0) beside << ", " << detail::in_bytes(one.bytes);
-    on.bars.push_back({detail::said_event(plan, one), beside, now, now + one.seconds, colour, one.held, one.backward});
+    on.bars.push_back({detail::event_text(plan, one), beside, now, now + one.seconds, colour, one.held, one.backward});
     now += one.seconds;
   }
   return on.svg();

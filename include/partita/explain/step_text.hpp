@@ -10,7 +10,7 @@
 namespace partita {
 namespace detail {
 
-inline long_text said_cost(const step_cost& cost) {
+inline long_text cost_text(const step_cost& cost) {
   long_text all;
   all << in_seconds(cost.seconds()) << ": computing " << in_seconds(cost.computing) << ", moving "
       << in_seconds(cost.moving) << " (" << in_seconds(cost.starting) << " of it to start messages";
@@ -21,12 +21,12 @@ inline long_text said_cost(const step_cost& cost) {
 }
 /// Writes an event of a step: the operation, or the steps of a reshard and the value that is resharded.
 template <class Graph>
-long_text said_event(const step_plan_of<Graph>& plan, const step_event& one) {
+long_text event_text(const step_plan_of<Graph>& plan, const step_event& one) {
   const Graph& g = *plan.done->program;
   long_text all;
   const char* gradient = one.is_cotangent ? "d " : "";
   if (one.done == step_event::what::move)
-    return all << in_a_line(plan.plan(one)) << " of " << gradient << name_of(g, value{one.of}) << " -> "
+    return all << steps_in_a_line(plan.plan(one)) << " of " << gradient << name_of(g, value{one.of}) << " -> "
                << written(one.to);
   if (one.done == step_event::what::update) return all << "update " << name_of(g, value{one.of});
   if (one.done == step_event::what::window)
@@ -36,7 +36,7 @@ long_text said_event(const step_plan_of<Graph>& plan, const step_event& one) {
 }
 /// Writes an annotation as a line of C++: g.constrain(value{2}, m.layout("", "model"));  // w1
 template <class Graph>
-long_text pasted(const Graph& g, const found_annotation& one) {
+long_text annotation_code(const Graph& g, const found_annotation& one) {
   long_text all;
   all << "g.constrain(value{" << one.of.number << "}, m.layout(";
   for (std::size_t d = 0; d < one.layout.rank(); ++d) {
@@ -84,19 +84,19 @@ long_text to_text(const step_plan_of<Graph>& plan) {
   bool backward = false;
   std::size_t wide = 0;
   for (const step_event& one : plan.events)
-    if (const std::size_t own = detail::said_event(plan, one).columns() + 4; own > wide) wide = own;
+    if (const std::size_t own = detail::event_text(plan, one).columns() + 4; own > wide) wide = own;
   all << "forward\n";
   for (const step_event& one : plan.events) {
     if (one.backward && !backward) all << "backward\n";
     backward = one.backward;
-    long_text line = long_text("  ") << detail::said_event(plan, one);
+    long_text line = long_text("  ") << detail::event_text(plan, one);
     line.pad(wide) << detail::in_seconds(one.seconds);
     line.pad(wide + 10);
     if (one.bytes > 0) line << detail::in_bytes(one.bytes);
     line.pad(wide + 20) << detail::in_bytes(one.held) << " held";
     all << line << "\n";
   }
-  return all << "a step takes " << detail::said_cost(plan.cost) << "\n";
+  return all << "a step takes " << detail::cost_text(plan.cost) << "\n";
 }
 
 /// Writes the annotations that a search found, ready to be pasted into a program; their cost; the cost of the
@@ -105,8 +105,8 @@ template <class Graph>
 long_text explain(const search_answer_of<Graph>& found) {
   const Graph& g = *found.program;
   long_text all;
-  all << "a step takes " << detail::said_cost(found.best.cost) << "\n";
-  for (const found_annotation& one : found.best.annotations) all << detail::pasted(g, one);
+  all << "a step takes " << detail::cost_text(found.best.cost) << "\n";
+  for (const found_annotation& one : found.best.annotations) all << detail::annotation_code(g, one);
   for (const found_annotation& one : found.best.states)
     all << "the optimiser's state of " << detail::name_of(g, one.of) << " lies " << detail::written(one.layout) << "\n";
   if (found.runner_up.is_there) {

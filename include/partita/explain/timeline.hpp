@@ -10,7 +10,7 @@
 namespace partita::detail {
 
 /// Adds an entry to the legend of a drawing at x. Returns the x where the next entry begins.
-PARTITA_DECL drawing::px add_key(drawing& on, drawing::px x, std::size_t colour, const char* name);
+PARTITA_DECL drawing::px add_legend_entry(drawing& on, drawing::px x, std::size_t colour, const char* name);
 /// Adds a time axis at the height y; `seconds` seconds pass between its ends.
 PARTITA_DECL void add_time_axis(drawing& on, drawing::px from, drawing::px to, drawing::px y, double seconds);
 
@@ -29,11 +29,13 @@ struct timeline {
   long_text title{};
   const char* beside = "";  ///< the title of the texts to the right of the bars
   drawing on{};
-  drawing::px at_key = 0;
+  drawing::px legend_end = 0;
   std::vector<timeline_bar> bars{};
 
   /// Adds an entry to the legend.
-  void key(std::size_t colour, const char* name) { at_key = add_key(on, at_key, colour, name); }
+  void add_to_legend(std::size_t colour, const char* name) {
+    legend_end = add_legend_entry(on, legend_end, colour, name);
+  }
   /// Adds the bars and the time axis, and returns the drawing as SVG.
   PARTITA_DECL long_text svg();
 };

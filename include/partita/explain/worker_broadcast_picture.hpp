@@ -42,7 +42,7 @@ struct tiles {
 
 /// Draws one worker with the symbol of its block.
 PARTITA_DECL void draw_tile(drawing& on, drawing::px x, drawing::px y, std::size_t worker, const long_text& held,
-                            const colour& painted);
+                            const colour& paint);
 
 /// Draws a smaller and a larger partition whose blocks are paired, and the communication between them from left to
 /// right: the larger partition is on the right for a broadcast and on the left for a sum. Below, the forward and the
@@ -52,37 +52,40 @@ long_text draw_pairs(const grid<Small>& small, const grid<Large>& large, const P
                      bool large_transposed, bool sums) {
   using px = drawing::px;
   drawing on;
-  const tiles<Small::rank()> few{small.shape()};
-  const tiles<Large::rank()> many{large.shape()};
-  const px top = 28, tallest = few.height() > many.height() ? few.height() : many.height(), length = 134;
+  const tiles<Small::rank()> small_tiles{small.shape()};
+  const tiles<Large::rank()> large_tiles{large.shape()};
+  const px top = 28,
+           tallest = small_tiles.height() > large_tiles.height() ? small_tiles.height() : large_tiles.height(),
+           length = 134;
   const auto side = [&](px left, const char* name, const auto& tiling, bool transposed, const auto& draw) {
-    on.words(left, 14, long_text(name) << ", " << in_words(tiling.shape, " × ") << (transposed ? ", transposed" : ""),
+    on.words(left, 14,
+             long_text(name) << ", " << extents_text(tiling.shape, " × ") << (transposed ? ", transposed" : ""),
              {.size = 14, .bold = true});
     const px above = top + (tallest - tiling.height()) / 2;
     for (std::size_t place = 0; place < volume_of(tiling.shape); ++place)
       draw(left + tiling.x(place), above + tiling.y(place), place);
   };
-  const auto few_at = [&](px left) {
-    side(left, sums ? "p_y" : "p_x", few, small_transposed, [&](px x, px y, std::size_t place) {
+  const auto draw_small = [&](px left) {
+    side(left, sums ? "p_y" : "p_x", small_tiles, small_transposed, [&](px x, px y, std::size_t place) {
       draw_tile(on, x, y, small.workers()[place], symbol(sums ? "y" : "x", place), colour_of(place));
     });
   };
-  const auto many_at = [&](px left) {
-    side(left, sums ? "p_x" : "p_y", many, large_transposed, [&](px x, px y, std::size_t place) {
+  const auto draw_large = [&](px left) {
+    side(left, sums ? "p_x" : "p_y", large_tiles, large_transposed, [&](px x, px y, std::size_t place) {
       const std::size_t block = pairing.small_of(large.index(place)), worker = large.workers()[place];
       draw_tile(on, x, y, worker, symbol("x", sums ? worker : block), colour_of(block));
     });
   };
-  if (sums) many_at(0);
-  else few_at(0);
+  if (sums) draw_large(0);
+  else draw_small(0);
   const px between = on.width() + 20, centre = top + tallest / 2, right = between + length + 20;
   on.arrow(between, centre - 8, between + length, centre - 8, dark.ink);
   on.arrow(between + length, centre + 8, between, centre + 8, dark.ink);
   const drawing::style label{.size = 12, .at = drawing::anchor::middle};
   on.words(between + length / 2, centre - 18, sums ? "sum_reduce sums" : "broadcast copies", label);
   on.words(between + length / 2, centre + 27, sums ? "its adjoint copies" : "its adjoint sums", label);
-  if (sums) few_at(right);
-  else many_at(right);
+  if (sums) draw_small(right);
+  else draw_large(right);
 
   // Each block has one line: its forward communication on the left, its adjoint communication on the right.
   px y = on.height() + 30, adjoint_at = right;

@@ -30,11 +30,11 @@ decltype(auto) at_index(F& f, const index<Rank>& i, std::index_sequence<D...>) {
   if constexpr (std::is_invocable_v<F&, decltype(i[D])...>) {
     return f(i[D]...);
   } else {  // checked last: a generic f may accept any arguments and then fail inside
-    constexpr bool suits = std::is_invocable_v<F&, const index<Rank>&>;
-    static_assert(suits,
+    constexpr bool takes_index = std::is_invocable_v<F&, const index<Rank>&>;
+    static_assert(takes_index,
                   "partita::block_from(p, extents, f): requires an f that can be called with a global index: f(i, j, "
                   "...), one std::size_t for each dimension, or f(partita::index<rank>)");
-    if constexpr (suits) return f(i);
+    if constexpr (takes_index) return f(i);
     else return 0;
   }
 }

@@ -44,14 +44,14 @@ namespace detail {
 
 template <std::size_t Rank, class F>
 void for_box(const box<Rank>& b, F& f) {
-  constexpr bool suits = std::is_invocable_v<F&, const index<Rank>&>;
-  static_assert(suits,
+  constexpr bool takes_index = std::is_invocable_v<F&, const index<Rank>&>;
+  static_assert(takes_index,
                 "partita::for_interior(cells, f), for_border: requires an f that is called with the global index of a "
                 "cell; write [&](const auto& i) { ... u(i[0], i[1]) ... }");
-  if (!suits || b.empty()) return;
+  if (!takes_index || b.empty()) return;
   index<Rank> i = b.start;
   for (;;) {
-    if constexpr (suits) f(static_cast<const index<Rank>&>(i));
+    if constexpr (takes_index) f(static_cast<const index<Rank>&>(i));
     std::size_t d = Rank;
     while (d > 0 && ++i[d - 1] == b.stop[d - 1]) --d, i[d] = b.start[d];
     if (d == 0) return;

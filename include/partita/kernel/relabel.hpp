@@ -67,11 +67,11 @@ grid<Dst> relabelled(const grid<Src>& src, const From& from, const grid<Dst>& ds
     const std::size_t worker = dst.workers()[column];
     if (!src.contains(worker)) continue;
     const auto plan = plan_repartition(src, from, dst, to, worker, axes);
-    const auto gain = [&](std::size_t place, std::size_t elements) {
+    const auto reduce_cost = [&](std::size_t place, std::size_t elements) {
       cost[place * n + column] -= static_cast<std::int64_t>(elements * (n + 1));
     };
-    for (const auto& b : plan.kept) gain(column, b.where.volume());
-    for (const auto& b : plan.sends) gain(dst.place(b.worker), b.where.volume());
+    for (const auto& b : plan.kept) reduce_cost(column, b.where.volume());
+    for (const auto& b : plan.sends) reduce_cost(dst.place(b.worker), b.where.volume());
   }
   const std::vector<std::size_t> chosen = detail::least_assignment(cost, n);
   std::vector<std::size_t> order(n);

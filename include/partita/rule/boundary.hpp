@@ -55,15 +55,19 @@ struct halo_boundaries {
   }
   constexpr halo_boundaries(const std::array<boundary, Rank>& each, double constant = 0)  // NOLINT
       : halo_boundaries(each, each, constant) {}
-  constexpr halo_boundaries(const std::array<boundary, Rank>& in_front, const std::array<boundary, Rank>& behind,
-                            double constant = 0)
-      : before(in_front), after(behind) {
+  constexpr halo_boundaries(const std::array<boundary, Rank>& conditions_before,
+                            const std::array<boundary, Rank>& conditions_after, double constant = 0)
+      : before(conditions_before), after(conditions_after) {
     value_before.fill(constant), value_after.fill(constant);
   }
-  constexpr halo_boundaries(const std::array<boundary, Rank>& in_front, const std::array<boundary, Rank>& behind,
-                            const std::array<double, Rank>& constants_in_front,
-                            const std::array<double, Rank>& constants_behind)
-      : before(in_front), after(behind), value_before(constants_in_front), value_after(constants_behind) {}
+  constexpr halo_boundaries(const std::array<boundary, Rank>& conditions_before,
+                            const std::array<boundary, Rank>& conditions_after,
+                            const std::array<double, Rank>& constants_before,
+                            const std::array<double, Rank>& constants_after)
+      : before(conditions_before),
+        after(conditions_after),
+        value_before(constants_before),
+        value_after(constants_after) {}
 
   template <class... More>
     requires(((std::is_same_v<More, boundary> || (sizeof...(More) > 1 && std::is_arithmetic_v<More>)) && ...) &&

@@ -44,18 +44,18 @@ constexpr broadcast_dimensions_list list_of(const Dims& dims) {
 
 /// An error message in an array of exactly its length, so that a compiler prints all of it as a template argument.
 template <std::size_t N>
-struct told {
+struct exact_message {
   char sentence[N];
 };
-template <told Sentence>
+template <exact_message Sentence>
 struct the_call_is_not_legal;
 
 // Functions that are template arguments have named types in this header: clang 14 crashes on a lambda as a template
 // argument if the lambda comes from a precompiled header.
 template <auto MakeText>
-constexpr auto tell() {
+constexpr auto make_message() {
   constexpr auto full = MakeText();
-  told<full.size() + 1> exact{};
+  exact_message<full.size() + 1> exact{};
   for (std::size_t k = 0; k < full.size(); ++k) exact.sentence[k] = full[k];
   return exact;
 }
@@ -127,7 +127,7 @@ struct require_legal_broadcast {
       Verdict.fault != incompatible_shapes,
       "partita::elementwise(f, lhs, rhs): requires extents that are equal or 1 in every dimension; reshape or "
       "slice one of the operands first");
-  the_call_is_not_legal<tell<sentence_of_broadcast<Verdict, Operation, Lhs, Rhs, Dims>{}>()> sentence;
+  the_call_is_not_legal<make_message<sentence_of_broadcast<Verdict, Operation, Lhs, Rhs, Dims>{}>()> sentence;
 };
 template <broadcast_verdict Verdict, class Lhs, class Rhs, class Dims, class Operation>
   requires(Verdict.fault == broadcast_fault::none)
@@ -155,7 +155,7 @@ struct require_legal_broadcast_in_dim {
   static_assert(Verdict.fault != dims_not_unique,
                 "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires distinct "
                 "broadcast_dimensions; a dimension of the result takes one dimension of x");
-  the_call_is_not_legal<tell<sentence_of_broadcast_in_dim<Verdict, Level, Operand, Result, Dims>{}>()> sentence;
+  the_call_is_not_legal<make_message<sentence_of_broadcast_in_dim<Verdict, Level, Operand, Result, Dims>{}>()> sentence;
 };
 template <broadcast_verdict Verdict, strictness Level, class Operand, class Result, class Dims>
   requires(Verdict.fault == broadcast_fault::none)

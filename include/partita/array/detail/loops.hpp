@@ -120,9 +120,9 @@ void add_run(instruction_set set, T* to, const T* a, const T* b, std::size_t n) 
 }
 
 template <class T>
-void add_exactly_run(instruction_set set, T* sum, T* lost, typename bits_of<T>::type* gone, const T* from,
+void add_exactly_run(instruction_set set, T* sum, T* rounding, typename bits_of<T>::type* inexact, const T* from,
                      std::size_t n) {
-  PARTITA_CHOOSE(set, add_exactly_run(sum, lost, gone, from, n));
+  PARTITA_CHOOSE(set, add_exactly_run(sum, rounding, inexact, from, n));
 }
 
 /// Copies one run with streaming stores. A caller must call finish_streaming() before it signals another worker.

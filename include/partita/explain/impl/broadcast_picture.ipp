@@ -30,7 +30,7 @@ PARTITA_DECL long_text extents_in_words(const shape_list& shape) {
   return all;
 }
 
-PARTITA_DEF long_text summed(const dimension_map& map, const shape_list& operand, const shape_list& result) {
+PARTITA_DEF long_text summed_dimensions(const dimension_map& map, const shape_list& operand, const shape_list& result) {
   long_text all("adjoint sums ");
   bool any = false;
   for (std::size_t d = 0; d < result.size(); ++d) {
@@ -57,7 +57,7 @@ PARTITA_DEF long_text to_text(const broadcast_picture& picture) {
       if (cell.what != repeated) words << cell.extent;
       all << words.pad(9);
     }
-    all << detail::summed(map, operand, result) << "\n";
+    all << detail::summed_dimensions(map, operand, result) << "\n";
   };
   line("lhs", picture.lhs, picture.all.lhs);
   line("rhs", picture.rhs, picture.all.rhs);
@@ -73,18 +73,18 @@ PARTITA_DEF long_text to_svg(const broadcast_picture& picture) {
   const auto column = [](std::size_t d) { return left + static_cast<drawing::px>(d) * cell; };
   drawing on;
   const auto draw = [&](std::size_t d, drawing::px y, const detail::pictured_cell& content) {
-    const colour painted = content.what == spans      ? colour_of(0)
-                           : content.what == expanded ? colour_of(1)
-                                                      : colour{"none", detail::pale.ink};
-    on.rectangle(column(d), y, wide, high, painted, 1, content.what == repeated, 5);
+    const colour paint = content.what == spans      ? colour_of(0)
+                         : content.what == expanded ? colour_of(1)
+                                                    : colour{"none", detail::pale.ink};
+    on.rectangle(column(d), y, wide, high, paint, 1, content.what == repeated, 5);
     long_text words(content.what == repeated ? "repeated" : content.what == expanded ? "1 → " : "");
     if (content.what != repeated) words << content.extent;
-    on.words(column(d) + wide / 2, y + 23, words, {.size = 15, .at = drawing::anchor::middle, .ink = painted.ink});
+    on.words(column(d) + wide / 2, y + 23, words, {.size = 15, .at = drawing::anchor::middle, .ink = paint.ink});
   };
   const auto operand = [&](const char* name, const shape_list& shape, const dimension_map& map, drawing::px y) {
     on.words(0, y + 23, long_text(name) << "  " << detail::extents_in_words(shape), {.size = 15});
     for (std::size_t d = 0; d < result.size(); ++d) draw(d, y, detail::cell_of(map, shape, result, d));
-    on.words(column(result.size()) + 8, y + 23, detail::summed(map, shape, result), {.size = 15});
+    on.words(column(result.size()) + 8, y + 23, detail::summed_dimensions(map, shape, result), {.size = 15});
   };
   for (std::size_t d = 0; d < result.size(); ++d)
     on.words(column(d) + wide / 2, 14, long_text("dim ") << d, {.size = 15, .at = drawing::anchor::middle});

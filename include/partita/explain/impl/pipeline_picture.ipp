@@ -35,9 +35,9 @@ PARTITA_DEF long_text to_svg(const pipeline_run& run) {
            long_text("idle ") << detail::in_percent(run.idle) << " of the time; at most " << run.most_kept
                               << " micro-batches are kept by one stage",
            bold);
-  px key = detail::add_key(on, 0, colour(pipeline_pass::forward), "forward");
-  key = detail::add_key(on, key, colour(pipeline_pass::backward), "backward");
-  if (has_weights) detail::add_key(on, key, colour(pipeline_pass::weights), "gradients of weights");
+  px key = detail::add_legend_entry(on, 0, colour(pipeline_pass::forward), "forward");
+  key = detail::add_legend_entry(on, key, colour(pipeline_pass::backward), "backward");
+  if (has_weights) detail::add_legend_entry(on, key, colour(pipeline_pass::weights), "gradients of weights");
   constexpr px top = 52;
   for (std::uint32_t g = 0; g < groups; ++g) on.words(0, top + row * px(g) + 19, long_text("group ") << g, plain);
   for (const simulated_task& one : run.tasks) {

@@ -26,10 +26,10 @@ PARTITA_DEF long_text to_svg(const group_plan& plan) {
     for (std::size_t k = 0; k < shown; ++k) {
       const bool here = k == g.position,
                  holds = k != 0 || g.root_is_large || plan.movement == group_plan::kind::broadcast;
-      const colour painted = here ? colour_of(plan.worker) : detail::pale;
-      on.rectangle(x(k), y(k), wide, high, painted, here ? 2 : 1, !holds, 5);
+      const colour paint = here ? colour_of(plan.worker) : detail::pale;
+      on.rectangle(x(k), y(k), wide, high, paint, here ? 2 : 1, !holds, 5);
       on.words(x(k) + wide / 2, y(k) + 20, long_text("worker ") << g.members[k],
-               {.size = 12, .at = drawing::anchor::middle, .ink = painted.ink, .bold = here});
+               {.size = 12, .at = drawing::anchor::middle, .ink = paint.ink, .bold = here});
     }
   }
   on.lines(0, on.height() + 28, to_text(plan), detail::code);

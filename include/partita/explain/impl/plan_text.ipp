@@ -5,14 +5,14 @@
 
 namespace partita::detail {
 
-PARTITA_DEF long_text counted(std::size_t n, const char* what) {
+PARTITA_DEF long_text count_text(std::size_t n, const char* what) {
   long_text words;
   words << n << " " << what << (n == 1 ? "" : "s");
   return words;
 }
 
-PARTITA_DEF long_text amount(std::size_t elements, std::size_t element_bytes) {
-  long_text words = counted(elements, "element");
+PARTITA_DEF long_text size_text(std::size_t elements, std::size_t element_bytes) {
+  long_text words = count_text(elements, "element");
   if (element_bytes != 0) words << " (" << elements * element_bytes << " bytes)";
   return words;
 }
@@ -35,8 +35,9 @@ namespace partita {
 PARTITA_DEF long_text to_text(const node_messages& all, std::size_t element_bytes) {
   long_text words;
   for (const node_message& m : all.messages)
-    words << "worker " << m.from << " to worker " << m.to << ": " << detail::amount(m.elements, element_bytes) << " in "
-          << m.last - m.first << (m.last - m.first == 1 ? " box" : " boxes") << (m.joined ? ", joint\n" : "\n");
+    words << "worker " << m.from << " to worker " << m.to << ": " << detail::size_text(m.elements, element_bytes)
+          << " in " << m.last - m.first << (m.last - m.first == 1 ? " box" : " boxes")
+          << (m.joined ? ", joint\n" : "\n");
   return words;
 }
 
@@ -98,7 +99,7 @@ PARTITA_DEF long_text to_text(const linear_plan& plan) {
 PARTITA_DEF long_text to_text(const linear_cost& cost) {
   long_text all;
   all << cost.flops << " floating-point operations, " << cost.sent << " bytes sent and " << cost.received
-      << " received in " << detail::counted(cost.messages, "message") << ", " << cost.memory << " bytes held";
+      << " received in " << detail::count_text(cost.messages, "message") << ", " << cost.memory << " bytes held";
   if (cost.staging != 0) all << ", " << cost.staging << " of them for staging";
   return all << "\n";
 }
@@ -108,7 +109,7 @@ PARTITA_DEF long_text to_text(const linear_choice& choice) {
   if (!choice.possible)
     return all << "no algorithm of linear suits these partitions, this many workers and this memory\n";
   const char* const names[] = {"weight_stationary", "column_parallel", "row_parallel"};
-  return all << names[static_cast<std::size_t>(choice.algorithm)] << " with p_w = " << detail::in_words(choice.p_w)
+  return all << names[static_cast<std::size_t>(choice.algorithm)] << " with p_w = " << detail::extents_text(choice.p_w)
              << "; the busiest worker: " << to_text(choice.cost);
 }
 
@@ -120,13 +121,13 @@ PARTITA_DEF long_text to_text(const elementwise_plan& plan) {
 
 PARTITA_DEF long_text to_text(const movement_cost& cost, std::size_t element_bytes) {
   long_text all;
-  all << detail::amount(cost.elements_moved, element_bytes) << " moved in " << detail::counted(cost.messages, "message")
-      << ", " << detail::amount(cost.elements_kept, element_bytes) << " kept, by "
-      << detail::counted(cost.workers, "worker") << "\n";
+  all << detail::size_text(cost.elements_moved, element_bytes) << " moved in "
+      << detail::count_text(cost.messages, "message") << ", " << detail::size_text(cost.elements_kept, element_bytes)
+      << " kept, by " << detail::count_text(cost.workers, "worker") << "\n";
   if (cost.elements_moved == 0) return all;
-  return all << "  the busiest sends " << detail::amount(cost.most_sent, element_bytes) << ", receives "
-             << detail::amount(cost.most_received, element_bytes) << "; a worker exchanges with at most "
-             << detail::counted(cost.most_messages, "other worker") << "\n";
+  return all << "  the busiest sends " << detail::size_text(cost.most_sent, element_bytes) << ", receives "
+             << detail::size_text(cost.most_received, element_bytes) << "; a worker exchanges with at most "
+             << detail::count_text(cost.most_messages, "other worker") << "\n";
 }
 
 }  // namespace partita

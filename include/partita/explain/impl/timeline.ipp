@@ -6,7 +6,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF drawing::px add_key(drawing& on, drawing::px x, std::size_t colour, const char* name) {
+PARTITA_DEF drawing::px add_legend_entry(drawing& on, drawing::px x, std::size_t colour, const char* name) {
   const drawing::style plain{13, drawing::anchor::start, dark.ink, false, false};
   on.rectangle(x, 28, 14, 12, colour_of(colour));
   on.words(x + 20, 39, name, plain);

@@ -14,12 +14,12 @@ PARTITA_DEF long_text symbol(const char* letter, std::size_t number) {
 }
 
 PARTITA_DEF void draw_tile(drawing& on, drawing::px x, drawing::px y, std::size_t worker, const long_text& held,
-                           const colour& painted) {
+                           const colour& paint) {
   constexpr drawing::px wide = tiles<0>::wide, high = tiles<0>::high;
-  on.rectangle(x, y, wide, high, painted, 1, false, 5);
-  on.words(x + wide / 2, y + 24, held, {.size = 17, .at = drawing::anchor::middle, .ink = painted.ink, .bold = true});
+  on.rectangle(x, y, wide, high, paint, 1, false, 5);
+  on.words(x + wide / 2, y + 24, held, {.size = 17, .at = drawing::anchor::middle, .ink = paint.ink, .bold = true});
   on.words(x + wide / 2, y + 43, long_text("worker ") << worker,
-           {.size = 12, .at = drawing::anchor::middle, .ink = painted.ink});
+           {.size = 12, .at = drawing::anchor::middle, .ink = paint.ink});
 }
 
 }  // namespace partita::detail

@@ -129,8 +129,8 @@ constexpr rule bound(const rule& r, const shape_span& operands, const shape_span
   rule all = r.has_ellipsis() ? detail::without_ellipsis(r, operands, results) : r;
   bool broadcasts = false;
   for (std::size_t f = 0; f < all.factor_count; ++f) broadcasts = broadcasts || all.factors[f].broadcasts;
-  const std::size_t said = all.operand_count + results.size();
-  for (std::size_t t = 0; t < said; ++t) {
+  const std::size_t given_tensors = all.operand_count + results.size();
+  for (std::size_t t = 0; t < given_tensors; ++t) {
     const shape_list& shape = t < all.operand_count ? operands[t] : results[t - all.operand_count];
     if (shape.size() != all.rank(t)) detail::refuse_rank(all, t, shape, all.rank(t));
     for (std::size_t d = 0; d < shape.size(); ++d) detail::bind_dimension(all, t, d, shape);

@@ -13,22 +13,22 @@ namespace partita::detail {
 template <class Policy>
 struct conflict_resolution : factor_proposals<Policy> {
   using base = factor_proposals<Policy>;
-  using base::cut, base::origin, base::disagreed, base::adopt, base::join_lists, base::bytes_for, base::align;
+  using base::cut, base::origin, base::disagreed, base::adopt_proposals, base::join_lists, base::bytes_for, base::align;
   using base::m, base::r, base::by, base::spec_of, base::is_given, base::proposes, base::proposals_of, base::may_cut,
-      base::note, base::note_all;
+      base::log_decision, base::log_decisions;
 
-  std::uint32_t taken = 0;  ///< the axes that shard some factor, as a bit set
+  std::uint32_t assigned_axes = 0;  ///< the axes that shard some factor, as a bit set
 
   /// Drops each axis over which a tensor must stay replicated from the factors that would shard the tensor or make it
   /// partial.
-  constexpr void keep_whole() {
+  constexpr void drop_replicating_axes() {
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
       if (!is_given(t) || spec_of(t).layout.kept_whole == 0) continue;
       const std::uint32_t here = r.factors_of(t) | (t < r.operand_count ? 0 : r.summed_in(t - r.operand_count));
       for (std::size_t f = 0; f < r.factor_count; ++f)
         for (std::size_t k = cut[f].size(); (here >> f & 1U) != 0 && k-- > 0;)
           if (const std::size_t a = cut[f][k]; (spec_of(t).layout.kept_whole >> a & 1U) != 0) {
-            note(decision::what::keeps_replicating, t, decision::none, f, a);
+            log_decision(decision::what::keeps_replicating, t, decision::none, f, a);
             cut[f] = cut[f].without(a);
           }
     }
@@ -41,16 +41,16 @@ struct conflict_resolution : factor_proposals<Policy> {
                               (one.kind == factor_kind::reduce && one.how == pending_reduction::avg);
     if (!equal_blocks || one.size == dynamic || one.loose) return;
     while (!cut[f].empty() && one.size % m.size(cut[f]) != 0) {
-      note(decision::what::uneven, decision::none, decision::none, f, cut[f].back());
+      log_decision(decision::what::uneven, decision::none, decision::none, f, cut[f].back());
       cut[f].pop_back();
     }
   }
-  /// The factors in the set `among` that request axis a, in the order of tensors and dimensions.
-  constexpr bounded_list<std::uint8_t, most_factors> contenders(std::uint32_t among, std::size_t a) const {
+  /// The factors in the set `candidates` that request axis a, in the order of tensors and dimensions.
+  constexpr bounded_list<std::uint8_t, most_factors> contenders(std::uint32_t candidates, std::size_t a) const {
     bounded_list<std::uint8_t, most_factors> all;
     std::uint32_t seen = 0;
     const auto add = [&](std::size_t f) {
-      if ((seen >> f & 1U) != 0 || (among >> f & 1U) == 0 || !cut[f].contains(a)) return;
+      if ((seen >> f & 1U) != 0 || (candidates >> f & 1U) == 0 || !cut[f].contains(a)) return;
       seen |= std::uint32_t{1} << f;
       all.push_back(static_cast<std::uint8_t>(f));
     };
@@ -61,12 +61,12 @@ struct conflict_resolution : factor_proposals<Policy> {
     for (std::size_t f = 0; f < r.factor_count; ++f) add(f);
     return all;
   }
-  constexpr void contest(std::uint32_t among, std::size_t a) {
+  constexpr void assign_axis(std::uint32_t candidates, std::size_t a) {
     using enum policy::conflict;
-    const auto all = contenders(among, a);
+    const auto all = contenders(candidates, a);
     if (all.size() < 2) return;
     std::size_t winner = 0;
-    const auto worth = [&](std::size_t k) -> double {  // the factor of the largest worth wins, the first of equal ones
+    const auto score = [&](std::size_t k) -> double {  // the factor of the largest worth wins, the first of equal ones
       const std::size_t f = all[k];
       switch (r.alike ? by.alike : by.contest) {
         case larger_dim_wins:
@@ -90,23 +90,23 @@ struct conflict_resolution : factor_proposals<Policy> {
     if ((r.alike ? by.alike : by.contest) == error)
       refuse_contest(m, r, a, r.factors[all[0]].letter, r.factors[all[1]].letter);
     for (std::size_t k = 1; k < all.size(); ++k)
-      if (worth(k) > worth(winner)) winner = k;
+      if (score(k) > score(winner)) winner = k;
     for (std::size_t k = 0; k < all.size(); ++k)
       if (k != winner) {
-        note(decision::what::lost, origin[all[k]], decision::none, all[k], a, all[winner]);
+        log_decision(decision::what::lost, origin[all[k]], decision::none, all[k], a, all[winner]);
         cut[all[k]] = cut[all[k]].without(a);
       }
   }
-  /// Assigns each axis that several factors of the set `among` request to one of them. Axes that were assigned before
-  /// are not available.
-  constexpr void share_out(std::uint32_t among) {
+  /// Assigns each axis that several factors of the set `candidates` request to one of them. Axes that were assigned
+  /// before are not available.
+  constexpr void assign_axes(std::uint32_t candidates) {
     std::uint32_t wanted = 0, contested = 0;
     for (std::size_t f = 0; f < r.factor_count; ++f) {
-      if ((among >> f & 1U) == 0 || cut[f].empty()) continue;
-      if ((cut[f].set() & taken) != 0)
+      if ((candidates >> f & 1U) == 0 || cut[f].empty()) continue;
+      if ((cut[f].set() & assigned_axes) != 0)
         for (std::size_t k = cut[f].size(); k-- > 0;)
-          if (const std::size_t a = cut[f][k]; (taken >> a & 1U) != 0) {
-            note(decision::what::lost, origin[f], decision::none, f, a, holder(a));
+          if (const std::size_t a = cut[f][k]; (assigned_axes >> a & 1U) != 0) {
+            log_decision(decision::what::lost, origin[f], decision::none, f, a, factor_with_axis(a));
             cut[f] = cut[f].without(a);
           }
       truncate(f);
@@ -114,16 +114,16 @@ struct conflict_resolution : factor_proposals<Policy> {
       wanted |= cut[f].set();
     }
     for (std::size_t a = 0; contested >> a != 0; ++a)
-      if ((contested >> a & 1U) != 0) contest(among, a);
-    taken |= wanted;
+      if ((contested >> a & 1U) != 0) assign_axis(candidates, a);
+    assigned_axes |= wanted;
   }
-  constexpr std::size_t holder(std::size_t a) const {
+  constexpr std::size_t factor_with_axis(std::size_t a) const {
     for (std::size_t f = 0; f < r.factor_count; ++f)
       if (cut[f].contains(a)) return f;
     return decision::none;
   }
   /// In a merged dimension, a factor stays sharded only if its major factors are sharded into single elements.
-  constexpr void fit_merged() {
+  constexpr void drop_unfit_axes() {
     for (bool again = true; again;) {
       again = false;
       for (std::size_t t = 0; t < r.tensor_count(); ++t)
@@ -133,7 +133,7 @@ struct conflict_resolution : factor_proposals<Policy> {
           for (std::size_t k = 0; k < here.count; ++k) {
             const std::size_t f = r.term(here, k);
             if (!single && !cut[f].empty()) {
-              note_all(decision::what::does_not_fit, t, d, f, cut[f]);
+              log_decisions(decision::what::does_not_fit, t, d, f, cut[f]);
               cut[f] = axis_list();
               again = true;
             }
@@ -147,7 +147,7 @@ struct conflict_resolution : factor_proposals<Policy> {
 
   /// Whether the policy joins axes and the operation works element by element. Then the factors get the axes of the
   /// most sharded tensor, and the other tensors add axes.
-  constexpr bool follows_one() const {
+  constexpr bool follows_one_tensor() const {
     if (by.disagreement != policy::conflict::join || r.alike) return false;
     std::size_t proposers = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t)
@@ -175,9 +175,9 @@ struct conflict_resolution : factor_proposals<Policy> {
     }
     return best;
   }
-  constexpr void follow_one() {
+  constexpr void follow_one_tensor() {
     const std::size_t followed = most_cut_tensor();
-    adopt(followed);
+    adopt_proposals(followed);
     std::uint32_t used = 0;
     for (std::size_t f = 0; f < r.factor_count; ++f) used |= cut[f].set();
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
@@ -185,7 +185,7 @@ struct conflict_resolution : factor_proposals<Policy> {
       for (const proposal& one : proposals_of(t)) {
         decision::what why = one.done;
         if (!one.is_usable() || !may_cut(one.factor, why)) {
-          note_all(why, t, one.dimension, one.factor, one.axes);
+          log_decisions(why, t, one.dimension, one.factor, one.axes);
           continue;
         }
         for (std::size_t k = 0; k < one.axes.size(); ++k) {
@@ -193,7 +193,7 @@ struct conflict_resolution : factor_proposals<Policy> {
           if ((used >> a & 1U) != 0) continue;
           used |= std::uint32_t{1} << a;
           cut[one.factor].push_back(a);
-          note(decision::what::joined, t, one.dimension, one.factor, a);
+          log_decision(decision::what::joined, t, one.dimension, one.factor, a);
         }
       }
     }
@@ -203,33 +203,33 @@ struct conflict_resolution : factor_proposals<Policy> {
     // 1. Collect a list of axes for each factor, by the policy for tensors that disagree.
     bool merged = false;
     for (std::size_t f = 0; f < r.factor_count; ++f) merged = merged || r.factors[f].group != 0;
-    if (follows_one()) {
-      follow_one();
+    if (follows_one_tensor()) {
+      follow_one_tensor();
     } else if (r.alike && by.alike == policy::conflict::align) {
       align();
     } else {
       for (std::size_t t = 0; t < r.tensor_count(); ++t)
-        if (proposes(t)) adopt(t);
+        if (proposes(t)) adopt_proposals(t);
       for (std::size_t f = 0; disagreed >> f != 0; ++f)
         if ((disagreed >> f & 1U) != 0) join_lists(f);
     }
     // 2. Drop axes over which a tensor must stay replicated.
-    keep_whole();
+    drop_replicating_axes();
     // 3. Give each axis to at most one factor.
     if (by.by_precedence) {
       for (std::uint8_t p = 0; p < 3; ++p) {
-        std::uint32_t among = 0;
+        std::uint32_t candidates = 0;
         for (std::size_t f = 0; f < r.factor_count; ++f)
-          if (r.factors[f].precedence == p) among |= std::uint32_t{1} << f;
-        share_out(among);
+          if (r.factors[f].precedence == p) candidates |= std::uint32_t{1} << f;
+        assign_axes(candidates);
       }
     } else {
-      share_out(~std::uint32_t{0});
+      assign_axes(~std::uint32_t{0});
     }
     // 4. Drop axes of merged dimensions that would not give contiguous blocks.
-    if (merged) fit_merged();
-    taken = 0;
-    for (std::size_t f = 0; f < r.factor_count; ++f) taken |= cut[f].set();
+    if (merged) drop_unfit_axes();
+    assigned_axes = 0;
+    for (std::size_t f = 0; f < r.factor_count; ++f) assigned_axes |= cut[f].set();
   }
 };
 

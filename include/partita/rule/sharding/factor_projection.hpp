@@ -58,36 +58,36 @@ struct factor_projection {
 
   // --- what a tensor proposes for the factors ---
 
-  constexpr void note(decision::what done, std::size_t t, std::size_t d, std::size_t f,
-                      std::size_t a = decision::no_axis, std::size_t who = decision::none,
-                      pending_reduction kind = pending_reduction::none) const {
+  constexpr void log_decision(decision::what done, std::size_t t, std::size_t d, std::size_t f,
+                              std::size_t a = decision::no_axis, std::size_t who = decision::none,
+                              pending_reduction kind = pending_reduction::none) const {
     const auto byte = [](std::size_t n) { return static_cast<std::uint8_t>(n); };
     log.push_back({done, byte(t), byte(d), byte(f), byte(a), byte(who), kind});
   }
   /// Logs axes that tensor t proposes for factor f but that cannot be used.
-  constexpr void note_all(decision::what done, std::size_t t, std::size_t d, std::size_t f, axis_list axes) const {
-    for (std::size_t k = 0; k < axes.size(); ++k) note(done, t, d, f, axes[k]);
+  constexpr void log_decisions(decision::what done, std::size_t t, std::size_t d, std::size_t f, axis_list axes) const {
+    for (std::size_t k = 0; k < axes.size(); ++k) log_decision(done, t, d, f, axes[k]);
   }
 
   /// The proposals of tensor t, dimension by dimension.
   constexpr proposals proposals_of(std::size_t t) const {
     using enum decision::what;
     proposals all;
-    std::uint8_t running = 0;  // the group whose leading dimension may take the axes of the following dimensions
+    std::uint8_t open_group = 0;  // the group whose leading dimension may take the axes of the following dimensions
     std::size_t leading = 0;
     axis_list gathered;
-    const auto close = [&] {
-      if (running != 0) all.add(took, 0, leading, gathered);
-      running = 0, gathered = axis_list();
+    const auto close_group = [&] {
+      if (open_group != 0) all.add(took, 0, leading, gathered);
+      open_group = 0, gathered = axis_list();
     };
-    std::uint32_t begun = 0;  // the groups whose leading dimension was visited, as bits
+    std::uint32_t visited_groups = 0;  // the groups whose leading dimension was visited, as bits
     for (std::size_t d = 0; d < r.rank(t); ++d) {
       const axis_list axes = spec_of(t).layout.cuts[d];
       const rule::dimension& here = r.at(t, d);
       const std::size_t f = here.count == 0 ? decision::none : r.term(here, 0);
       const std::uint8_t group = here.count == 0 ? 0 : r.factors[f].group;
       if (group == 0 || by.merged == policy::compound::exact) {
-        close();
+        close_group();
         if (group == 0) all.add(here.count == 0 ? one_element : took, d, f, axes);
         else if (!axes.empty()) split(d, here, axes, all);
         continue;
@@ -96,22 +96,22 @@ struct factor_projection {
         all.add(one_element, d, f, axes);
         continue;
       }
-      const bool leads = (begun >> group % 32U & 1U) == 0;
-      if (leads || running != group) close();
-      begun |= std::uint32_t{1} << group % 32U;
+      const bool is_leading = (visited_groups >> group % 32U & 1U) == 0;
+      if (is_leading || open_group != group) close_group();
+      visited_groups |= std::uint32_t{1} << group % 32U;
       axis_list more = gathered;
       more.append(axes);
-      if (leads && !axes.empty() && fits(f, axes)) {
-        running = group, leading = f, gathered = axes;
-      } else if (!leads && running == group && by.merged == policy::compound::gathered && !axes.empty() &&
+      if (is_leading && !axes.empty() && fits(f, axes)) {
+        open_group = group, leading = f, gathered = axes;
+      } else if (!is_leading && open_group == group && by.merged == policy::compound::gathered && !axes.empty() &&
                  fits(leading, more)) {
         gathered = more;
       } else {
         all.add(does_not_fit, d, f, axes);
-        close();
+        close_group();
       }
     }
-    close();
+    close_group();
     return all;
   }
   constexpr bool fits(std::size_t f, axis_list axes) const {

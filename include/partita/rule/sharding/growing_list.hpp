@@ -26,9 +26,9 @@ class growing_list {
 
   /// Appends a value.
   constexpr void push_back(const T& value) {
-    if (count_ == room_) {
+    if (count_ == capacity_) {
       const T kept = value;  // a copy, because `value` may refer to an element of this list
-      reserve(2 * room_);
+      reserve(2 * capacity_);
       data()[count_++] = kept;
     } else {
       data()[count_++] = value;
@@ -37,8 +37,8 @@ class growing_list {
 
   constexpr std::size_t size() const { return count_; }
   constexpr bool empty() const { return count_ == 0; }
-  constexpr T* data() { return room_ > InPlace ? far_ : near_; }
-  constexpr const T* data() const { return room_ > InPlace ? far_ : near_; }
+  constexpr T* data() { return capacity_ > InPlace ? heap_ : in_place_; }
+  constexpr const T* data() const { return capacity_ > InPlace ? heap_ : in_place_; }
   constexpr T& operator[](std::size_t k) { return data()[k]; }
   constexpr const T& operator[](std::size_t k) const { return data()[k]; }
   constexpr T* begin() { return data(); }
@@ -57,27 +57,27 @@ class growing_list {
   constexpr void reserve(std::size_t room) {
     T* const values = new T[room]{};
     for (std::size_t k = 0; k < count_; ++k) values[k] = data()[k];
-    if (room_ > InPlace) delete[] far_;
-    far_ = values;
-    room_ = room;
+    if (capacity_ > InPlace) delete[] heap_;
+    heap_ = values;
+    capacity_ = room;
   }
   constexpr void assign(const growing_list& other) {
     if (other.count_ > InPlace) reserve(other.count_);
     for (count_ = 0; count_ < other.count_; ++count_) data()[count_] = other[count_];
   }
   constexpr void take(growing_list& other) {
-    for (std::size_t k = 0; other.room_ == InPlace && k < other.count_; ++k) near_[k] = other.near_[k];
-    far_ = other.far_, count_ = other.count_, room_ = other.room_;
-    other.far_ = nullptr, other.count_ = 0, other.room_ = InPlace;
+    for (std::size_t k = 0; other.capacity_ == InPlace && k < other.count_; ++k) in_place_[k] = other.in_place_[k];
+    heap_ = other.heap_, count_ = other.count_, capacity_ = other.capacity_;
+    other.heap_ = nullptr, other.count_ = 0, other.capacity_ = InPlace;
   }
   constexpr void release() {
-    if (room_ > InPlace) delete[] far_;
-    far_ = nullptr, count_ = 0, room_ = InPlace;
+    if (capacity_ > InPlace) delete[] heap_;
+    heap_ = nullptr, count_ = 0, capacity_ = InPlace;
   }
 
-  T near_[InPlace]{};
-  T* far_ = nullptr;
-  std::size_t count_ = 0, room_ = InPlace;
+  T in_place_[InPlace]{};
+  T* heap_ = nullptr;
+  std::size_t count_ = 0, capacity_ = InPlace;
 };
 
 }  // namespace partita

@@ -46,7 +46,7 @@ struct conclusion {
   conflict_resolution<Policy>& s;
   propagation& out;
 
-  constexpr sharding cut_of(std::size_t t) const {
+  constexpr sharding sharding_of(std::size_t t) const {
     sharding layout(s.m, s.r.rank(t));
     for (std::size_t d = 0; d < s.r.rank(t); ++d) {
       const rule::dimension& here = s.r.at(t, d);
@@ -59,7 +59,7 @@ struct conclusion {
   }
   /// Whether a pending reduction of operand i over axis a may pass to the results instead of being taken before.
   constexpr bool passes(std::size_t i, std::size_t a, pending_reduction kind) const {
-    if ((s.taken >> a & 1U) != 0 || contains(s.r.constant, i) || !commutes(s.r.how, kind)) return false;
+    if ((s.assigned_axes >> a & 1U) != 0 || contains(s.r.constant, i) || !commutes(s.r.how, kind)) return false;
     for (std::size_t f = 0; f < s.r.factor_count; ++f)
       if (s.r.factors[f].kind == factor_kind::reduce && !commutes(s.r.factors[f].how, kind)) return false;
     for (std::size_t k = 0; k < s.r.operand_count; ++k) {
@@ -73,7 +73,7 @@ struct conclusion {
   }
   constexpr void conclude_operand(std::size_t i, std::array<pending_reduction, most_axes>& passed) const {
     const bool given = s.is_given(i), unread = given && contains(s.r.unread, i);
-    sharding need = cut_of(i);
+    sharding need = sharding_of(i);
     if (unread) {
       need = s.operands[i].layout;
       need.open = need.kept_whole = 0;
@@ -84,8 +84,8 @@ struct conclusion {
       if (kind == pending_reduction::none) continue;
       const bool stays = s.towards != direction::backward && passes(i, a, kind);
       if (stays) need.pending[a] = passed[a] = kind;
-      s.note(stays ? decision::what::passes_partial : decision::what::finishes_partial, i, decision::none,
-             decision::none, a, decision::none, kind);
+      s.log_decision(stays ? decision::what::passes_partial : decision::what::finishes_partial, i, decision::none,
+                     decision::none, a, decision::none, kind);
     }
     if (given)  // a value that stays replicated over an axis keeps its pending cotangent reduction
       need.reduced_over = static_cast<std::uint16_t>(s.operands[i].layout.reduced_over & ~need.cutting());
@@ -94,7 +94,7 @@ struct conclusion {
   }
   constexpr void conclude_result(std::size_t j, const std::array<pending_reduction, most_axes>& passed) const {
     const std::size_t t = s.r.operand_count + j;
-    sharding left = cut_of(t);
+    sharding left = sharding_of(t);
     left.pending = passed;
     const std::uint32_t summed = s.r.summed_in(j);
     for (std::size_t f = 0; f < s.r.factor_count; ++f) {
@@ -102,7 +102,7 @@ struct conclusion {
       if ((summed >> f & 1U) == 0 || one.kind != factor_kind::reduce) continue;
       for (std::size_t k = 0; k < s.cut[f].size(); ++k) {
         left.pending[s.cut[f][k]] = one.how;
-        s.note(decision::what::becomes_partial, t, decision::none, f, s.cut[f][k], decision::none, one.how);
+        s.log_decision(decision::what::becomes_partial, t, decision::none, f, s.cut[f][k], decision::none, one.how);
       }
     }
     if (s.is_given(t) && s.towards != direction::forward) {
@@ -113,7 +113,7 @@ struct conclusion {
         if (const pending_reduction kind = given.layout.pending[a];
             kind != pending_reduction::none && (used >> a & 1U) == 0) {
           left.pending[a] = kind;
-          s.note(decision::what::keeps_partial, t, decision::none, decision::none, a, decision::none, kind);
+          s.log_decision(decision::what::keeps_partial, t, decision::none, decision::none, a, decision::none, kind);
         }
       move(t, made, given.layout, given);
     }

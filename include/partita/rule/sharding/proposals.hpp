@@ -47,33 +47,33 @@ template <class = void>
 template <class Policy>
 struct factor_proposals : factor_projection<Policy> {
   using base = factor_projection<Policy>;
-  using base::m, base::r, base::by, base::spec_of, base::proposes, base::proposals_of, base::may_cut, base::note,
-      base::note_all;
+  using base::m, base::r, base::by, base::spec_of, base::proposes, base::proposals_of, base::may_cut,
+      base::log_decision, base::log_decisions;
 
   axis_list cut[most_factors]{};
   std::uint8_t origin[most_factors]{};  ///< the tensor that first proposed the list of the factor
   std::uint32_t disagreed = 0;          ///< the factors whose lists must be joined, as bits
 
-  constexpr void adopt(std::size_t t) {
+  constexpr void adopt_proposals(std::size_t t) {
     for (const proposal& one : proposals_of(t)) {
       decision::what why = one.done;
-      if (one.is_usable() && may_cut(one.factor, why)) adopt(t, one.dimension, one.factor, one.axes);
+      if (one.is_usable() && may_cut(one.factor, why)) adopt_proposals(t, one.dimension, one.factor, one.axes);
       else if (why == decision::what::must_be_whole && t < r.operand_count && by.needed == policy::whole::refuse)
         refuse_cut(r, t, one.dimension, spec_of(t));
-      else note_all(why, t, one.dimension, one.factor, one.axes);
+      else log_decisions(why, t, one.dimension, one.factor, one.axes);
     }
   }
-  constexpr void adopt(std::size_t t, std::size_t d, std::size_t f, axis_list axes) {
+  constexpr void adopt_proposals(std::size_t t, std::size_t d, std::size_t f, axis_list axes) {
     axis_list& now = cut[f];
     if (now.empty()) {
       now = axes;
       origin[f] = static_cast<std::uint8_t>(t);
-      return note(decision::what::took, t, d, f);
+      return log_decision(decision::what::took, t, d, f);
     }
     if (now.starts_with(axes)) return;
     if (axes.starts_with(now)) {
       now = axes;
-      return note(decision::what::extended, t, d, f);
+      return log_decision(decision::what::extended, t, d, f);
     }
     disagree(t, d, f, axes);
   }
@@ -97,7 +97,7 @@ struct factor_proposals : factor_projection<Policy> {
         disagreed |= std::uint32_t{1} << f;
         return;
     }
-    note(decision::what::overruled, follow ? origin[f] : t, d, f, decision::no_axis, follow ? t : origin[f]);
+    log_decision(decision::what::overruled, follow ? origin[f] : t, d, f, decision::no_axis, follow ? t : origin[f]);
     if (follow) cut[f] = axes, origin[f] = static_cast<std::uint8_t>(t);
   }
   /// Joins the axes of a factor that tensors shard differently: longer lists come first, then lists with more blocks,
@@ -125,7 +125,7 @@ struct factor_proposals : factor_projection<Policy> {
     axis_list all;
     for (std::size_t i = 0; i < count; ++i) all.append(lists[i]);
     for (std::size_t k = 0; k < all.size(); ++k)
-      if (!cut[f].contains(all[k])) note(decision::what::joined, decision::none, decision::none, f, all[k]);
+      if (!cut[f].contains(all[k])) log_decision(decision::what::joined, decision::none, decision::none, f, all[k]);
     cut[f] = all;
   }
 
@@ -161,8 +161,8 @@ struct factor_proposals : factor_projection<Policy> {
   /// For each axis: if all proposing tensors agree, takes their dimension; otherwise takes the dimension to which the
   /// other tensors can be resharded at the lowest cost.
   constexpr void align() {
-    std::uint32_t held = 0;  // the factors that have an axis, as bits
-    std::uint32_t open = 0;  // the axes for which the proposing tensors differ, as bits
+    std::uint32_t assigned_factors = 0;  // the factors that have an axis, as bits
+    std::uint32_t disputed_axes = 0;     // the axes for which the proposing tensors differ, as bits
     for (std::size_t a = 0; a < m.rank(); ++a) {
       std::size_t agreed = most_factors, by_whom = 0;
       bool first = true, same = true;
@@ -177,27 +177,29 @@ struct factor_proposals : factor_projection<Policy> {
         if (first) agreed = here, by_whom = t;
         first = false;
       }
-      if (!same) open |= std::uint32_t{1} << a;
-      if (same && agreed < most_factors) give(agreed, a, by_whom), held |= std::uint32_t{1} << agreed;
+      if (!same) disputed_axes |= std::uint32_t{1} << a;
+      if (same && agreed < most_factors)
+        assign_axis_to_factor(agreed, a, by_whom), assigned_factors |= std::uint32_t{1} << agreed;
     }
-    for (std::size_t a = 0; open >> a != 0; ++a) {
-      if ((open >> a & 1U) == 0) continue;
+    for (std::size_t a = 0; disputed_axes >> a != 0; ++a) {
+      if ((disputed_axes >> a & 1U) == 0) continue;
       std::size_t best = most_factors;
       double least = 0;
       for (std::size_t f = 0; f < r.factor_count; ++f) {
         decision::what why{};
         const std::size_t size = r.factors[f].size;
-        if ((held >> f & 1U) != 0 || !may_cut(f, why) || (size != dynamic && size < m.size(a))) continue;
+        if ((assigned_factors >> f & 1U) != 0 || !may_cut(f, why) || (size != dynamic && size < m.size(a))) continue;
         const double price = price_of(f, a);
         if (best == most_factors || price < least) best = f, least = price;
       }
-      if (best != most_factors) give(best, a, decision::none), held |= std::uint32_t{1} << best;
+      if (best != most_factors)
+        assign_axis_to_factor(best, a, decision::none), assigned_factors |= std::uint32_t{1} << best;
     }
   }
-  constexpr void give(std::size_t f, std::size_t a, std::size_t t) {
+  constexpr void assign_axis_to_factor(std::size_t f, std::size_t a, std::size_t t) {
     origin[f] = static_cast<std::uint8_t>(t);
     cut[f].push_back(a);
-    note(decision::what::took, t, decision::none, f, a);
+    log_decision(decision::what::took, t, decision::none, f, a);
   }
   /// The cost of sharding f by a: the elements of the blocks of tensors that do not shard f yet, times the workers of
   /// a.
@@ -205,9 +207,9 @@ struct factor_proposals : factor_projection<Policy> {
     double price = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
       if (!proposes(t) || (r.factors_of(t) >> f & 1U) == 0) continue;
-      bool cuts_it = false;
-      for (const proposal& one : proposals_of(t)) cuts_it = cuts_it || (one.is_usable() && one.factor == f);
-      if (cuts_it) continue;
+      bool shards_factor = false;
+      for (const proposal& one : proposals_of(t)) shards_factor = shards_factor || (one.is_usable() && one.factor == f);
+      if (shards_factor) continue;
       double elements = static_cast<double>(m.size(a));
       for (std::size_t d = 0; d < spec_of(t).shape.size(); ++d)
         elements *= (spec_of(t).shape[d] == dynamic ? 1 : static_cast<double>(spec_of(t).shape[d])) /

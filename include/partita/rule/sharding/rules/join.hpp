@@ -28,9 +28,9 @@ struct whole_factors {
 /// Factors for all dimensions of a tensor but one; that dimension is unsharded and is added by the caller.
 struct other_factors {
   std::array<std::size_t, most_dimensions> number{};
-  constexpr other_factors(rule& r, const shape_list& shape, std::size_t gone) {
+  constexpr other_factors(rule& r, const shape_list& shape, std::size_t excluded) {
     for (std::size_t d = 0; d < shape.size(); ++d)
-      if (d != gone) number[d] = r.add_factor(shape[d], nth_letter(d));
+      if (d != excluded) number[d] = r.add_factor(shape[d], nth_letter(d));
   }
   constexpr std::size_t operator[](std::size_t d) const { return number[d]; }
 };
