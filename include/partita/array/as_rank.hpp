@@ -19,7 +19,8 @@ namespace detail {
 
 /// A view of an array, as an array of rank Rank that refers to the memory of another object.
 template <class T, std::size_t Rank>
-auto lent_array(T* first, const std::array<std::size_t, Rank>& shape, const std::array<std::ptrdiff_t, Rank>& strides) {
+auto view_of_memory(T* first, const std::array<std::size_t, Rank>& shape,
+                    const std::array<std::ptrdiff_t, Rank>& strides) {
   return xt::adapt(std::move(first), strided<T, Rank>{first, shape, strides}.size(), xt::no_ownership(), shape,
                    strides);
 }
@@ -63,7 +64,7 @@ concept range_in_memory = !array_expression<R> && std::ranges::contiguous_range<
                           number<std::ranges::range_value_t<R>>;
 
 template <class>  // false for each type: for an error message in a branch of `if constexpr`
-inline constexpr bool never = false;
+inline constexpr bool always_false = false;
 
 }  // namespace detail
 
@@ -77,20 +78,20 @@ inline constexpr bool never = false;
 template <std::size_t Rank, class A>
 auto as_rank(A&& a) {
   using E = std::remove_cvref_t<A>;
-  constexpr bool lives_on = std::is_lvalue_reference_v<A&&> || detail::outlived_by_memory<E>;
+  constexpr bool memory_outlives_call = std::is_lvalue_reference_v<A&&> || detail::outlived_by_memory<E>;
   if constexpr (ranked_array<A> && rank_of<A> != Rank) {
     static_assert(
-        detail::never<E>,
+        detail::always_false<E>,
         "partita::as_rank<Rank>(a): requires an array of rank Rank, and the type of a says another; reshape a, "
         "or leave as_rank out");
   } else if constexpr (array_expression<A>) {
     using T = element_of<A>;
     const auto shape = detail::shape_of_rank<Rank>(a.shape());
-    if constexpr (detail::array_in_memory<std::remove_reference_t<A>> && lives_on) {
+    if constexpr (detail::array_in_memory<std::remove_reference_t<A>> && memory_outlives_call) {
       std::array<std::ptrdiff_t, Rank> strides{};
       for (std::size_t d = 0; d < Rank; ++d) strides[d] = static_cast<std::ptrdiff_t>(a.strides()[d]);
       const bool empty = strided<T, Rank>{nullptr, shape, strides}.size() == 0;  // the data pointer may then be null
-      return detail::lent_array(empty ? a.data() : a.data() + a.data_offset(), shape, strides);
+      return detail::view_of_memory(empty ? a.data() : a.data() + a.data_offset(), shape, strides);
     } else {
       xt::xtensor<T, Rank> own;
       if constexpr (std::is_same_v<A, xt::xarray<T, xt::layout_type::row_major>>) {
@@ -106,8 +107,8 @@ auto as_rank(A&& a) {
                   "partita::as_rank<Rank>(a): requires Rank 1 for a range of numbers; adapt its memory with "
                   "xt::adapt(a, shape) for another");
     const std::array<std::size_t, 1> shape{static_cast<std::size_t>(std::ranges::size(a))};
-    if constexpr (lives_on || std::ranges::borrowed_range<A>) {
-      return detail::lent_array(std::ranges::data(a), shape, std::array<std::ptrdiff_t, 1>{1});
+    if constexpr (memory_outlives_call || std::ranges::borrowed_range<A>) {
+      return detail::view_of_memory(std::ranges::data(a), shape, std::array<std::ptrdiff_t, 1>{1});
     } else {
       xt::xtensor<std::ranges::range_value_t<A>, 1> own(shape);
       std::copy_n(std::ranges::data(a), own.size(), own.begin());
@@ -117,11 +118,12 @@ auto as_rank(A&& a) {
     static_assert(Rank == 0,
                   "partita::as_rank<Rank>(a): requires Rank 0 for a number; use xt::ones or xt::full_like to "
                   "fill an array with it");
-    if constexpr (lives_on) return detail::lent_array(std::addressof(a), std::array<std::size_t, 0>{}, {});
+    if constexpr (memory_outlives_call)
+      return detail::view_of_memory(std::addressof(a), std::array<std::size_t, 0>{}, {});
     else return xt::xtensor<E, 0>(a);
   } else {
     static_assert(
-        detail::never<E>,
+        detail::always_false<E>,
         "partita::as_rank<Rank>(a): requires an xtensor expression, a contiguous range of numbers or a number; "
         "copy a into an xt::xtensor<T, Rank>");
   }

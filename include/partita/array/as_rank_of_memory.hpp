@@ -68,11 +68,11 @@ std::array<std::ptrdiff_t, Rank> dense_strides(const std::array<std::size_t, Ran
 template <std::size_t Rank, detail::number T>
 auto as_rank(T* first, const detail::number_list<Rank>& shape,
              const detail::number_list<Rank, std::ptrdiff_t>& strides) {
-  return detail::lent_array<T, Rank>(first, shape, strides);
+  return detail::view_of_memory<T, Rank>(first, shape, strides);
 }
 template <std::size_t Rank, detail::number T>
 auto as_rank(T* first, const detail::number_list<Rank>& shape) {
-  return detail::lent_array<T, Rank>(first, shape, detail::dense_strides<Rank>(shape));
+  return detail::view_of_memory<T, Rank>(first, shape, detail::dense_strides<Rank>(shape));
 }
 
 /// A contiguous range (std::vector, std::span) as an array of given extents: `as_rank<2>(v, {rows, columns})`.

@@ -143,16 +143,16 @@ void copy_elements_of(char* to, const std::ptrdiff_t* to_strides, const char* fr
     return;
   }
   if (units == 1) return copy_bytes<S>(to, to_strides, from, from_strides, shape, rank, how, set);
-  std::size_t wider[most_loops] = {};
+  std::size_t shape_in_units[most_loops] = {};
   std::ptrdiff_t a[most_loops] = {}, b[most_loops] = {};
   for (std::size_t d = 0; d < rank; ++d) {
-    wider[d] = shape[d];
+    shape_in_units[d] = shape[d];
     a[d] = to_strides[d] * units;
     b[d] = from_strides[d] * units;
   }
-  wider[rank] = static_cast<std::size_t>(units);
+  shape_in_units[rank] = static_cast<std::size_t>(units);
   a[rank] = b[rank] = 1;
-  copy_bytes<S>(to, a, from, b, wider, rank + 1, how, set);
+  copy_bytes<S>(to, a, from, b, shape_in_units, rank + 1, how, set);
 }
 
 }  // namespace detail

@@ -84,7 +84,7 @@ struct digits_below {
     return d.multiple >= least && d.multiple <= -least ? d : digits_below{};
   }
   template <class T>
-  T under(T number) const {
+  T value_below(T number) const {
     constexpr int lowest = std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits;
     return std::ldexp(static_cast<T>(multiple),
                       lowest - 1 + static_cast<int>(parts_of(number).exponent) - static_cast<int>(below));
@@ -177,7 +177,7 @@ class exact_terms_of final : public exact_terms {
   }
 
   void add_message(const std::vector<char>& message) override {
-    const std::size_t first = fresh(), bytes = n_ * sizeof(T);
+    const std::size_t first = new_terms(), bytes = n_ * sizeof(T);
     std::memcpy(received_[first].data(), message.data(), bytes);
     if (message.size() > bytes) {
       const bool by_digits = message[bytes] == 1;
@@ -188,7 +188,7 @@ class exact_terms_of final : public exact_terms {
         if (by_digits && d.below == 0) continue;
         if (by_digits && d.below <= digits_below::most) {
           d.multiple = static_cast<std::int64_t>(2 * from.get(d.bits(d.below))) + d.first(d.below);
-          term(first, 1)[i] = d.under(received_[first][i]);
+          term(first, 1)[i] = d.value_below(received_[first][i]);
           continue;
         }
         for (std::size_t k = 1; from.get(1) == 1; ++k) term(first, k)[i] = number_of(from.get(bits));
@@ -215,14 +215,14 @@ class exact_terms_of final : public exact_terms {
   auto block() const {
     return [this](std::size_t k) { return blocks_[k]; };
   }
-  std::size_t fresh() {
+  std::size_t new_terms() {
     if (used_ == received_.size()) received_.emplace_back();
     received_[used_].assign(n_, -T{});  // -0 changes no sum, not even the sign of zero
     return used_++;
   }
   /// The k-th terms of a received message whose first terms are received_[first].
   T* term(std::size_t first, std::size_t k) {
-    while (used_ <= first + k) fresh();
+    while (used_ <= first + k) new_terms();
     return received_[first + k].data();
   }
 

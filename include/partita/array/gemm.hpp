@@ -94,9 +94,9 @@ void multiply_onto(const strided<const T, 2>& a, const strided<const T, 2>& b, c
   const T beta = row != nullptr ? T(1) : to.beta;
   const blas_operand<T> left(a), right(b);
   if (right.transpose == cxxblas::Trans && m > 1 && m <= few_rows && b.size() >= large_matrix) {
-    thread_local std::vector<T> turned;  // kept between calls: the next batch has the same number of rows
-    turned.resize(c.size());
-    const auto t = dense_block<T, 2>(turned.data(), {n, m});
+    thread_local std::vector<T> transposed_result;  // kept between calls: the next batch has the same number of rows
+    transposed_result.resize(c.size());
+    const auto t = dense_block<T, 2>(transposed_result.data(), {n, m});
     if (row != nullptr) {
       for (std::size_t j = 0; j < n; ++j) std::fill_n(t.data + j * m, m, row[j]);
     } else if (beta != T(0)) {
@@ -112,12 +112,13 @@ void multiply_onto(const strided<const T, 2>& a, const strided<const T, 2>& b, c
   if (row != nullptr)
     for (std::size_t i = 0; i < m; ++i) std::copy_n(row, n, c.data + static_cast<std::ptrdiff_t>(i) * c.strides[0]);
   if (m == 1) {
-    // c^T = b^T a^T. If `stands`, the memory is b itself and GEMV transposes it; otherwise the memory is b^T.
-    const bool stands = right.transpose == cxxblas::NoTrans;
-    const int rows = static_cast<int>(b.shape[stands ? 0 : 1]), columns = static_cast<int>(b.shape[stands ? 1 : 0]);
-    cxxblas::gemv<int>(cxxblas::RowMajor, stands ? cxxblas::Trans : cxxblas::NoTrans, rows, columns, T(1), right.data,
-                       right.leading, left.data, left.transpose == cxxblas::NoTrans ? 1 : left.leading, beta, c.data,
-                       n <= 1 ? 1 : static_cast<int>(c.strides[1]));
+    // c^T = b^T a^T. If `is_untransposed`, the memory is b itself and GEMV transposes it; otherwise the memory is b^T.
+    const bool is_untransposed = right.transpose == cxxblas::NoTrans;
+    const int rows = static_cast<int>(b.shape[is_untransposed ? 0 : 1]),
+              columns = static_cast<int>(b.shape[is_untransposed ? 1 : 0]);
+    cxxblas::gemv<int>(cxxblas::RowMajor, is_untransposed ? cxxblas::Trans : cxxblas::NoTrans, rows, columns, T(1),
+                       right.data, right.leading, left.data, left.transpose == cxxblas::NoTrans ? 1 : left.leading,
+                       beta, c.data, n <= 1 ? 1 : static_cast<int>(c.strides[1]));
     return;
   }
   cxxblas::gemm<int>(cxxblas::RowMajor, left.transpose, right.transpose, static_cast<int>(m), static_cast<int>(n),
@@ -177,27 +178,27 @@ void multiply_by_conjugate(const strided<const T, 2>& a, const strided<const T, 
     const std::size_t k = a.shape[1];
     if (c.size() == 0 || k == 0) return multiply<T>(a, b, beta, c);
     const detail::blas_operand<T> left(a), right(b);
-    thread_local std::vector<T> made;  // kept between calls: the next batch has the same size
+    thread_local std::vector<T> buffer;  // kept between calls: the next batch has the same size
     if (right.transpose == cxxblas::Trans) {
       cxxblas::gemm<int>(cxxblas::RowMajor, left.transpose, cxxblas::ConjTrans, static_cast<int>(m),
                          static_cast<int>(n), static_cast<int>(k), T(1), left.data, left.leading, right.data,
                          right.leading, beta, c.data,
                          static_cast<int>(m == 1 ? n : static_cast<std::size_t>(c.strides[0])));
     } else if (m < k) {
-      made.resize(n * m);
-      const auto turned = dense_block<T, 2>(made.data(), {n, m});
-      if (beta != T(0)) copy<T, 2>(turned, transposed<const T>(c));
+      buffer.resize(n * m);
+      const auto transposed_result = dense_block<T, 2>(buffer.data(), {n, m});
+      if (beta != T(0)) copy<T, 2>(transposed_result, transposed<const T>(c));
       cxxblas::gemm<int>(cxxblas::RowMajor, cxxblas::ConjTrans,
                          left.transpose == cxxblas::NoTrans ? cxxblas::Trans : cxxblas::NoTrans, static_cast<int>(n),
                          static_cast<int>(m), static_cast<int>(k), T(1), right.data, right.leading, left.data,
-                         left.leading, beta, turned.data, static_cast<int>(m));
-      copy<T, 2>(c, transposed<const T>(turned));
+                         left.leading, beta, transposed_result.data, static_cast<int>(m));
+      copy<T, 2>(c, transposed<const T>(transposed_result));
     } else {
-      made.resize(k * n);
+      buffer.resize(k * n);
       for (std::size_t i = 0; i < k; ++i)
         for (std::size_t j = 0; j < n; ++j)
-          made[i * n + j] = std::conj(right.data[i * static_cast<std::size_t>(right.leading) + j]);
-      multiply<T>(a, dense_block<const T, 2>(made.data(), b.shape), beta, c);
+          buffer[i * n + j] = std::conj(right.data[i * static_cast<std::size_t>(right.leading) + j]);
+      multiply<T>(a, dense_block<const T, 2>(buffer.data(), b.shape), beta, c);
     }
   }
 }

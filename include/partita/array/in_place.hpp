@@ -31,7 +31,7 @@ auto memory_of(const E& e) {
 
 /// Whether writing to `target` cannot change elements of `operand` that are read later, because both share no memory.
 template <class Target, class E>
-bool is_apart(const Target& target, const E& operand) {
+bool is_disjoint(const Target& target, const E& operand) {
   if constexpr (number<E>) {
     return true;
   } else if constexpr (strided_expression<Target> && strided_expression<E>) {
@@ -78,7 +78,7 @@ void elementwise_in_place(F f, Target&& target, E&& x, const Dims& dims = {}) {
                                         << "_in_place(target, x): requires a result of the target's shape, which is "
                                         << a << "; x is " << b << "; use " << name_of_function<F>::name
                                         << ", which makes a new array");
-  if (is_apart(target, x)) {
+  if (is_disjoint(target, x)) {
     assign_in_place(std::move(f), target, x, dims);
   } else if constexpr (array_expression<E>) {
     assign_in_place(std::move(f), target, evaluated_array<E>(x), dims);

@@ -135,11 +135,11 @@ class local_transforms {
 
  private:
   /// A plan of FFTW and its key: the kind, shapes, strides and alignments for which the plan was made.
-  struct made_plan {
+  struct cached_plan {
     std::vector<std::ptrdiff_t> key;
     std::shared_ptr<void> plan;
   };
-  static constexpr std::size_t most = 64;  // chosen: a program that uses more shapes makes plans again
+  static constexpr std::size_t most_plans = 64;  // chosen: a program that uses more shapes makes plans again
   static constexpr std::size_t cached_bytes = std::size_t{1} << 18U;  // chosen: a quarter of a usual L2 cache
   // The bytes of one row of a buffer. Measured: 64 to 512 are equally fast (128^3 and 256^2 x 16 std::complex<double>).
   static constexpr std::size_t row_bytes = 256;
@@ -160,21 +160,21 @@ class local_transforms {
     double factor = 1;
     for (const line_transform& line : lines) factor *= line.factor;
     if constexpr (in_real == out_real) {
-      along_all(x, y, lines.begin(), lines.end());
+      transform_along_all(x, y, lines.begin(), lines.end());
     } else if constexpr (in_real) {
-      pass(x, y, lines.front());
+      transform_along(x, y, lines.front());
       multiply_ends(y, lines.front().dimension, lines.front().after);
-      along_all(y, y, lines.begin() + 1, lines.end());
+      transform_along_all(y, y, lines.begin() + 1, lines.end());
     } else {
       const line_transform& half = lines.back();
-      along_all(x, x, lines.begin(), lines.end() - 1);
+      transform_along_all(x, x, lines.begin(), lines.end() - 1);
       multiply_ends(x, half.dimension, half.before);
       // The first number of half of a spectrum is real, and the last number if n is even: their imaginary parts have no
       // meaning, and FFTW does not promise to ignore them.
       without_imaginary_part(slice_of(x, half.dimension, 0));
       if (const std::size_t n = y.shape[half.dimension]; n % 2 == 0)
         without_imaginary_part(slice_of(x, half.dimension, n / 2));
-      pass(x, y, half);
+      transform_along(x, y, half);
     }
     multiply_by(y, factor);
   }
@@ -187,13 +187,13 @@ class local_transforms {
 
   /// Applies transforms that keep the element type: the first transform reads x, all others are in place in y.
   template <class In, class Out, std::size_t Rank, class Line>
-  void along_all(const strided<In, Rank>& x, const strided<Out, Rank>& y, Line line, Line end) {
+  void transform_along_all(const strided<In, Rank>& x, const strided<Out, Rank>& y, Line line, Line end) {
     bool in_place = line == end || line->before.any();
     if (in_place && x.data != y.data) copy<Out, Rank>(y, x);
     for (; line != end; ++line) {
       multiply_ends(y, line->dimension, line->before);
-      if (in_place) pass(y, y, *line);
-      else pass(x, y, *line);
+      if (in_place) transform_along(y, y, *line);
+      else transform_along(x, y, *line);
       multiply_ends(y, line->dimension, line->after);
       in_place = true;
     }
@@ -202,40 +202,40 @@ class local_transforms {
   /// Transforms along one dimension. Lines whose elements are far apart are copied to a buffer, a few lines at a time:
   /// strides of large powers of 2 map to few sets of a cache (13 times slower for 256 lines of stride 64 KiB).
   template <class In, class Out, std::size_t Rank>
-  void pass(const strided<In, Rank>& x, const strided<Out, Rank>& y, const line_transform& line) {
+  void transform_along(const strided<In, Rank>& x, const strided<Out, Rank>& y, const line_transform& line) {
     const std::size_t d = line.dimension;
-    std::size_t beside = Rank;
+    std::size_t neighbour = Rank;
     for (std::size_t e = 0; e < Rank; ++e)
-      if (e != d && x.strides[e] == 1 && y.strides[e] == 1 && y.shape[e] > 1) beside = e;
-    if (beside == Rank || y.size() * sizeof(Out) < smallest_buffered) return execute(find(x, y, line), x, y);
+      if (e != d && x.strides[e] == 1 && y.strides[e] == 1 && y.shape[e] > 1) neighbour = e;
+    if (neighbour == Rank || y.size() * sizeof(Out) < smallest_buffered) return execute(find(x, y, line), x, y);
 
     using input = std::remove_const_t<In>;
     // Buffers have about equal numbers of columns: 65 columns are not split as 16, 16, 16, 16 and 1.
-    const std::size_t extent = y.shape[beside], most_columns = row_bytes / sizeof(Out);
+    const std::size_t extent = y.shape[neighbour], most_columns = row_bytes / sizeof(Out);
     const std::size_t pieces = (extent + most_columns - 1) / most_columns, columns = (extent + pieces - 1) / pieces;
-    const auto room_in = allocated<input>(x.shape[d] * columns);
-    fftw_memory<Out> room_out;  // no memory if FFTW works in place
-    if constexpr (!std::is_same_v<input, Out>) room_out = allocated<Out>(y.shape[d] * columns);
+    const auto input_buffer = allocated<input>(x.shape[d] * columns);
+    fftw_memory<Out> output_buffer;  // no memory if FFTW works in place
+    if constexpr (!std::is_same_v<input, Out>) output_buffer = allocated<Out>(y.shape[d] * columns);
     auto positions = y.shape;  // the positions of the buffers' first columns
     positions[d] = 1;
-    positions[beside] = (extent + columns - 1) / columns;
+    positions[neighbour] = (extent + columns - 1) / columns;
     std::shared_ptr<void> plan;
-    std::size_t planned = 0;
+    std::size_t plan_of_fftw = 0;
     for (std::size_t k = 0; k < volume_of(positions); ++k) {
       auto at = index_of(k, positions);
-      at[beside] *= columns;
-      const std::size_t width = std::min(columns, extent - at[beside]);
-      const auto from = lines_at(x, at, d, beside, width);
-      const auto to = lines_at(y, at, d, beside, width);
-      const auto in = dense_block<input, 2>(room_in.get(), from.shape);
-      Out* result = room_out.get();
-      if constexpr (std::is_same_v<input, Out>) result = room_in.get();
+      at[neighbour] *= columns;
+      const std::size_t width = std::min(columns, extent - at[neighbour]);
+      const auto from = lines_at(x, at, d, neighbour, width);
+      const auto to = lines_at(y, at, d, neighbour, width);
+      const auto in = dense_block<input, 2>(input_buffer.get(), from.shape);
+      Out* result = output_buffer.get();
+      if constexpr (std::is_same_v<input, Out>) result = input_buffer.get();
       const auto out = dense_block<Out, 2>(result, to.shape);
-      if (planned != width) {
+      if (plan_of_fftw != width) {
         line_transform alone = line;
         alone.dimension = 0;
         plan = find(in, out, alone);
-        planned = width;
+        plan_of_fftw = width;
       }
       copy<input, 2>(in, from);
       execute(plan, in, out);
@@ -244,11 +244,11 @@ class local_transforms {
   }
   /// A view of some neighbouring lines along dimension d as the columns of a matrix.
   template <class T, std::size_t Rank>
-  static strided<T, 2> lines_at(const strided<T, Rank>& block, const index<Rank>& at, std::size_t d, std::size_t beside,
-                                std::size_t width) {
+  static strided<T, 2> lines_at(const strided<T, Rank>& block, const index<Rank>& at, std::size_t d,
+                                std::size_t neighbour, std::size_t width) {
     T* first = block.data;
     for (std::size_t e = 0; e < Rank; ++e) first += static_cast<std::ptrdiff_t>(at[e]) * block.strides[e];
-    return {first, {block.shape[d], width}, {block.strides[d], block.strides[beside]}};
+    return {first, {block.shape[d], width}, {block.strides[d], block.strides[neighbour]}};
   }
   /// Releases aligned memory that FFTW allocated.
   template <class T>
@@ -307,28 +307,28 @@ class local_transforms {
     for (std::size_t d = 0; d < Rank; ++d)
       key.insert(key.end(), {static_cast<std::ptrdiff_t>(x.shape[d]), static_cast<std::ptrdiff_t>(y.shape[d]),
                              x.strides[d], y.strides[d]});
-    for (const made_plan& known : plans_)
+    for (const cached_plan& known : plans_)
       if (known.key == key) return known.plan;
-    if (plans_.size() == most) plans_.erase(plans_.begin());
-    auto fresh = made(x, y, line, same, in_alignment == 0 && out_alignment == 0);
-    plans_.push_back({std::move(key), fresh});
-    return fresh;
+    if (plans_.size() == most_plans) plans_.erase(plans_.begin());
+    auto new_plan = make_plan(x, y, line, same, in_alignment == 0 && out_alignment == 0);
+    plans_.push_back({std::move(key), new_plan});
+    return new_plan;
   }
 
   /// Makes a plan. FFTW_MEASURE overwrites the arrays of the plan, so the plan is made on temporary arrays.
   template <class In, class Out, std::size_t Rank>
-  std::shared_ptr<void> made(const strided<In, Rank>& x, const strided<Out, Rank>& y, const line_transform& line,
-                             bool same, bool aligned) const {
+  std::shared_ptr<void> make_plan(const strided<In, Rank>& x, const strided<Out, Rank>& y, const line_transform& line,
+                                  bool same, bool aligned) const {
     using fftw = fftw_of<real_of<Out>>;
     using input = std::remove_const_t<In>;
     typename fftw::plan plan = nullptr;
     if (const std::lock_guard<std::mutex> only(fftw_planner); !measure_) {
-      plan = planned<fftw>(x, y, line, x.data, y.data, FFTW_ESTIMATE);
+      plan = plan_of_fftw<fftw>(x, y, line, x.data, y.data, FFTW_ESTIMATE);
     } else {
       const scratch<input, Rank> in(x.shape, x.strides);
       const scratch<Out, Rank> out(y.shape, y.strides);
-      plan = planned<fftw>(x, y, line, in.data, same ? reinterpret_cast<Out*>(in.data) : out.data,
-                           FFTW_MEASURE | (aligned ? 0U : static_cast<unsigned>(FFTW_UNALIGNED)));
+      plan = plan_of_fftw<fftw>(x, y, line, in.data, same ? reinterpret_cast<Out*>(in.data) : out.data,
+                                FFTW_MEASURE | (aligned ? 0U : static_cast<unsigned>(FFTW_UNALIGNED)));
     }
     if (plan == nullptr) throw error("partita::fourier_transform: FFTW has no plan for such a block");
     return {static_cast<void*>(plan), [](void* it) {  // also runs if std::bad_alloc is thrown: lock is free
@@ -337,8 +337,8 @@ class local_transforms {
             }};
   }
   template <class FFTW, class In, class Out, std::size_t Rank, class From, class To>
-  static typename FFTW::plan planned(const strided<In, Rank>& x, const strided<Out, Rank>& y,
-                                     const line_transform& line, From* from, To* to, unsigned flags) {
+  static typename FFTW::plan plan_of_fftw(const strided<In, Rank>& x, const strided<Out, Rank>& y,
+                                          const line_transform& line, From* from, To* to, unsigned flags) {
     constexpr bool in_real = std::is_floating_point_v<In>, out_real = std::is_floating_point_v<Out>;
     typename FFTW::dimension along{}, others[Rank]{};
     int count = 0;
@@ -378,7 +378,7 @@ class local_transforms {
   };
 
   bool measure_;
-  std::vector<made_plan> plans_;
+  std::vector<cached_plan> plans_;
 };
 
 }  // namespace partita::detail

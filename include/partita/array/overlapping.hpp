@@ -30,8 +30,8 @@ bool overlapping(const strided<const T, Rank>& a, const strided<const T, Rank>& 
   std::ptrdiff_t low = 0, high = 0;
   const auto add = [&](std::ptrdiff_t step, std::ptrdiff_t from, std::ptrdiff_t to) {
     if (step < 0) {
-      const std::ptrdiff_t turned = -from;
-      step = -step, from = -to, to = turned;
+      const std::ptrdiff_t negated = -from;
+      step = -step, from = -to, to = negated;
     }
     if (step == 0 || from == to) return;
     low += step * from, high += step * to;

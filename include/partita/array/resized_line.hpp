@@ -23,10 +23,10 @@ struct resized_line {
   bool half = false;
 
   constexpr bool grows() const { return n < m; }
-  constexpr std::size_t least() const { return grows() ? n : m; }
+  constexpr std::size_t shorter_length() const { return grows() ? n : m; }
   /// Whether one wave of the shorter line is both positive and negative; that wave is the wave `last()`.
-  constexpr bool is_shared() const { return n != m && least() > 0 && least() % 2 == 0; }
-  constexpr std::size_t last() const { return least() / 2; }
+  constexpr bool is_shared() const { return n != m && shorter_length() > 0 && shorter_length() % 2 == 0; }
+  constexpr std::size_t last() const { return shorter_length() / 2; }
   /// The extent of the spectrum before the change; `extent()` is the extent after the change.
   constexpr std::size_t extent_before() const { return half ? half_spectrum(n) : n; }
   constexpr std::size_t extent() const { return half ? half_spectrum(m) : m; }

@@ -72,7 +72,7 @@ struct strided {
     return sub;
   }
   /// The block with permuted dimensions: dimension k of the result is dimension axes[k] of the block.
-  strided turned(const axes_order<Rank>& axes) const {
+  strided permuted(const axes_order<Rank>& axes) const {
     return {data, in_result_order(shape, axes), in_result_order(strides, axes)};
   }
   operator strided<const T, Rank>() const  // NOLINT: writable memory is also readable

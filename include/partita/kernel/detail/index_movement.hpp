@@ -297,7 +297,7 @@ class index_movement : public planned_movement<index_planner> {
     const index_travel& p = pattern().travel;
     if (!p.is_repeated && !p.in_two_steps) return copy_rows(packed, given, p.placed, true);
     fill_rows(packed, p.received, identity_of<Reduction, T>());
-    p.placed.for_each([&](const row_run& run) { combine_rows<T>(packed, given, run.turned(), Reduction()); });
+    p.placed.for_each([&](const row_run& run) { combine_rows<T>(packed, given, run.reversed(), Reduction()); });
   }
   template <class Reduction, class T>
   void combine_returned(const row_block& packed, const row_block& returned) const {
@@ -309,14 +309,14 @@ class index_movement : public planned_movement<index_planner> {
                           const row_block& given, const row_block& cleared) {
     if (cleared.element == 0) fill_rows(filled, p.owned, identity_of<Reduction, T>());
     const auto keep = [&] {
-      p.kept.for_each([&](const row_run& run) { combine_rows<T>(filled, given, run.turned(), Reduction()); });
+      p.kept.for_each([&](const row_run& run) { combine_rows<T>(filled, given, run.reversed(), Reduction()); });
     };
     const index_travel& back = p.travel;
     bool kept = false;
     for (std::size_t k = 0; k < back.to.size(); ++k) {
       if (back.to[k].worker > me && !std::exchange(kept, true)) keep();
       back.packed.for_each_to(back.to[k].first, back.to[k].rows, [&](const row_run& run) {
-        combine_rows<T>(filled, received, run.turned(), Reduction());
+        combine_rows<T>(filled, received, run.reversed(), Reduction());
       });
     }
     if (!kept) keep();

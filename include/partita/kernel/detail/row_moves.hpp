@@ -13,7 +13,7 @@ struct row_run {
   std::size_t from = 0, to = 0, rows = 0;
 
   /// The run in the opposite direction.
-  row_run turned() const { return {to, from, rows}; }
+  row_run reversed() const { return {to, from, rows}; }
 };
 
 /// Adds one row to a list of runs; the row extends the last run if it is the next row on both sides.
@@ -36,7 +36,7 @@ class row_moves {
     listed side = listed::none;
 
     /// The group in the opposite direction.
-    group turned() const {
+    group reversed() const {
       return {to, from, rows, side == listed::from ? listed::to : side == listed::to ? listed::from : listed::none};
     }
   };

@@ -112,7 +112,7 @@ std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<ra
       const block_argument<X> from(x[worker]);
       for (const kept_box<rank>& k : plan.kept)
         arrive(to.part(k.at_destination, in_result_order(k.where.shape(), plan.axes)),
-               from.block().part(k.at_source, k.where.shape()).turned(plan.axes));
+               from.block().part(k.at_source, k.where.shape()).permuted(plan.axes));
     };
     std::vector<std::size_t> pairs;  // the first box of each peer, in the order of addition
     for (std::size_t r = 0; r < plan.receives.size(); ++r)
@@ -139,7 +139,7 @@ std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<ra
           throw error(text("partita::sequentially: worker ") << worker << " awaits " << t.where << " from worker "
                                                              << peer << ", whose plan does not send it there");
         arrive(to.part(t.at, t.where.shape()),
-               from.block().part(sends[s].at, sends[s].where.shape()).turned(plan.axes));
+               from.block().part(sends[s].at, sends[s].where.shape()).permuted(plan.axes));
       }
     }
     arrive_own();

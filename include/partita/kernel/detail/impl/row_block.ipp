@@ -62,10 +62,10 @@ PARTITA_DEF void copy_rows(const row_block& to, const row_block& from, const row
   const std::size_t bytes = to.row_bytes();
   if (bytes == 0) return;
   if (!to.dense || !from.dense)
-    return moves.for_each([&](const row_run& run) { copy_any_rows(to, from, back ? run.turned() : run); });
+    return moves.for_each([&](const row_run& run) { copy_any_rows(to, from, back ? run.reversed() : run); });
   const auto copy = copy_of_rows(bytes);
   for (const row_moves::group& rows : moves.groups())
-    copy(to, from, back ? rows.turned() : rows, moves.numbers(), bytes);
+    copy(to, from, back ? rows.reversed() : rows, moves.numbers(), bytes);
 }
 
 PARTITA_DEF void copy_rows_to(const row_block& to, const row_block& from, const row_moves& moves, std::size_t first,
