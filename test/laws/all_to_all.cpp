@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(an_error_of_one_worker_is_thrown_by_all) {
   const auto x = integers<double, 2>({1, everyone.size()}, everyone.id());
   const text error_message(everyone.id() == 0 ? "a reason" : "");
   BOOST_CHECK_THROW(detail::kernel_access::call(t, x, error_message), shape_error);
-  BOOST_CHECK_THROW(detail::kernel_access::object(t, error_message), shape_error);
+  BOOST_CHECK_THROW(detail::kernel_access::throw_together(t, error_message), shape_error);
   BOOST_TEST(same(detail::kernel_access::adjoint(t, detail::kernel_access::call(t, x, text()), text()), x));
 }
 

@@ -39,7 +39,7 @@ class all_to_all : public detail::box_kernel<all_to_all<Src, Dst>, detail::repar
     if (!problem.empty()) throw partition_error(text("partita::all_to_all(p_from, p_to): ") << problem);
     if (!p_from.workers().contain(p_to.workers()) || !p_to.workers().contain(p_from.workers()))
       throw partition_error(text("partita::all_to_all(p_from, p_to): requires partitions of the same workers, got ")
-                            << detail::named(p_from.workers()) << " and " << detail::named(p_to.workers())
+                            << detail::workers_text(p_from.workers()) << " and " << detail::workers_text(p_to.workers())
                             << "; take repartition between others");
   }
 

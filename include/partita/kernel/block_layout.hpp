@@ -31,7 +31,7 @@ consteval bool block_of_rank() {
 
 /// A tensor distributed over a partition, as known on all workers.
 template <std::size_t Rank>
-struct laid_out_tensor {
+struct tensor_layout {
   std::array<std::size_t, Rank> mine{};  ///< the shape of this worker's block; the cache key
   std::array<std::size_t, Rank> extents{};
   std::array<std::vector<std::size_t>, Rank> sizes{};  ///< the sizes of the blocks along each dimension
@@ -62,14 +62,14 @@ class block_layout {
   /// Collective: each worker passes the shape of its block. If a worker has an error, or the blocks do not fit
   /// together, all workers throw a shape_error. Cost: one agreement; for blocks of a new shape one additional
   /// all-gather.
-  const laid_out_tensor<Rank>& learn(const shape_type& mine, const text& error_message = {}) {
+  const tensor_layout<Rank>& learn(const shape_type& mine, const text& error_message = {}) {
     world_state& state = *p_.world().state();
     const local_error before(error_message);
-    return one_call(state, [&]() -> const laid_out_tensor<Rank>& {
+    return one_call(state, [&]() -> const tensor_layout<Rank>& {
       return agreed_structure(
           state, known_, {fingerprint_, before, true},
-          [&](const laid_out_tensor<Rank>& known) { return !p_.active() || known.mine == mine; },
-          [&](local_error& trouble) { return lay_out_blocks(mine, trouble); }, [&] { return describe(mine); });
+          [&](const tensor_layout<Rank>& known) { return !p_.active() || known.mine == mine; },
+          [&](local_error& found_error) { return learn_layout(mine, found_error); }, [&] { return describe(mine); });
     });
   }
   /// Makes the next agreement compare the layer, its options and `parameters`, too: for a call that makes no agreement
@@ -84,23 +84,24 @@ class block_layout {
   }
 
  private:
-  laid_out_tensor<Rank> lay_out_blocks(const shape_type& mine, local_error& trouble) const {
+  tensor_layout<Rank> learn_layout(const shape_type& mine, local_error& found_error) const {
     const auto all = gathered(*p_.world().state(), facts_of(mine));
     std::vector<shape_type> shapes(p_.size());
     for (std::size_t k = 0; k < shapes.size(); ++k)
       for (std::size_t d = 0; d < Rank; ++d) shapes[k][d] = all[p_.workers()[k]][d];
     const auto side_by_side = lay_out(shapes, p_.grid().shape());
-    laid_out_tensor<Rank> found;
+    tensor_layout<Rank> found;
     found.mine = mine;
     found.extents = side_by_side.extents;
     if (!side_by_side.problem.empty()) {
-      trouble = local_error(text(call_) << " with p = " << p_.grid().shape() << ": " << side_by_side.problem);
+      found_error = local_error(text(call_) << " with p = " << p_.grid().shape() << ": " << side_by_side.problem);
       return found;
     }
     if (!side_by_side.cartesian) {
-      trouble = local_error(text(call_) << " with p = " << p_.grid().shape()
-                                        << ": requires blocks whose cuts go through the whole tensor, got staggered "
-                                           "ones; repartition the tensor first");
+      found_error =
+          local_error(text(call_) << " with p = " << p_.grid().shape()
+                                  << ": requires blocks whose cuts go through the whole tensor, got staggered "
+                                     "ones; repartition the tensor first");
       return found;
     }
     for (std::size_t d = 0; d < Rank; ++d) {
@@ -117,7 +118,7 @@ class block_layout {
   partition<dynamic_extents<Rank>> p_;
   const char* call_;
   std::uint64_t fingerprint_;
-  plan_cache<laid_out_tensor<Rank>> known_;
+  plan_cache<tensor_layout<Rank>> known_;
 };
 
 }  // namespace partita::detail

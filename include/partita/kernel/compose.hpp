@@ -38,7 +38,7 @@ class composition {
   /// Starts the first operator; all other operators run in finish(), which every worker must call.
   template <class X>
   auto start(X&& x) const {
-    return detail::pending_chain(detail::begun_step(step<0>(), std::forward<X>(x)),
+    return detail::pending_chain(detail::start_step(step<0>(), std::forward<X>(x)),
                                  [self = *this](auto&& y) { return self.template after<1>(std::move(y)); });
   }
   template <class Y>
@@ -63,7 +63,7 @@ class composition {
   auto start_adjoint(Y&& dy) const {
     check_linear();
     if constexpr (is_linear)
-      return detail::pending_chain(detail::begun_step_back(step<last>(), std::forward<Y>(dy)),
+      return detail::pending_chain(detail::start_adjoint_step(step<last>(), std::forward<Y>(dy)),
                                    [self = *this](auto&& x) { return self.template before<last>(std::move(x)); });
   }
   /// The plans of the operators, in their order. Requires operators whose plans do not depend on a block.
@@ -117,12 +117,12 @@ class composition {
   }
 
   friend struct detail::kernel_access;
-  void object_(const text& error_message) const
+  void throw_together_(const text& error_message) const
     requires requires(const std::tuple_element_t<0, std::tuple<Operators...>>& k) {
-      detail::kernel_access::object(k, error_message);
+      detail::kernel_access::throw_together(k, error_message);
     }
   {
-    detail::kernel_access::object(step<0>(), error_message);
+    detail::kernel_access::throw_together(step<0>(), error_message);
   }
 
   enum class direction : std::uint64_t { forward = 1, back = 2 };
@@ -139,7 +139,7 @@ class composition {
   /// Runs the steps of a call with one agreement for all steps, if every operator allows it and all are on one world.
   template <direction Where, class X, class Run, class... View>
   auto agreed(const X& x, Run run, const View&... view) const {
-    if constexpr (last > 0 && (detail::identified<Operators> && ...) && detail::has_shape<X> &&
+    if constexpr (last > 0 && (detail::has_identity<Operators> && ...) && detail::has_shape<X> &&
                   (detail::has_shape<View> && ...) && !std::is_void_v<decltype(run())>) {
       detail::kernel_identity chain;
       bool one_world = true;

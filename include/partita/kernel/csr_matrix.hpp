@@ -111,7 +111,7 @@ class csr_matrix {
              const std::vector<triplet<T>>& entries)
       : rows_(rows),
         columns_(columns),
-        exchange_(detail::one_call(*everyone.state(), [&] { return learnt(everyone, entries); })) {}
+        exchange_(detail::one_call(*everyone.state(), [&] { return learn_plan(everyone, entries); })) {}
   PARTITA_FALLBACK_CONSTRUCTOR(csr_matrix) {
     static_assert(detail::dependent_false<T, Given...>,
                   "partita::csr_matrix<T>(everyone, rows, columns, entries): requires the world, the rows and columns "
@@ -169,7 +169,7 @@ class csr_matrix {
       const xt::xtensor<T, rank_of<X>> own = x;
       const xt::xtensor<T, rank_of<Y>> given = dy;
       const auto ghosts =
-          detail::kernel_access::call(exchange_, own, misfit(own.shape(), others_count(), given.shape()));
+          detail::kernel_access::call(exchange_, own, block_error(own.shape(), others_count(), given.shape()));
       return products(own, ghosts, given);
     } else {
       return detail::rejected_call();
@@ -182,8 +182,8 @@ class csr_matrix {
       const xt::xtensor<T, rank_of<Ghosts>> others = ghosts;
       const xt::xtensor<T, rank_of<Y>> given = dy;
       const bool fits = detail::row_elements(others.shape()) == detail::row_elements(own.shape());
-      detail::kernel_access::object(exchange_,
-                                    misfit(own.shape(), fits ? others.shape(0) : others_count() + 1, given.shape()));
+      detail::kernel_access::throw_together(
+          exchange_, block_error(own.shape(), fits ? others.shape(0) : others_count() + 1, given.shape()));
       return products(own, others, given);
     } else {
       return detail::rejected_call();
@@ -206,7 +206,7 @@ class csr_matrix {
       if (given.size() != entries())
         wrong << words.call << ".set_values(v): requires a number for each entry of the rows of its worker, "
               << entries() << ", got a block of " << given.shape() << "; values() has them in the same order";
-      detail::kernel_access::object(exchange_, wrong);
+      detail::kernel_access::throw_together(exchange_, wrong);
       auto from = given.begin();
       for_entries(*this, [&](std::size_t, auto& part, std::size_t k) { part.value[k] = *from++; });
     }
@@ -277,7 +277,7 @@ class csr_matrix {
   }
   /// The error message for blocks that do not fit this matrix, or that do not fit each other.
   template <class X, class Y>
-  text misfit(const X& x, std::size_t ghosts, const Y& dy) const {
+  text block_error(const X& x, std::size_t ghosts, const Y& dy) const {
     text wrong;
     if (x[0] != columns_.size() || ghosts != others_count() || dy[0] != rows_.size() ||
         detail::row_elements(x) != detail::row_elements(dy))
@@ -307,32 +307,32 @@ class csr_matrix {
   }
 
   /// Sends entries to the owners of their rows, fills the two parts of this worker's rows, and makes the exchange.
-  index_exchange learnt(const world& everyone, const std::vector<triplet<T>>& given) {
+  index_exchange learn_plan(const world& everyone, const std::vector<triplet<T>>& given) {
     detail::world_state& world = *everyone.state();
     const std::size_t me = world.id();
     const std::uint64_t number = detail::mixed(0x6373725f6d6174ULL, detail::type_number<T>());
     const auto describe = [&] { return text(words.call) << " with " << given.size() << " entries"; };
     detail::agree_if_checked(world, number, {}, describe);
     const auto ranges = detail::gathered<4>(world, {rows_.start, rows_.stop, columns_.start, columns_.stop});
-    detail::local_error trouble;
+    detail::local_error found_error;
     std::size_t n = 0, m = 0;
     for (const auto& of_worker : ranges) {
       if (of_worker[0] != n || of_worker[1] < n || of_worker[2] != m || of_worker[3] < m)
-        trouble = detail::local_error(
+        found_error = detail::local_error(
             text(words.call) << ": requires ranges of rows and of columns that follow each other, a worker has rows ["
                              << of_worker[0] << ", " << of_worker[1] << ") and columns [" << of_worker[2] << ", "
                              << of_worker[3] << ") after " << n << " rows and " << m
                              << " columns; balanced_part(n, workers, id) makes such ranges");
-      if (!trouble.any()) trouble = too_many("owns", of_worker[3] - of_worker[2]);
+      if (!found_error.any()) found_error = too_many("owns", of_worker[3] - of_worker[2]);
       n = of_worker[1], m = of_worker[3];
     }
     for (const triplet<T>& entry : given)
-      if (!trouble.any() && (entry.row >= n || entry.column >= m))
-        trouble = detail::local_error(text(words.call)
-                                      << ": requires entries of a matrix of " << n << " x " << m << ", worker " << me
-                                      << " has one at (" << detail::given_index(entry.row) << ", "
-                                      << detail::given_index(entry.column) << ")");
-    detail::agree_together(world, number, trouble, describe);
+      if (!found_error.any() && (entry.row >= n || entry.column >= m))
+        found_error = detail::local_error(text(words.call)
+                                          << ": requires entries of a matrix of " << n << " x " << m << ", worker "
+                                          << me << " has one at (" << detail::given_index(entry.row) << ", "
+                                          << detail::given_index(entry.column) << ")");
+    detail::agree_together(world, number, found_error, describe);
     std::vector<std::size_t> receivers;
     for (const triplet<T>& entry : given) {
       const auto after = std::upper_bound(ranges.begin(), ranges.end(), entry.row,

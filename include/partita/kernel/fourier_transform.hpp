@@ -402,7 +402,7 @@ class fourier_operator {
   auto backward_(const Y& dy, const text& error_message) const {
     return carry_out<false>(std::tie(dy), targets<false, Y>(), error_message);
   }
-  void object_(const text& error_message) const { here().object(error_message); }
+  void throw_together_(const text& error_message) const { here().throw_together(error_message); }
   detail::kernel_identity identity_() const { return here().identity(); }
 
   Kind kind_;

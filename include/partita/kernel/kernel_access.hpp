@@ -8,7 +8,7 @@
 namespace partita::detail {
 
 /// An empty error message, so that a call without errors need not construct one.
-inline const text nothing_to_object;
+inline const text no_error;
 
 /// Calls of a kernel with hooks. If one worker passes an `error_message` that is not empty, all workers throw it as a
 /// shape_error. `fill()` is called after all workers have agreed, and must have written the elements of dy when it
@@ -42,8 +42,9 @@ struct kernel_access {
   }
   /// Collective: throws on all workers if one of them has an error.
   template <class Kernel>
-  static auto object(const Kernel& kernel, const text& error_message) -> decltype(kernel.object_(error_message)) {
-    return kernel.object_(error_message);
+  static auto throw_together(const Kernel& kernel, const text& error_message)
+      -> decltype(kernel.throw_together_(error_message)) {
+    return kernel.throw_together_(error_message);
   }
 };
 

@@ -16,9 +16,9 @@ namespace detail {
 
 /// Makes all workers throw if one worker has an error, provided that the kernel can report the error to all of them.
 template <class Kernel>
-void object(const Kernel& kernel, const text& error_message) {
-  if constexpr (requires { kernel_access::object(kernel, error_message); })
-    kernel_access::object(kernel, error_message);
+void throw_together(const Kernel& kernel, const text& error_message) {
+  if constexpr (requires { kernel_access::throw_together(kernel, error_message); })
+    kernel_access::throw_together(kernel, error_message);
   else if (!error_message.empty()) throw shape_error(error_message);
 }
 
@@ -32,7 +32,7 @@ void add_to(const Kernel& kernel, A& to, const B& from) {
   if (y.shape != argument.block().shape)
     error_message << "partita::add(a, b)(x): requires operators whose results have one shape on each worker, got "
                   << y.shape << " and " << argument.block().shape << "; add operators between the same partitions";
-  object(kernel, error_message);
+  throw_together(kernel, error_message);
   if (y.size() != 0)
     add_block<T>(y.data, y.strides.data(), argument.block().data, argument.block().strides.data(), y.shape.data(),
                  rank_of<A>);
@@ -69,8 +69,8 @@ class operator_sum {
   /// Non-blocking: starts both operators.
   template <class X>
   auto start(X&& x) const {
-    auto first = detail::begun_step(a_, detail::as_kept<X>(x));
-    return both_begun(std::move(first), detail::begun_step(b_, std::forward<X>(x)));
+    auto first = detail::start_step(a_, detail::kept_argument<X>(x));
+    return sum_of_pending(std::move(first), detail::start_step(b_, std::forward<X>(x)));
   }
   template <class Y>
   auto adjoint(const Y& dy) const {
@@ -93,8 +93,8 @@ class operator_sum {
   auto start_adjoint(Y&& dy) const {
     check_linear();
     if constexpr (is_linear) {
-      auto first = detail::begun_step_back(a_, detail::as_kept<Y>(dy));
-      return both_begun(std::move(first), detail::begun_step_back(b_, std::forward<Y>(dy)));
+      auto first = detail::start_adjoint_step(a_, detail::kept_argument<Y>(dy));
+      return sum_of_pending(std::move(first), detail::start_adjoint_step(b_, std::forward<Y>(dy)));
     }
   }
   /// The plans of both operators. Requires operators whose plans do not depend on a block.
@@ -115,13 +115,13 @@ class operator_sum {
     static_assert(is_linear, "partita::add(a, b).adjoint(dy): requires linear operators; one of these has no adjoint");
   }
   friend struct detail::kernel_access;
-  void object_(const text& error_message) const
-    requires requires(const A& a) { detail::kernel_access::object(a, error_message); }
+  void throw_together_(const text& error_message) const
+    requires requires(const A& a) { detail::kernel_access::throw_together(a, error_message); }
   {
-    detail::kernel_access::object(a_, error_message);
+    detail::kernel_access::throw_together(a_, error_message);
   }
   template <class First, class Second>
-  auto both_begun(First first, Second second) const {
+  auto sum_of_pending(First first, Second second) const {
     return detail::pending_chain(std::move(first), [a = a_, other = std::move(second)](auto&& y) mutable {
       auto both = detail::writable(std::move(y));
       detail::add_to(a, both, other.finish());

@@ -27,7 +27,7 @@ class readable_block {
   template <array_expression X>
   static readable_block of(const X& x) {
     if constexpr (strided_expression<X>)
-      if (lies_in_order(x)) return readable_block(x);
+      if (is_c_order(x)) return readable_block(x);
     return holding(xt::xtensor<T, Rank>(x));
   }
   template <class Container>
@@ -48,7 +48,7 @@ class readable_block {
     for (std::size_t d = 0; d < Rank; ++d) shape_[d] = x.shape()[d];
   }
   template <class X>
-  static bool lies_in_order(const X& x) {
+  static bool is_c_order(const X& x) {
     std::ptrdiff_t step = 1;
     for (std::size_t d = Rank; d-- > 0; step *= static_cast<std::ptrdiff_t>(x.shape()[d]))
       if (x.shape()[d] != 1 && x.strides()[d] != step) return false;

@@ -47,16 +47,16 @@ class repartition
   static_assert(detail::are_known<rank, Policies...>,
                 "partita::repartition(p_x, p_y, policies...): requires policies among discard_batch, permute<...>, "
                 "from_cuts(...), to_cuts(...), strategy and messages");
-  static_assert(detail::are_single<rank, Policies...>,
+  static_assert(detail::occur_once<rank, Policies...>,
                 "partita::repartition(p_x, p_y, policies...): requires at most one permute<...>, one from_cuts(...) "
                 "and one to_cuts(...), one strategy and one choice of messages; leave one of them out");
-  static_assert(detail::permute_all<rank, Policies...>,
+  static_assert(detail::fit_all_permutations<rank, Policies...>,
                 "partita::repartition(p_x, p_y, permute<...>): requires one entry for each dimension of the "
                 "partitions; name those that stay, too");
-  static_assert(detail::permute_once<rank, Policies...>,
+  static_assert(detail::permutations_are_orders<rank, Policies...>,
                 "partita::repartition(p_x, p_y, permute<...>): requires each of 0, 1, ..., rank - 1 once; permute<1, "
                 "0> transposes a matrix");
-  static_assert(detail::cut_all<rank, Policies...>,
+  static_assert(detail::fit_all_cuts<rank, Policies...>,
                 "partita::repartition(p_x, p_y, from_cuts(...), to_cuts(...)): requires one cut for each dimension of "
                 "the partitions; cut::balanced(n, 1) leaves one whole");
 
@@ -90,7 +90,8 @@ class repartition
     return messages_between_nodes(global.array(), element_bytes);
   }
   node_messages messages_between_nodes(const std::array<std::size_t, rank>& global, std::size_t element_bytes) const {
-    return detail::messages_between_nodes(this->movement_.planner(), this->movement_.ways(), global, element_bytes);
+    return detail::messages_between_nodes(this->movement_.planner(), this->movement_.shared_transport(), global,
+                                          element_bytes);
   }
 
  private:

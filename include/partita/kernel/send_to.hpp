@@ -22,9 +22,9 @@ inline index_exchange send_to(const world& everyone, const index_list& receivers
   constexpr detail::index_words words{"partita::send_to(everyone, receivers)", "receiver", "row that its worker gets"};
   const auto& state = everyone.state();
   return detail::one_call(*state, [&] {
-    std::shared_ptr<detail::transport> ways;
-    auto pattern = detail::pattern_by_receiver(*state, ways, receivers, words.call);
-    return index_exchange(detail::index_planner(state, std::move(ways), std::move(pattern), words));
+    std::shared_ptr<detail::transport> shared_transport;
+    auto pattern = detail::pattern_by_receiver(*state, shared_transport, receivers, words.call);
+    return index_exchange(detail::index_planner(state, std::move(shared_transport), std::move(pattern), words));
   });
 }
 

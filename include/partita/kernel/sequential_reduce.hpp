@@ -34,11 +34,11 @@ class reduce {
 
   template <ranked_array X>
   auto operator()(const std::vector<X>& x) const {
-    return groups_.template collect<Reduction>(x);
+    return groups_.template reduce_blocks<Reduction>(x);
   }
   template <ranked_array Y>
   auto adjoint(const std::vector<Y>& dy) const {
-    return detail::spread_back<Reduction>(groups_, dy);
+    return detail::adjoint_of_reduction<Reduction>(groups_, dy);
   }
   group_plan plan(std::size_t worker) const { return groups_.plan(worker); }
 

@@ -41,11 +41,11 @@ class broadcast {
 
   template <ranked_array X>
   auto operator()(const std::vector<X>& x) const {
-    return groups_.spread(x);
+    return groups_.broadcast_blocks(x);
   }
   template <ranked_array Y>
   auto adjoint(const std::vector<Y>& dy) const {
-    return groups_.collect(dy);
+    return groups_.reduce_blocks(dy);
   }
   /// The plan of one worker in the broadcast.
   group_plan plan(std::size_t worker) const { return groups_.plan(worker); }
@@ -72,11 +72,11 @@ class sum_reduce {
 
   template <ranked_array X>
   auto operator()(const std::vector<X>& x) const {
-    return groups_.collect(x);
+    return groups_.reduce_blocks(x);
   }
   template <ranked_array Y>
   auto adjoint(const std::vector<Y>& dy) const {
-    return groups_.spread(dy);
+    return groups_.broadcast_blocks(dy);
   }
   group_plan plan(std::size_t worker) const { return groups_.plan(worker); }
 
@@ -86,8 +86,8 @@ class sum_reduce {
 
 /// `sequentially::all_sum_reduce(p, dimensions<0>)(x)`: the result of partita::all_sum_reduce for each worker.
 template <class Extents>
-class all_sum_reduce : public detail::reduction_along<Extents, detail::added> {
-  using base = detail::reduction_along<Extents, detail::added>;
+class all_sum_reduce : public detail::reduction_along<Extents, detail::elementwise_sum> {
+  using base = detail::reduction_along<Extents, detail::elementwise_sum>;
 
  public:
   template <class P, class Dimensions>

@@ -118,9 +118,9 @@ pooled_tensor<Element, 1> sorted_share(const world& everyone, const pooled_tenso
   std::vector<std::size_t> lengths;
   for (const auto& of_worker : sizes) lengths.push_back(of_worker[1]);
   const auto counts = counts_by_receiver(world, keys_of<Order>(own.data(), own.size()), lengths);
-  std::shared_ptr<transport> ways;
-  opened(ways, world);
-  index_movement movement(index_planner(everyone.state(), ways, pattern_by_counts(world, counts), words));
+  std::shared_ptr<transport> shared_transport;
+  opened(shared_transport, world);
+  index_movement movement(index_planner(everyone.state(), shared_transport, pattern_by_counts(world, counts), words));
   const block_argument<pooled_tensor<Element, 1>> block(own);
   auto share = movement.template forward<Element, 1>(block.block(), {}, "", {}, {}).finish();
   std::vector<std::size_t> first{0};
@@ -251,14 +251,14 @@ auto quantile(const world& everyone, const X& x, const std::vector<double>& prob
       detail::world_state& world = *everyone.state();
       auto own = detail::copy_of(x);
       std::uint64_t call = detail::mixed(0x7175616e74ULL, detail::type_number<T>());
-      detail::local_error trouble;
+      detail::local_error found_error;
       for (const double q : probabilities) {
         call = detail::mixed(call, std::bit_cast<std::uint64_t>(q));
         if (!(q >= 0 && q <= 1))
-          trouble = detail::local_error(text(name)
-                                        << ": requires probabilities from 0 to 1, got " << std::to_string(q).c_str());
+          found_error = detail::local_error(text(name) << ": requires probabilities from 0 to 1, got "
+                                                       << std::to_string(q).c_str());
       }
-      const auto sizes = detail::agreed_sizes(world, name, call, own.size(), 0, trouble);
+      const auto sizes = detail::agreed_sizes(world, name, call, own.size(), 0, found_error);
       const std::uint64_t n = detail::sum_of(sizes, 0);
       if (n == 0) throw shape_error((text(name) << ": requires at least one number on some worker, got none").c_str());
       order::sort(own.data(), own.data() + own.size());

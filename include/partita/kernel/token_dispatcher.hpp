@@ -123,9 +123,10 @@ class token_dispatcher {
   detail::index_planner planned(const world& everyone, std::size_t experts, const index_list& choice) {
     const auto& state = everyone.state();
     return detail::one_call(*state, [&] {
-      std::shared_ptr<detail::transport> ways;
-      auto pattern = detail::pattern_by_expert(*state, ways, experts, choice, per_token_, words.call, first_row_);
-      return detail::index_planner(state, std::move(ways), std::move(pattern), words);
+      std::shared_ptr<detail::transport> shared_transport;
+      auto pattern =
+          detail::pattern_by_expert(*state, shared_transport, experts, choice, per_token_, words.call, first_row_);
+      return detail::index_planner(state, std::move(shared_transport), std::move(pattern), words);
     });
   }
   /// Sends the row of each token to each of its experts.

@@ -67,24 +67,25 @@ class window_exchange_planner {
   std::uint64_t fingerprint() const { return windows_.fingerprint(); }
   static constexpr bool keeps_batch() { return true; }
   text describe(const char* direction, const shape_type& shape, const text& type) const {
-    return described(name(), direction, windows_.p(), shape, type);
+    return describe_call(name(), direction, windows_.p(), shape, type);
   }
 
-  structure learn(const box_call<rank>& call, std::shared_ptr<transport>& ways, local_error& trouble) const {
-    const transport& open = opened(ways, *world());
+  structure learn(const box_call<rank>& call, std::shared_ptr<transport>& shared_transport,
+                  local_error& found_error) const {
+    const transport& open = opened(shared_transport, *world());
     const text name_of_call = text(name()) << call.direction;
     if (!call.forward) {
-      trouble = local_error(text(name_of_call)
-                            << ": requires blocks with ghosts of the shapes that a forward call gave before, or a "
-                            << "frame; this worker's has the shape " << call.shape << "; call " << first_ << " first");
+      found_error = local_error(
+          text(name_of_call) << ": requires blocks with ghosts of the shapes that a forward call gave before, or a "
+                             << "frame; this worker's has the shape " << call.shape << "; call " << first_ << " first");
       return {};
     }
     structure s;
     s.cuts = call.cuts != nullptr ? decomposition<rank>::make([&](std::size_t d) { return call.cuts[d]; })
-                                  : cut_of_blocks(windows_.p(), call.shape, name_of_call.c_str(), trouble);
-    if (trouble.any()) return s;
+                                  : cut_of_blocks(windows_.p(), call.shape, name_of_call.c_str(), found_error);
+    if (found_error.any()) return s;
     if (const text problem = windows_.error_message(s.cuts->extents()); !problem.empty()) {
-      trouble = local_error(text(name_of_call) << ": " << problem);
+      found_error = local_error(text(name_of_call) << ": " << problem);
       return s;
     }
     s.windows = windows_.plan(*s.cuts, world()->id());
@@ -96,13 +97,13 @@ class window_exchange_planner {
   }
 
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
-                                         const std::shared_ptr<transport>& ways) const {
-    if (!forward) return lasting_exchange(ways, world(), lowered(s.back), kind);
-    return in_rounds(lowered(s.rounds.empty() ? s.there : s.rounds.front()), s.rounds, kind, ways);
+                                         const std::shared_ptr<transport>& shared_transport) const {
+    if (!forward) return lasting_exchange(shared_transport, world(), lowered(s.back), kind);
+    return in_rounds(lowered(s.rounds.empty() ? s.there : s.rounds.front()), s.rounds, kind, shared_transport);
   }
   /// The exchange that fills only the ghosts.
   std::shared_ptr<box_exchange> refreshing(const structure& s, const element_kind& kind,
-                                           const std::shared_ptr<transport>& ways) const {
+                                           const std::shared_ptr<transport>& shared_transport) const {
     lowered_plan first;
     if (s.rounds.empty()) {
       first = lowered(s.windows.ghosts_alone());
@@ -112,7 +113,7 @@ class window_exchange_planner {
       if (!ghosts.kept.empty()) ghosts.kept.erase(ghosts.kept.begin());  // the first is the block itself
       first = lowered(ghosts);
     }
-    return in_rounds(std::move(first), s.rounds, kind, ways);
+    return in_rounds(std::move(first), s.rounds, kind, shared_transport);
   }
 
   /// Fills the ghosts beyond the borders while cells of other workers travel. If a boundary function of the user
@@ -128,14 +129,15 @@ class window_exchange_planner {
  private:
   /// An exchange in rounds: the first round, followed by `rounds`.
   std::shared_ptr<box_exchange> in_rounds(lowered_plan first, const std::vector<exchange_plan<rank>>& rounds,
-                                          const element_kind& kind, const std::shared_ptr<transport>& ways) const {
+                                          const element_kind& kind,
+                                          const std::shared_ptr<transport>& shared_transport) const {
     std::unique_ptr<box_exchange> later;
     for (std::size_t k = rounds.size(); k-- > 1;) {
-      auto round = ways->exchange(lowered(rounds[k]), kind);
+      auto round = shared_transport->exchange(lowered(rounds[k]), kind);
       if (later) round->then(std::move(later));
       later = std::move(round);
     }
-    auto all = lasting_exchange(ways, world(), std::move(first), kind);
+    auto all = lasting_exchange(shared_transport, world(), std::move(first), kind);
     if (later) all->then(std::move(later));
     return all;
   }
@@ -159,14 +161,14 @@ class refreshing_movement : public Base {
   template <class T, class Window, class Memory>
   pending<in_place> start_refresh(const Window& w, const Memory& memory, const char* direction) {
     this->finish_pending();
-    box_call<Base::rank> call = Base::template called<T>(3, direction, memory.shape);
+    box_call<Base::rank> call = Base::template call_of_type<T>(3, direction, memory.shape);
     call.forward = false;
     const structure* agreed = nullptr;
     const auto own = [&](const structure& s) { return s.own_cells(w); };
     const std::uint64_t number = this->start_in_place(call, &structure::refreshing, own, memory, [&] {
       structure& s = agree_on_plan<planned_by>(*this, call, false);
       agreed = &s;
-      const auto make = [&] { return this->planner_.refreshing(s, call.kind, this->ways()); };
+      const auto make = [&] { return this->planner_.refreshing(s, call.kind, this->shared_transport()); };
       return std::pair(&s, s.there.takes ? &s.refreshing.find(call.kind, make) : nullptr);
     });
     if (!agreed->there.takes) return {{}, nullptr, 0};
@@ -178,7 +180,7 @@ class refreshing_movement : public Base {
   const structure& agree_on_frame(const cut* cuts, std::size_t count, const shape_type& extents, const char* direction,
                                   const text& error_message) {
     this->finish_pending();
-    box_call<Base::rank> call = Base::template called<T>(5, direction, extents);
+    box_call<Base::rank> call = Base::template call_of_type<T>(5, direction, extents);
     call.cuts = cuts, call.before = local_error(error_message);
     for (std::size_t d = 0; d < count; ++d) call.type = mixed(call.type, cuts[d].fingerprint());
     return agree_on_plan<planned_by>(*this, call, false);
@@ -224,7 +226,7 @@ class window_movement : public refreshing_movement<planned_movement<window_excha
   void prepare(const shape_type& mine, const char* direction, const local_error& before) {
     this->one_call([&] {
       this->finish_pending();
-      box_call<rank> call = base::template called<T>(4, direction, mine);
+      box_call<rank> call = base::template call_of_type<T>(4, direction, mine);
       call.before = before;
       agree_on_plan<window_exchange_planner<Windows>>(*this, call, false);
     });

@@ -130,7 +130,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     return detail::part_of_channels(p, detail::cut_of_channels(options, p.grid().shape()[1], name));
   }
   /// All workers have the same inputs here, so all throw the same error.
-  void refuse(const detail::laid_out_tensor<Rank>& tensor, std::size_t others) const {
+  void refuse(const detail::tensor_layout<Rank>& tensor, std::size_t others) const {
     detail::expect_channels(tensor, cut_, name);
     if (training_ && others <= 1)
       throw shape_error(

@@ -114,7 +114,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
     return own_box(p, cuts_for(p.grid().shape(), options)).shape();
   }
   /// All workers have the same inputs here, so all throw the same error.
-  void refuse(const laid_out_tensor<Rank>& tensor) const {
+  void refuse(const tensor_layout<Rank>& tensor) const {
     for (std::size_t d = 0; d < K; ++d) {
       if (tensor.extents[Rank - K + d] != options_.shape[d])
         throw shape_error(text(name) << ": requires x whose last extents are " << options_.shape << ", got "

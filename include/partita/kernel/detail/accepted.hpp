@@ -49,7 +49,8 @@ inline constexpr bool ends_with_the_call =
 
 /// Passes x to a call that is not its last use: as a copy if x is a temporary tensor, which the call would destroy.
 template <class X>
-std::conditional_t<ends_with_the_call<X>, std::remove_cvref_t<X>, const X&> as_kept(const std::remove_cvref_t<X>& x) {
+std::conditional_t<ends_with_the_call<X>, std::remove_cvref_t<X>, const X&> kept_argument(
+    const std::remove_cvref_t<X>& x) {
   return x;
 }
 
@@ -68,8 +69,8 @@ constexpr bool fits_view() {
 
 /// Returns the existing error, if there is one; otherwise an error if the source and the target share memory.
 template <class T, std::size_t Rank>
-local_error unless_apart(const local_error& before, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
-                         const char* call) {
+local_error overlap_error(const local_error& before, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
+                          const char* call) {
   if (before.any() || !wanted.given) return before;
   const strided<const T, Rank> to = wanted.block;
   if (!overlapping(x, to)) return before;

@@ -18,7 +18,7 @@ class box_kernel {
   /// Returns the result on this worker.
   template <class X>
   auto operator()(const X& x) const {
-    if constexpr (Kernel::template takes<X>()) return forward_(x, nothing_to_object);
+    if constexpr (Kernel::template takes<X>()) return forward_(x, no_error);
     else return rejected_call{};
   }
   /// Non-blocking: returns a pending operation whose finish() returns the result: `auto later = k.start(x); …; auto y =
@@ -27,33 +27,31 @@ class box_kernel {
   template <class X>
   auto start(X&& x) const {
     if constexpr (Kernel::template takes<std::remove_cvref_t<X>>())
-      return start_<true>(std::forward<X>(x), ".start(x)", nothing_to_object, nothing_to_fill{});
+      return start_<true>(std::forward<X>(x), ".start(x)", no_error, nothing_to_fill{});
     else return rejected_call{};
   }
   /// Writes the result into a caller's array or view, which must have the shape of the result and share no memory with
   /// x [shape_error, on all workers].
   template <class X, class View>
   void into(const X& x, View&& view) const {
-    if constexpr (Kernel::template takes<X>() && Kernel::template fills<View, X>())
-      forward_(x, view, nothing_to_object);
+    if constexpr (Kernel::template takes<X>() && Kernel::template fills<View, X>()) forward_(x, view, no_error);
   }
   /// The adjoint: moves dy back to the decomposition of the last x whose result had the shape of dy. Without such an x,
   /// the balanced decomposition is used; halo_exchange throws a shape_error instead. If x was not balanced and its plan
   /// was evicted by 32 newer plans, a shape_error is thrown.
   template <class Y>
   auto adjoint(const Y& dy) const {
-    if constexpr (Kernel::template takes_back<Y>()) return backward_(dy, nothing_to_object);
+    if constexpr (Kernel::template takes_back<Y>()) return backward_(dy, no_error);
     else return rejected_call{};
   }
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
-    if constexpr (Kernel::template takes_back<Y>() && Kernel::template fills<View, Y>())
-      backward_(dy, view, nothing_to_object);
+    if constexpr (Kernel::template takes_back<Y>() && Kernel::template fills<View, Y>()) backward_(dy, view, no_error);
   }
   template <class Y>
   auto start_adjoint(Y&& dy) const {
     if constexpr (Kernel::template takes_back<std::remove_cvref_t<Y>>())
-      return begin_backward_(std::forward<Y>(dy), nothing_to_object, nothing_to_fill{});
+      return begin_backward_(std::forward<Y>(dy), no_error, nothing_to_fill{});
     else return rejected_call{};
   }
 
@@ -75,7 +73,7 @@ class box_kernel {
 
   kernel_identity identity_() const { return movement_.identity(); }
   /// Collective: throws on all workers if one of them has an error.
-  void object_(const text& error_message) const { movement_.object(error_message); }
+  void throw_together_(const text& error_message) const { movement_.throw_together(error_message); }
 
   template <bool Forward, class T, std::size_t Rank, class Fill>
   auto begin_(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const char* direction,

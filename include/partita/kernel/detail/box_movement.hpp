@@ -48,9 +48,9 @@ class box_movement {
   }
   const std::shared_ptr<world_state>& world() const { return world_; }
   /// The transport: null before the first plan, for which all workers open the transport.
-  const std::shared_ptr<transport>& ways() const { return ways_; }
-  std::shared_ptr<transport>& ways() { return ways_; }
-  arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
+  const std::shared_ptr<transport>& shared_transport() const { return transport_; }
+  std::shared_ptr<transport>& shared_transport() { return transport_; }
+  arena* memory() const { return transport_ ? &transport_->memory() : nullptr; }
   kernel_identity identity() const { return {&state(), mixed(fingerprint_, number())}; }
   PARTITA_DECL kernel_counts counts(std::size_t plans_made) const;
   /// The fingerprint of a call. Once the transport is open the fingerprint includes the transport's number, because
@@ -59,7 +59,7 @@ class box_movement {
     return mixed(mixed(fingerprint_, type), direction + 16 * number());
   }
   /// Whether workers may send before all workers have agreed: this node is one of several nodes.
-  bool may_send_ahead() const { return ways_ && ways_->members().is_one_of_many(); }
+  bool may_send_ahead() const { return transport_ && transport_->members().is_one_of_many(); }
 
   /// Completes the pending operation of this movement.
   void finish_pending() {
@@ -74,9 +74,10 @@ class box_movement {
     return operation_->begin(exchange, x, x_strides, y, y_strides, fill);
   }
   /// Continues an exchange that began before the agreement.
-  std::uint64_t go_on(const std::shared_ptr<box_exchange>& exchange, const void* x, const std::ptrdiff_t* x_strides) {
+  std::uint64_t continue_exchange(const std::shared_ptr<box_exchange>& exchange, const void* x,
+                                  const std::ptrdiff_t* x_strides) {
     last_ = exchange;
-    return operation_->go_on(exchange, x, x_strides);
+    return operation_->continue_exchange(exchange, x, x_strides);
   }
   const std::shared_ptr<exchange_operation>& operation() const { return operation_; }
   /// Leaves the exchange that begin() has started pending until the next agreement of all workers.
@@ -89,23 +90,23 @@ class box_movement {
     return partita::detail::one_call(*world_, f);
   }
   /// Collective: throws on all workers if one of them has an error.
-  void object(const text& error_message) const {
+  void throw_together(const text& error_message) const {
     agree_if_checked(state(), mixed(fingerprint_, 3), local_error(error_message), [&] { return text(name_); });
   }
 
  private:
-  std::uint64_t number() const { return ways_ ? ways_->number() : 0; }
+  std::uint64_t number() const { return transport_ ? transport_->number() : 0; }
 
   std::shared_ptr<world_state> world_;
   const char* name_;
   std::uint64_t fingerprint_;
-  std::shared_ptr<transport> ways_;
+  std::shared_ptr<transport> transport_;
   std::shared_ptr<box_exchange> last_;
   std::shared_ptr<exchange_operation> operation_ = std::make_shared<exchange_operation>();
 };
 
 /// Opens the transport with the first plan. Collective over the world, also for workers that will report an error.
-PARTITA_DECL transport& opened(std::shared_ptr<transport>& ways, world_state& world);
+PARTITA_DECL transport& opened(std::shared_ptr<transport>& shared_transport, world_state& world);
 
 /// A call without its element type: the values that the workers compare, and on which a plan depends.
 template <std::size_t Rank>
@@ -129,7 +130,7 @@ struct box_call {
 template <std::size_t Rank>
 struct planned_boxes {
   exchange_plan<Rank> there{}, back{};
-  exchanges_by_kind going{}, coming{};
+  exchanges_by_kind forward_exchanges{}, backward_exchanges{};
 
   const exchange_plan<Rank>& plan(bool forward) const { return forward ? there : back; }
   /// Whether the plan for the direction of a call fits this worker's block and the view to fill.
@@ -163,10 +164,10 @@ const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planne
 ///   keeps_batch()         whether a worker that receives nothing keeps the extent of dimension 0 of its block;
 ///   world(), name(), fingerprint(), describe(direction, shape, type);
 ///   before_agreement(call)                  optional: what to do before the agreement on a call;
-///   learn(call, ways, trouble)              makes a plan, together with all workers, or sets an error;
-///   exchange(s, forward, kind, ways)        what carries it out;
-///   passing_exchange(s, …)                  optional: the same for one call only, or null;
-///   beside(s, forward, to, operation)       optional: what to do while the exchange is pending.
+///   learn(call, transport, found_error)     makes a plan, together with all workers, or sets an error;
+///   exchange(s, forward, kind, transport)   makes the exchange that carries out plan s;
+///   passing_exchange(s, …)                  optional: finds an exchange for one call only, or null;
+///   beside(s, forward, to, operation)       optional: works on the result while the exchange is pending.
 template <class Planner>
 class planned_movement : public box_movement {
  public:
@@ -209,7 +210,7 @@ class planned_movement : public box_movement {
 
   /// Describes a call that moves elements of type T.
   template <class T>
-  static box_call<rank> called(std::uint64_t number, const char* direction, const shape_type& shape) {
+  static box_call<rank> call_of_type(std::uint64_t number, const char* direction, const shape_type& shape) {
     box_call<rank> call;
     call.number = number, call.direction = direction, call.shape = shape, call.kind = element_kind::moved<T>();
     call.type = type_number<T>(), call.name_of_type = &type_name<T>;
@@ -240,7 +241,7 @@ class planned_movement : public box_movement {
     if (exchange == nullptr) return 0;
     if (begun.get() == exchange->get()) {
       begun.release();
-      return go_on(*exchange, x.data, x.strides.data());
+      return continue_exchange(*exchange, x.data, x.strides.data());
     }
     begun.reset();
     x = from(*s);
@@ -266,7 +267,7 @@ auto planned_movement<Planner>::begin_call(bool forward, const element_kind& kin
     finish_pending();
     const box_call<rank> call{forward,   forward ? 1U : 2U, direction,     x.data,
                               x.strides, x.shape,           wanted.given,  wanted.block.shape,
-                              kind,      type_number<T>(),  &type_name<T>, unless_apart(before, x, wanted, name())};
+                              kind,      type_number<T>(),  &type_name<T>, overlap_error(before, x, wanted, name())};
     return move(agree_on_plan(*this, call, std::is_empty_v<Fill>), call, x, wanted, fill);
   });
 }
@@ -305,7 +306,7 @@ typename Planner::structure& agree_on_plan(planned_movement<Planner>& movement, 
   using structure = typename Planner::structure;
   constexpr std::size_t rank = Planner::rank;
   speculative_exchange ahead(call.data, call.strides.data(), movement.structures_,
-                             call.forward ? &structure::going : &structure::coming, call.kind);
+                             call.forward ? &structure::forward_exchanges : &structure::backward_exchanges, call.kind);
   if constexpr (requires(structure s) { s.is_common; })
     forget_after_failures(movement.state(), movement.structures_, movement.failures_);
   const bool sends_ahead = may_send_ahead && movement.may_send_ahead();
@@ -315,12 +316,12 @@ typename Planner::structure& agree_on_plan(planned_movement<Planner>& movement, 
       {movement.fingerprint(call.type, call.number), call.before, call.forward || !Planner::checks_itself,
        sends_ahead ? &ahead : nullptr, true},
       [&](const structure& known) { return known.fits(call); },
-      [&](local_error& trouble) {
-        structure learnt = movement.planner_.learn(call, movement.ways(), trouble);
+      [&](local_error& found_error) {
+        structure learnt = movement.planner_.learn(call, movement.shared_transport(), found_error);
         const exchange_plan<rank>& plan = learnt.plan(call.forward);
-        if (call.into && !trouble.any() && !(plan.gives && !plan.takes))
+        if (call.into && !found_error.any() && !(plan.gives && !plan.takes))
           expect_shape(call.view, plan.takes ? plan.destination_shape : call.shape,
-                       (text(movement.name()) << (call.forward ? "" : ".adjoint")).c_str(), trouble);
+                       (text(movement.name()) << (call.forward ? "" : ".adjoint")).c_str(), found_error);
         return learnt;
       },
       [&] { return movement.planner_.describe(call.direction, call.shape, call.name_of_type()); });
@@ -332,11 +333,11 @@ template <class Planner>
 const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planner>& movement,
                                                    typename Planner::structure& s, bool forward,
                                                    const element_kind& kind) {
-  if constexpr (requires { movement.planner().passing_exchange(s, forward, kind, movement.ways()); })
-    if (const auto* const passing = movement.planner().passing_exchange(s, forward, kind, movement.ways()))
+  if constexpr (requires { movement.planner().passing_exchange(s, forward, kind, movement.shared_transport()); })
+    if (const auto* const passing = movement.planner().passing_exchange(s, forward, kind, movement.shared_transport()))
       return *passing;
-  return (forward ? s.going : s.coming).find(kind, [&] {
-    return movement.planner().exchange(s, forward, kind, movement.ways());
+  return (forward ? s.forward_exchanges : s.backward_exchanges).find(kind, [&] {
+    return movement.planner().exchange(s, forward, kind, movement.shared_transport());
   });
 }
 

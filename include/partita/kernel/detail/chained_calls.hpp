@@ -18,7 +18,7 @@ namespace partita::detail {
 
 /// The shapes of the results of a kernel K follow from its arguments, and K agrees only on its plans.
 template <class K>
-concept identified = requires(const K& k) {
+concept has_identity = requires(const K& k) {
   { kernel_access::identity(k) } -> std::same_as<kernel_identity>;
 };
 
@@ -87,7 +87,7 @@ class chained_calls {
     agreed_call fresh;
     agreed_call& now = set != 0 ? calls_.last_used(set) : fresh;
     if (set != 0) now.steps.replay();
-    auto result = followed(world, now.steps, run);
+    auto result = run_recorded(world, now.steps, run);
     if (set == 0 && made() == known && fresh.steps.can_be_repeated()) {
       fresh.key = call.key();
       fresh.elements = call.elements;
@@ -103,9 +103,9 @@ class chained_calls {
     recorded_agreements steps;
   };
   template <class Run>
-  static auto followed(world_state& world, recorded_agreements& steps, Run run) {
+  static auto run_recorded(world_state& world, recorded_agreements& steps, Run run) {
     struct scope {
-      scope(world_state& of, recorded_agreements& followed) : world(&of) { world->follow_steps(&followed); }
+      scope(world_state& of, recorded_agreements& run_recorded) : world(&of) { world->follow_steps(&run_recorded); }
       scope(const scope&) = delete;
       scope& operator=(const scope&) = delete;
       ~scope() { world->follow_steps(nullptr); }

@@ -44,8 +44,9 @@ struct collective_call {
 
   /// The fingerprint of the call, which must be equal on all workers; `kernel` is the fingerprint of the kernel.
   /// Different algorithms of reduction, and blocking and non-blocking calls, have different fingerprints, because they
-  /// send different messages. `number_of_ways` distinguishes identically constructed kernels: their pages are separate.
-  PARTITA_DECL std::uint64_t fingerprint(std::uint64_t kernel, std::uint64_t number_of_ways) const;
+  /// send different messages. `number_of_channels` distinguishes identically constructed kernels: their pages are
+  /// separate.
+  PARTITA_DECL std::uint64_t fingerprint(std::uint64_t kernel, std::uint64_t number_of_channels) const;
   PARTITA_DECL text describe(const text& kernel) const;
 
   bool has_error() const { return error_message != nullptr && !error_message->empty(); }
@@ -55,7 +56,7 @@ struct collective_call {
   /// space for a long error message; that alone would take as long as moving a small block.
   PARTITA_DECL [[gnu::noinline]] local_error own_error(const char* kernel, std::size_t worker) const;
   /// Sets an error if the view to fill does not have the shape of the result.
-  PARTITA_DECL void expect_view_shape(const char* kernel, const block_shape& shape, local_error& trouble) const;
+  PARTITA_DECL void expect_view_shape(const char* kernel, const block_shape& shape, local_error& found_error) const;
 };
 
 }  // namespace partita::detail

@@ -41,15 +41,14 @@ class collective_kernel {
   /// Returns the result on this worker.
   template <class X>
   auto operator()(const X& x) const {
-    if constexpr (Kernel::template takes<X>()) return forward_(x, nothing_to_object);
+    if constexpr (Kernel::template takes<X>()) return forward_(x, no_error);
     else return rejected_call{};
   }
   /// Writes the result into a caller's array or view, which must have the shape of the result and share no memory with
   /// x [shape_error, on all workers]; if all members of a group get the sum, the view may be x itself.
   template <class X, class View>
   void into(const X& x, View&& view) const {
-    if constexpr (Kernel::template takes<X>() && fills<View, X>())
-      fill_now<Kernel::there>(x, view, nothing_to_object, false);
+    if constexpr (Kernel::template takes<X>() && fills<View, X>()) fill_now<Kernel::there>(x, view, no_error, false);
   }
   /// Non-blocking: returns a pending operation whose finish() returns the result: `auto later = k.start(x); …; auto y =
   /// later.finish();`. Until the operation is completed x must not change. The next call of a kernel on this world
@@ -58,24 +57,24 @@ class collective_kernel {
   auto start(X&& x) const {
     if constexpr (Kernel::template takes<std::remove_cvref_t<X>>())
       return begun(std::forward<X>(x),
-                   [&](const auto& block) { return begin<Kernel::there>(block, {}, nothing_to_object, [] {}); });
+                   [&](const auto& block) { return begin<Kernel::there>(block, {}, no_error, [] {}); });
     else return rejected_call{};
   }
   template <class Y>
   auto adjoint(const Y& dy) const {
-    if constexpr (Kernel::template takes_back<Y>()) return backward_(dy, nothing_to_object);
+    if constexpr (Kernel::template takes_back<Y>()) return backward_(dy, no_error);
     else return rejected_call{};
   }
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
     if constexpr (Kernel::template takes_back<Y>() && fills<View, Y>())
-      fill_now<Kernel::back>(dy, view, nothing_to_object, false);
+      fill_now<Kernel::back>(dy, view, no_error, false);
   }
   template <class Y>
   auto start_adjoint(Y&& dy) const {
     if constexpr (Kernel::template takes_back<std::remove_cvref_t<Y>>())
       return begun(std::forward<Y>(dy),
-                   [&](const auto& block) { return begin<Kernel::back>(block, {}, nothing_to_object, [] {}); });
+                   [&](const auto& block) { return begin<Kernel::back>(block, {}, no_error, [] {}); });
     else return rejected_call{};
   }
 
@@ -127,7 +126,7 @@ class collective_kernel {
                                fill);
   }
 
-  void object_(const text& error_message) const { movement_.object(error_message); }
+  void throw_together_(const text& error_message) const { movement_.throw_together(error_message); }
   kernel_identity identity_() const { return movement_.identity(); }
 
   template <group_direction Where, class T, std::size_t Rank>
@@ -147,7 +146,7 @@ class collective_kernel {
   /// Allocates the result. A result of rank 0 always has one element; on a worker that receives no block, that element
   /// is the identity of the reduction.
   template <class T, std::size_t Rank>
-  pooled_tensor<T, Rank> room(const block_shape& shape) const {
+  pooled_tensor<T, Rank> allocate_result(const block_shape& shape) const {
     auto tensor = make_pooled<T, Rank>(*movement_.memory(), narrowed<Rank>(shape));
     if constexpr (Rank == 0) {
       if constexpr (reduction_of<typename Kernel::reduction, T>)
@@ -165,7 +164,7 @@ class collective_kernel {
       if constexpr (Where == group_direction::spread && Kernel::shares) {
         return view_of<T, Rank>(movement_.share(call, elements_in(shape, Rank)), narrowed<Rank>(shape));
       } else {
-        auto y = room<T, Rank>(shape);
+        auto y = allocate_result<T, Rank>(shape);
         movement_.carry_out(call, block_of(y));
         return y;
       }
@@ -189,7 +188,7 @@ class collective_kernel {
         const block_shape shape = movement_.agree(call);
         const bool through = to_all && movement_.plan().large && movement_.plan().groups[0].members.size() > 1;
         if (through || elements_in(shape, rank) == 0) {
-          auto y = room<T, rank>(shape);
+          auto y = allocate_result<T, rank>(shape);
           movement_.carry_out(call, block_of(y));
           if (elements_in(shape, rank) != 0) copy<T, rank>(block_of(view), block_of(y));
         } else {
@@ -216,7 +215,7 @@ class collective_kernel {
         const block_shape shape = movement_.agree(call);
         const bool into_view = wanted.given && elements_in(shape, Rank) != 0;
         pooled_tensor<T, Rank> y;
-        if (!into_view) y = room<T, Rank>(shape);
+        if (!into_view) y = allocate_result<T, Rank>(shape);
         const untyped_block result = into_view ? view : untyped_block(block_of(y));
         try {
           fill();

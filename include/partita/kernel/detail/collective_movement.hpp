@@ -25,22 +25,24 @@ namespace partita::detail {
 class collective_movement {
  public:
   /// The properties of the kernel to which a movement belongs; names are string literals.
-  struct facts_of_kernel {
+  struct kernel_description {
     const char* name;
     text call;
     std::uint64_t fingerprint = 0;
     bool keep_batch = true;
-    bool sums_blindly = false;  ///< some worker receives a sum to which it contributes no block
+    bool sums_other_blocks_only = false;  ///< some worker receives a sum to which it contributes no block
   };
 
-  PARTITA_DECL collective_movement(std::shared_ptr<world_state> world, group_plan plan, facts_of_kernel facts);
+  PARTITA_DECL collective_movement(std::shared_ptr<world_state> world, group_plan plan, kernel_description facts);
 
   const group_plan& plan() const { return plan_; }
   /// The number of exchanges of block shapes so far.
-  std::size_t plans_made() const { return spread_.made() + collect_.made(); }
+  std::size_t plans_made() const { return broadcast_plans_.made() + reduction_plans_.made(); }
   PARTITA_DECL kernel_counts counts() const;
-  kernel_identity identity() const { return {world_.get(), mixed(facts_.fingerprint, ways_ ? ways_->number() : 0)}; }
-  arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
+  kernel_identity identity() const {
+    return {world_.get(), mixed(description_.fingerprint, channels_ ? channels_->number() : 0)};
+  }
+  arena* memory() const { return channels_ ? &channels_->memory() : nullptr; }
 
   /// Completes the pending operation, and agrees on the next call. Returns the shape of the block that this worker
   /// receives.
@@ -49,12 +51,13 @@ class collective_movement {
   template <class F>
   decltype(auto) one_call(F f) const {
     require_world();
-    const one_thread only(world_->caller(), facts_.name);
+    const one_thread only(world_->caller(), description_.name);
     return partita::detail::one_call(*world_, f);
   }
   /// Collective: throws on all workers if one of them has an error.
-  void object(const text& error_message) const {
-    agree_if_checked(*world_, mixed(facts_.fingerprint, 2), local_error(error_message), [&] { return facts_.call; });
+  void throw_together(const text& error_message) const {
+    agree_if_checked(*world_, mixed(description_.fingerprint, 2), local_error(error_message),
+                     [&] { return description_.call; });
   }
   /// Moves the blocks of a call on which all workers have agreed.
   PARTITA_DECL void carry_out(const collective_call& call, const untyped_block& y);
@@ -73,14 +76,14 @@ class collective_movement {
 
   /// Sends small blocks to other nodes, or shows them to workers of this node, before the agreement is complete: one
   /// latency instead of two.
-  class sends_speculatively final : public speculative_send {
+  class speculative_start final : public speculative_send {
    public:
-    sends_speculatively(collective_movement& movement, const collective_call& call)
+    speculative_start(collective_movement& movement, const collective_call& call)
         : movement_(&movement), call_(&call) {}
-    sends_speculatively(const sends_speculatively&) = delete;
-    sends_speculatively& operator=(const sends_speculatively&) = delete;
-    PARTITA_INLINE ~sends_speculatively();
-    PARTITA_DECL speculative_send* if_worth_it();
+    speculative_start(const speculative_start&) = delete;
+    speculative_start& operator=(const speculative_start&) = delete;
+    PARTITA_INLINE ~speculative_start();
+    PARTITA_DECL speculative_send* unless_useless();
     void was_agreed_on() { movement_ = nullptr; }
 
    private:
@@ -99,11 +102,11 @@ class collective_movement {
 
   bool gives(group_direction where) const { return where == group_direction::spread ? plan_.small : plan_.large; }
   PARTITA_DECL bool takes(group_direction where) const;
-  bool beside() const { return !plan_.small && !plan_.large; }
-  bool writes(group_direction where) const { return takes(where) || beside(); }
+  bool is_outside() const { return !plan_.small && !plan_.large; }
+  bool writes(group_direction where) const { return takes(where) || is_outside(); }
 
   std::uint64_t fingerprint_of(const collective_call& call) const {
-    return call.fingerprint(facts_.fingerprint, ways_ ? ways_->number() : 0);
+    return call.fingerprint(description_.fingerprint, channels_ ? channels_->number() : 0);
   }
 
   /// Agreement before blocks are spread: checks that all workers make the same call; receivers learn the shape of their
@@ -118,16 +121,16 @@ class collective_movement {
   PARTITA_DECL block_shape result_shape(const untyped_block& x, const structure& s, bool takes, bool gives) const;
 
   /// Opens the channels, once, with the first plan. Collective.
-  PARTITA_DECL void find_ways();
+  PARTITA_DECL void open_channels();
 
   PARTITA_DECL collective_job job_of(const collective_call& call, const untyped_block* y = nullptr) const;
   PARTITA_DECL void make_dense(collective_job& job);
 
   std::shared_ptr<world_state> world_;
   group_plan plan_;
-  facts_of_kernel facts_;
-  plan_cache<structure> spread_, collect_;
-  std::shared_ptr<collective_channels> ways_;
+  kernel_description description_;
+  plan_cache<structure> broadcast_plans_, reduction_plans_;
+  std::shared_ptr<collective_channels> channels_;
   std::shared_ptr<started_transfer> started_;
   std::shared_ptr<pending_operation> operation_ = std::make_shared<pending_operation>();
 };

@@ -54,8 +54,12 @@ class collective_transfer {
  public:
   /// All blocks and the job must stay in place until the end of the transfer. The messages of a transfer that stays
   /// pending have tags of their own, so that they cannot be confused with the messages of another transfer.
-  collective_transfer(world_state& world, collective_channels& ways, const collective_job& job, bool under_way)
-      : world_(&world), ways_(&ways), job_(&job), dense_y_(job.y != nullptr && job.y->dense()), under_way_(under_way) {}
+  collective_transfer(world_state& world, collective_channels& channels, const collective_job& job, bool under_way)
+      : world_(&world),
+        channels_(&channels),
+        job_(&job),
+        dense_y_(job.y != nullptr && job.y->dense()),
+        under_way_(under_way) {}
 
   /// The steps of the transfer that only reductions need.
   PARTITA_DECL static const group_sums* sums();
@@ -71,24 +75,24 @@ class collective_transfer {
  private:
   template <class F>
   void for_each_group(F f) {
-    const group_plan& plan = ways_->plan();
-    for (std::size_t k = 0; k < plan.groups.size(); ++k) f(plan.groups[k], ways_->way(k));
+    const group_plan& plan = channels_->plan();
+    for (std::size_t k = 0; k < plan.groups.size(); ++k) f(plan.groups[k], channels_->way(k));
   }
-  PARTITA_DECL element_messages messages(const collective_channel& way);
+  PARTITA_DECL element_messages messages(const collective_channel& channel);
   char* buffer(std::size_t slot, std::size_t n) { return world_->buffer_of<char>(slot, n * job_->of->bytes); }
 
-  PARTITA_DECL void finish_spread(const worker_group& g, collective_channel& way);
+  PARTITA_DECL void finish_spread(const worker_group& g, collective_channel& channel);
 
-  PARTITA_DECL void begin_sum_ahead(const worker_group& g, collective_channel& way);
-  PARTITA_DECL void start_sum(const worker_group& g, collective_channel& way);
-  PARTITA_DECL void finish_sum(const worker_group& g, collective_channel& way);
+  PARTITA_DECL void begin_sum_ahead(const worker_group& g, collective_channel& channel);
+  PARTITA_DECL void start_sum(const worker_group& g, collective_channel& channel);
+  PARTITA_DECL void finish_sum(const worker_group& g, collective_channel& channel);
 
   bool gets(const worker_group& g) const { return g.position == 0 || job_->where == group_direction::to_all; }
   PARTITA_DECL const char* given(const worker_group& g) const;
   PARTITA_DECL std::size_t elements(const worker_group& g) const;
 
   world_state* world_;
-  collective_channels* ways_;
+  collective_channels* channels_;
   const collective_job* job_;
   bool dense_y_, under_way_;
 };
@@ -96,8 +100,8 @@ class collective_transfer {
 /// A pending transfer, which owns the blocks, the buffers and the channels that it needs.
 class started_transfer {
  public:
-  started_transfer(std::shared_ptr<world_state> world, std::shared_ptr<collective_channels> ways)
-      : world_(std::move(world)), ways_(std::move(ways)) {}
+  started_transfer(std::shared_ptr<world_state> world, std::shared_ptr<collective_channels> channels)
+      : world_(std::move(world)), channels_(std::move(channels)) {}
 
   /// Starts the transfer. `gives`: whether x is a block that is spread or summed.
   PARTITA_DECL void start(const collective_job& job, bool gives);
@@ -105,7 +109,7 @@ class started_transfer {
 
  private:
   std::shared_ptr<world_state> world_;
-  std::shared_ptr<collective_channels> ways_;
+  std::shared_ptr<collective_channels> channels_;
   untyped_block x_, y_;
   collective_job job_;
   std::optional<arena_block> packed_;

@@ -37,7 +37,7 @@ std::array<std::size_t, Extents::rank()> extents_along_lines(const partition<Ext
 template <class Extents>
 decomposition<Extents::rank()> cut_of_blocks(const partition<Extents>& p,
                                              const std::array<std::size_t, Extents::rank()>& mine, const char* call,
-                                             local_error& trouble) {
+                                             local_error& found_error) {
   constexpr std::size_t rank = Extents::rank();
   world_state& state = *p.world().state();
   const auto balanced = decomposition<rank>::balanced(extents_along_lines(p, mine), p.grid().shape());
@@ -49,10 +49,11 @@ decomposition<Extents::rank()> cut_of_blocks(const partition<Extents>& p,
     for (std::size_t d = 0; d < rank; ++d) by_place[k][d] = shapes[p.workers()[k]][d];
   const layout_of_blocks<rank> layout = lay_out(by_place, p.grid().shape());
   if (!layout.problem.empty() || !layout.cartesian) {
-    trouble.kind = failure::shape;
-    trouble.sentence << call << " with p = " << p.grid().shape() << ": ";
-    if (!layout.problem.empty()) trouble.sentence << layout.problem;
-    else trouble.sentence << "requires blocks that are cut alike in every line of the partition; repartition x first";
+    found_error.kind = failure::shape;
+    found_error.sentence << call << " with p = " << p.grid().shape() << ": ";
+    if (!layout.problem.empty()) found_error.sentence << layout.problem;
+    else
+      found_error.sentence << "requires blocks that are cut alike in every line of the partition; repartition x first";
     return balanced;
   }
   return decomposition<rank>::make([&](std::size_t d) { return cut::at(layout.sizes[d]); });

@@ -10,13 +10,13 @@
 namespace partita::detail {
 
 /// Writes workers as "workers 4-7" or "workers 5, 2, 0, 1"; of a long list only the first eight are written.
-PARTITA_DECL text named(const workers& all);
+PARTITA_DECL text workers_text(const workers& all);
 
 /// Describes a call of a kernel on one partition, with a block of the given shape and element type.
 template <class Partition, std::size_t Rank>
-text described(const char* name, const char* direction, const Partition& p, const std::array<std::size_t, Rank>& shape,
-               const text& type) {
-  return text(name) << direction << " with p = " << p.grid().shape() << " on " << named(p.workers())
+text describe_call(const char* name, const char* direction, const Partition& p,
+                   const std::array<std::size_t, Rank>& shape, const text& type) {
+  return text(name) << direction << " with p = " << p.grid().shape() << " on " << workers_text(p.workers())
                     << " and a block of shape " << shape << " of " << type;
 }
 

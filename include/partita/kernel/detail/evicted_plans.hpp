@@ -29,7 +29,7 @@ class evicted_plans {
   }
   /// Whether the last tensor of these extents may have had a decomposition whose plan was evicted.
   template <std::size_t Rank>
-  bool know(const std::array<std::size_t, Rank>& extents) const {
+  bool contains(const std::array<std::size_t, Rank>& extents) const {
     return too_many_ || std::binary_search(numbers_.begin(), numbers_.end(), number_of(extents));
   }
   /// The error message of an adjoint call whose plan was evicted.

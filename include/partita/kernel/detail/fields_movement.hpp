@@ -39,7 +39,8 @@ class fields_movement : public planned_movement<Planner> {
   pending<Results> move_all(const X& x, const Wanted& wanted, Plan plan, Exchange exchange, Beside beside) {
     return [&]<std::size_t... F>(std::index_sequence<F...>) {
       Results y;
-      const std::tuple to{room<T>(plan(field_number<F>()), std::get<F>(x), std::get<F>(wanted), std::get<F>(y))...};
+      const std::tuple to{
+          result_memory<T>(plan(field_number<F>()), std::get<F>(x), std::get<F>(wanted), std::get<F>(y))...};
       if (!((plan(field_number<F>()).takes || plan(field_number<F>()).gives) || ...))
         return pending<Results>(std::move(y), nullptr, 0);
       const blocks_side_by_side from(std::get<F>(x)...);
@@ -55,8 +56,8 @@ class fields_movement : public planned_movement<Planner> {
   /// The memory for the result of a field: the caller's view, or a new tensor. A worker that only sends gets zero
   /// volume; a worker that neither sends nor receives gets a copy of x.
   template <class T, std::size_t Rank>
-  strided<T, Rank> room(const exchange_plan<Rank>& plan, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
-                        pooled_tensor<T, Rank>& y) const {
+  strided<T, Rank> result_memory(const exchange_plan<Rank>& plan, const strided<const T, Rank>& x,
+                                 const target<T, Rank>& wanted, pooled_tensor<T, Rank>& y) const {
     if (plan.takes && wanted.given) return wanted.block;
     const bool copies = !plan.takes && !plan.gives;
     y = make_pooled<T, Rank>(*this->memory(), copies ? x.shape : plan.destination_shape);
@@ -84,8 +85,9 @@ class fields_planner : public repartition_planner<Rank> {
   using structure = fields_structure<Rank>;
   using repartition_planner<Rank>::repartition_planner;
 
-  structure learn(const box_call<Rank>& call, std::shared_ptr<transport>& ways, local_error& trouble) const {
-    return {repartition_planner<Rank>::learn(call, ways, trouble)};
+  structure learn(const box_call<Rank>& call, std::shared_ptr<transport>& shared_transport,
+                  local_error& found_error) const {
+    return {repartition_planner<Rank>::learn(call, shared_transport, found_error)};
   }
 };
 
@@ -108,7 +110,7 @@ class fields_repartition : public fields_movement<fields_planner<Rank>> {
     } else {
       return partita::detail::one_call(this->state(), [&] {
         this->finish_pending();
-        box_call<Rank> call = base::template called<T>(forward ? 1 : 2, direction, x[0].shape);
+        box_call<Rank> call = base::template call_of_type<T>(forward ? 1 : 2, direction, x[0].shape);
         call.forward = forward, call.type = mixed(call.type, N);
         call.into = wanted[0].given, call.view = wanted[0].block.shape;
         fields_structure<Rank>& s = agree_on_plan<fields_planner<Rank>>(*this, call, false);
@@ -116,7 +118,7 @@ class fields_repartition : public fields_movement<fields_planner<Rank>> {
         const auto exchange = [&]() -> const std::shared_ptr<box_exchange>& {
           return s.exchanges(N, forward).find(call.kind, [&] {
             const std::vector<lowered_plan> each(N, lowered(plan));
-            return lasting_exchange(this->ways(), this->world(), side_by_side(each), call.kind);
+            return lasting_exchange(this->shared_transport(), this->world(), side_by_side(each), call.kind);
           });
         };
         return this->template move_all<T, std::array<pooled_tensor<T, Rank>, N>>(

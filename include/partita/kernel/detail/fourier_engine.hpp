@@ -86,82 +86,91 @@ class fourier_engine {
   static constexpr const char* name = "partita::fourier_transform(p_x, p_y)";
 
   explicit fourier_engine(fourier_definition<Rank> definition)
-      : d_(std::move(definition)), fingerprint_(d_.fingerprint()), local_(d_.options.measure) {
-    const bool half = d_.has(line_kind::real_to_complex) || d_.has(line_kind::complex_to_real);
-    if (d_.p_y) expect_one_world(d_.p_x, *d_.p_y, "partita::fourier_transform");
-    if (half && d_.options.inverse)
+      : definition_(std::move(definition)),
+        fingerprint_(definition_.fingerprint()),
+        local_(definition_.options.measure) {
+    const bool half = definition_.has(line_kind::real_to_complex) || definition_.has(line_kind::complex_to_real);
+    if (definition_.p_y) expect_one_world(definition_.p_x, *definition_.p_y, "partita::fourier_transform");
+    if (half && definition_.options.inverse)
       throw shape_error(
           text(name) << ": real_to_complex has no option .inverse, because complex_to_real is its inverse; "
                         "leave the option out");
-    if (d_.has(line_kind::complex_to_real) && d_.options.real_extent == 0)
+    if (definition_.has(line_kind::complex_to_real) && definition_.options.real_extent == 0)
       throw shape_error(
-          text(name) << ": complex_to_real requires the number of real elements along dimension " << d_.last()
+          text(name) << ": complex_to_real requires the number of real elements along dimension " << definition_.last()
                      << ", as m complex numbers are half of the spectrum of 2 m - 2 or 2 m - 1 real ones; "
                         "give {.real_extent = n}");
   }
 
-  const fourier_definition<Rank>& definition() const { return d_; }
-  world_state& state() const { return *d_.p_x.world().state(); }
+  const fourier_definition<Rank>& definition() const { return definition_; }
+  world_state& state() const { return *definition_.p_x.world().state(); }
   local_transforms& local() { return local_; }
   chained_calls& calls(bool forward) { return calls_[forward ? 0 : 1]; }
 
   /// The extents of the result.
   shape_type result_extents(shape_type global) const {
-    if (d_.has(line_kind::real_to_complex)) global[d_.last()] = half_spectrum(global[d_.last()]);
-    if (d_.has(line_kind::complex_to_real)) global[d_.last()] = d_.options.real_extent;
+    if (definition_.has(line_kind::real_to_complex))
+      global[definition_.last()] = half_spectrum(global[definition_.last()]);
+    if (definition_.has(line_kind::complex_to_real)) global[definition_.last()] = definition_.options.real_extent;
     return global;
   }
   /// The error message if a tensor of these extents has no such transform; empty if it has one.
   text error_message(const shape_type& global) const {
     text problem;
-    const std::size_t n = global[d_.last()], wanted = d_.options.real_extent;
-    if (d_.has(line_kind::real_to_complex)) {
+    const std::size_t n = global[definition_.last()], wanted = definition_.options.real_extent;
+    if (definition_.has(line_kind::real_to_complex)) {
       if (n == 0)
-        problem << "requires at least one element along dimension " << d_.last() << ", got a tensor of " << global;
+        problem << "requires at least one element along dimension " << definition_.last() << ", got a tensor of "
+                << global;
       else if (wanted != 0 && n != wanted)
-        problem << "requires " << wanted << " elements along dimension " << d_.last()
+        problem << "requires " << wanted << " elements along dimension " << definition_.last()
                 << ", as {.real_extent = " << wanted << "} says, got a tensor of " << global
                 << "; give that tensor, or leave the option out";
-    } else if (d_.has(line_kind::complex_to_real) && n != half_spectrum(wanted)) {
-      problem << "requires half of the spectrum of " << wanted << " real elements along dimension " << d_.last()
-              << ", which is " << half_spectrum(wanted) << " complex numbers, got a tensor of " << global
-              << "; give {.real_extent = n} of the tensor whose spectrum it is";
+    } else if (definition_.has(line_kind::complex_to_real) && n != half_spectrum(wanted)) {
+      problem << "requires half of the spectrum of " << wanted << " real elements along dimension "
+              << definition_.last() << ", which is " << half_spectrum(wanted) << " complex numbers, got a tensor of "
+              << global << "; give {.real_extent = n} of the tensor whose spectrum it is";
     }
-    for (std::size_t k = 0; k < d_.dimensions.size() && problem.empty(); ++k)
-      if (d_.kinds[k] == line_kind::real_to_real && d_.real_kinds[k] == real_transform::dct_1 &&
-          global[d_.dimensions[k]] == 1)
-        problem << "a cosine transform of type I requires at least 2 elements along dimension " << d_.dimensions[k]
-                << ", got a tensor of " << global << "; take another type";
+    for (std::size_t k = 0; k < definition_.dimensions.size() && problem.empty(); ++k)
+      if (definition_.kinds[k] == line_kind::real_to_real && definition_.real_kinds[k] == real_transform::dct_1 &&
+          global[definition_.dimensions[k]] == 1)
+        problem << "a cosine transform of type I requires at least 2 elements along dimension "
+                << definition_.dimensions[k] << ", got a tensor of " << global << "; take another type";
     return problem;
   }
 
   /// The layouts for a tensor of these extents. `balanced`: whether the blocks of x are balanced on p_x.
   fourier_route<Rank> route(const shape_type& global, bool balanced) const {
     const shape_type result = result_extents(global);
-    const bool real_x = d_.has(line_kind::real_to_complex), real_y = d_.has(line_kind::complex_to_real);
+    const bool real_x = definition_.has(line_kind::real_to_complex),
+               real_y = definition_.has(line_kind::complex_to_real);
     pencil_request request{.extents = real_x ? result : global,
-                           .grid_x = d_.p_x.grid().shape(),
+                           .grid_x = definition_.p_x.grid().shape(),
                            .grid_y = {},
-                           .dimensions = d_.dimensions};
-    if (d_.p_y) request.grid_y = d_.p_y->grid().shape();
-    const bool of_x = !d_.p_y || d_.p_x.size() >= d_.p_y->size();
-    const workers& hosts = of_x ? d_.p_x.workers() : d_.p_y->workers();
+                           .dimensions = definition_.dimensions};
+    if (definition_.p_y) request.grid_y = definition_.p_y->grid().shape();
+    const bool of_x = !definition_.p_y || definition_.p_x.size() >= definition_.p_y->size();
+    const workers& hosts = of_x ? definition_.p_x.workers() : definition_.p_y->workers();
     request.workers = hosts.size();
-    request.in_place = balanced && (!d_.p_y || d_.p_x == *d_.p_y);
-    if (real_x) request.before_all = d_.last();
-    if (real_y) request.after_all = d_.last();
+    request.in_place = balanced && (!definition_.p_y || definition_.p_x == *definition_.p_y);
+    if (real_x) request.before_all = definition_.last();
+    if (real_y) request.after_all = definition_.last();
 
     fourier_route<Rank> all;
     const std::vector<pencil> pencils = choose_pencils(request);
     shape_type now = global;
-    bool complex_now = !real_x && !d_.has(line_kind::real_to_real);
+    bool complex_now = !real_x && !definition_.has(line_kind::real_to_real);
     for (std::size_t k = 0; k < pencils.size(); ++k) {
-      const bool given = k + 1 == pencils.size() && d_.p_y.has_value();
-      fourier_stage<Rank> stage{k == 0 ? d_.p_x : given ? *d_.p_y : layout(hosts, pencils[k].grid), now, now};
+      const bool given = k + 1 == pencils.size() && definition_.p_y.has_value();
+      fourier_stage<Rank> stage{k == 0  ? definition_.p_x
+                                : given ? *definition_.p_y
+                                        : layout(hosts, pencils[k].grid),
+                                now, now};
       for (const std::size_t d : pencils[k].dimensions) {
         const std::size_t at = place_of(d), n = real_y ? result[d] : global[d];
-        const bool inverse = d_.options.inverse || real_y;  // complex_to_real is an inverse
-        const line_transform line = line_of(d, d_.kinds[at], d_.real_kinds[at], inverse, d_.options.norm, n);
+        const bool inverse = definition_.options.inverse || real_y;  // complex_to_real is an inverse
+        const line_transform line =
+            line_of(d, definition_.kinds[at], definition_.real_kinds[at], inverse, definition_.options.norm, n);
         stage.lines.push_back(line);
         stage.adjoint_lines.insert(stage.adjoint_lines.begin(), adjoint_of(line, n));
         if (line.kind == line_kind::real_to_complex) complex_now = true;
@@ -176,12 +185,12 @@ class fourier_engine {
   }
   /// The partition of the result of a tensor of these extents.
   dynamic_partition<Rank> result_partition(const shape_type& global) const {
-    if (d_.p_y) return *d_.p_y;
-    expect_possible(global, ".result_partition(extents)");
+    if (definition_.p_y) return *definition_.p_y;
+    require_transform(global, ".result_partition(extents)");
     return route(global, true).back().p;
   }
   fourier_plan<Rank> plan(const shape_type& global) const {
-    expect_possible(global, ".plan(extents)");
+    require_transform(global, ".plan(extents)");
     fourier_plan<Rank> all{global, result_extents(global), {}};
     const fourier_route<Rank> layouts = route(global, true);
     for (std::size_t k = 0; k < layouts.size(); ++k) {
@@ -209,17 +218,18 @@ class fourier_engine {
           const shape_type& filled = forward ? known.block_y : known.block_x;
           return !call.view || volume_of(filled) == 0 || *call.view == filled;
         },
-        [&](local_error& trouble) {
-          structure s = forward ? learn_forward(call.block, trouble) : learn_backward(call.block, trouble);
-          if (call.view && !trouble.any())
+        [&](local_error& found_error) {
+          structure s = forward ? learn_forward(call.block, found_error) : learn_backward(call.block, found_error);
+          if (call.view && !found_error.any())
             expect_shape(*call.view, forward ? s.block_y : s.block_x,
-                         (text(name) << (forward ? "" : ".adjoint")).c_str(), trouble);
+                         (text(name) << (forward ? "" : ".adjoint")).c_str(), found_error);
           return s;
         },
         [&] {
           text all(name);
           all << (forward ? "(x" : ".adjoint(dy") << (call.fields > 1 ? "...)" : ")")
-              << " with p_x = " << d_.p_x.grid().shape() << " on " << named(d_.p_x.workers()) << " and ";
+              << " with p_x = " << definition_.p_x.grid().shape() << " on " << workers_text(definition_.p_x.workers())
+              << " and ";
           if (call.fields > 1) all << call.fields << " blocks";
           else all << "a block";
           return all << " of shape " << call.block << " of " << call.name_of_type();
@@ -231,7 +241,8 @@ class fourier_engine {
   text unequal_fields(bool forward, const std::array<shape_type, N>& blocks, const shape_type* views) const {
     const auto of = [&](const shape_type* shapes, bool of_x, const char* what) {
       text problem;
-      for (std::size_t f = 1; f < N && (of_x ? d_.p_x.active() : !d_.p_y || d_.p_y->active()); ++f)
+      for (std::size_t f = 1;
+           f < N && (of_x ? definition_.p_x.active() : !definition_.p_y || definition_.p_y->active()); ++f)
         if (shapes[f] != shapes[0] && problem.empty())
           problem << name << (forward ? "(x...)" : ".adjoint(dy...)") << ": requires " << what << " of one shape, got "
                   << shapes[0] << " and " << shapes[f] << " on worker " << state().id()
@@ -271,7 +282,7 @@ class fourier_engine {
     return {&state(), mixed(fingerprint_, number)};
   }
   /// Collective: throws on all workers if one of them has an error.
-  void object(const text& error_message) const {
+  void throw_together(const text& error_message) const {
     agree_if_checked(state(), mixed(fingerprint_, 3), local_error(error_message), [] { return text(name); });
   }
 
@@ -284,17 +295,17 @@ class fourier_engine {
 
   std::size_t place_of(std::size_t dimension) const {
     std::size_t k = 0;
-    while (d_.dimensions[k] != dimension) ++k;
+    while (definition_.dimensions[k] != dimension) ++k;
     return k;
   }
   /// Makes the partition of a layout from the first of the workers `hosts`.
   dynamic_partition<Rank> layout(const workers& hosts, const shape_list& grid_of_layout) const {
     shape_type shape{};
     for (std::size_t d = 0; d < Rank; ++d) shape[d] = grid_of_layout[d];
-    return {d_.p_x.world(),
+    return {definition_.p_x.world(),
             grid<dynamic_extents<Rank>>(dynamic_extents<Rank>(shape), hosts.subset(workers(0, volume_of(shape))))};
   }
-  void expect_possible(const shape_type& global, const char* call) const {
+  void require_transform(const shape_type& global, const char* call) const {
     const text problem = error_message(global);
     if (!problem.empty()) throw shape_error(text(name) << call << ": " << problem);
   }
@@ -302,64 +313,67 @@ class fourier_engine {
     return p.active() ? decomposition<Rank>::balanced(global, p.grid().shape()).shape(p.index()) : shape_type{};
   }
 
-  structure learn_forward(const shape_type& mine, local_error& trouble) {
-    shape_type global = extents_along_lines(d_.p_x, mine);
-    const bool balanced = on_all(state(), !d_.p_x.active() || mine == balanced_block(d_.p_x, global));
+  structure learn_forward(const shape_type& mine, local_error& found_error) {
+    shape_type global = extents_along_lines(definition_.p_x, mine);
+    const bool balanced = on_all(state(), !definition_.p_x.active() || mine == balanced_block(definition_.p_x, global));
     if (!balanced) {  // the shapes of all blocks determine the tensor
       const auto shapes = gathered(state(), facts_of(mine));
-      std::vector<shape_type> by_place(d_.p_x.size());
+      std::vector<shape_type> by_place(definition_.p_x.size());
       for (std::size_t k = 0; k < by_place.size(); ++k)
-        for (std::size_t d = 0; d < Rank; ++d) by_place[k][d] = shapes[d_.p_x.workers()[k]][d];
-      const layout_of_blocks<Rank> laid = lay_out(by_place, d_.p_x.grid().shape());
-      if (!laid.problem.empty()) {
-        trouble = local_error(text(name) << "(x) with p_x = " << d_.p_x.grid().shape() << ": " << laid.problem);
+        for (std::size_t d = 0; d < Rank; ++d) by_place[k][d] = shapes[definition_.p_x.workers()[k]][d];
+      const layout_of_blocks<Rank> layout_of_x = lay_out(by_place, definition_.p_x.grid().shape());
+      if (!layout_of_x.problem.empty()) {
+        found_error = local_error(text(name) << "(x) with p_x = " << definition_.p_x.grid().shape() << ": "
+                                             << layout_of_x.problem);
         return {};
       }
-      global = laid.extents;
+      global = layout_of_x.extents;
     }
     const text problem = error_message(global);
     if (!problem.empty()) {
-      trouble = local_error(text(name) << "(x): " << problem);
+      found_error = local_error(text(name) << "(x): " << problem);
       return {};
     }
-    structure s = made(global, balanced);
+    structure s = make_structure(global, balanced);
     s.block_x = s.gives ? mine : shape_type{};
     return s;
   }
 
   /// Without a forward call, dy determines x: the blocks of x were balanced.
-  structure learn_backward(const shape_type& mine, local_error& trouble) {
+  structure learn_backward(const shape_type& mine, local_error& found_error) {
     const auto refuse = [&](const text& problem) {
-      trouble = local_error(text(name) << ".adjoint(dy): " << problem);
+      found_error = local_error(text(name) << ".adjoint(dy): " << problem);
       return structure();
     };
-    if (!d_.p_y)
+    if (!definition_.p_y)
       return refuse(
           "requires a dy of the shape of a result; call it with an x first, because the layout of the result "
           "follows from the extents of x");
-    const shape_type result = extents_along_lines(*d_.p_y, mine);
+    const shape_type result = extents_along_lines(*definition_.p_y, mine);
     shape_type global = result;
-    if (d_.has(line_kind::real_to_complex)) {
-      if (d_.options.real_extent == 0)
+    if (definition_.has(line_kind::real_to_complex)) {
+      if (definition_.options.real_extent == 0)
         return refuse(text("requires the number of real elements along dimension ")
-                      << d_.last() << ", which half of a spectrum does not tell; call it with an x first, or give "
+                      << definition_.last()
+                      << ", which half of a spectrum does not tell; call it with an x first, or give "
                       << "{.real_extent = n}");
-      global[d_.last()] = d_.options.real_extent;
+      global[definition_.last()] = definition_.options.real_extent;
     }
-    if (d_.has(line_kind::complex_to_real)) global[d_.last()] = half_spectrum(d_.options.real_extent);
+    if (definition_.has(line_kind::complex_to_real))
+      global[definition_.last()] = half_spectrum(definition_.options.real_extent);
     if (result_extents(global) != result)
       return refuse(text("requires a dy of the extents of a result, ") << result_extents(global) << ", got " << result);
     const text problem = error_message(global);
     if (!problem.empty()) return refuse(problem);
-    structure s = made(global, true);
+    structure s = make_structure(global, true);
     if (s.takes && mine != s.block_y)
       return refuse(text("requires dy in the balanced blocks of the result, which are ")
                     << s.block_y << " on worker " << state().id() << ", got a block of " << mine);
-    s.block_x = balanced_block(d_.p_x, global);
+    s.block_x = balanced_block(definition_.p_x, global);
     return s;
   }
 
-  structure made(const shape_type& global, bool balanced) {
+  structure make_structure(const shape_type& global, bool balanced) {
     structure s;
     auto layouts = std::make_shared<fourier_route<Rank>>(route(global, balanced));
     s.gives = layouts->front().p.active();
@@ -380,7 +394,7 @@ class fourier_engine {
     return *moves_.back().movement;
   }
 
-  fourier_definition<Rank> d_;
+  fourier_definition<Rank> definition_;
   std::uint64_t fingerprint_;
   local_transforms local_;
   std::vector<exchange_of_layouts> moves_;

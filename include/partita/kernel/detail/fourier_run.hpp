@@ -28,7 +28,7 @@ struct fourier_block {
   pooled_tensor<T, Rank> next{};  ///< the memory that a pending move fills
   bool is_own = false;
 
-  void hold(pooled_tensor<T, Rank> tensor) {
+  void own_tensor(pooled_tensor<T, Rank> tensor) {
     own = std::move(tensor);
     is_own = true;
     block = block_of(own);
@@ -38,7 +38,7 @@ struct fourier_block {
     if (!is_own) {
       auto copied = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(block.shape));
       copy<T, Rank>(block_of(copied), block);
-      hold(std::move(copied));
+      own_tensor(std::move(copied));
     }
     return block_of(own);
   }
@@ -69,22 +69,22 @@ class fourier_run {
         forward_(forward),
         wanted_(wanted) {
     for (std::size_t f = 0; f < N; ++f) at<In>()[f].block = x[f];
-    is_out_ = std::is_same_v<In, Out>;
+    has_result_type_ = std::is_same_v<In, Out>;
   }
 
   /// Transforms in the first layout and starts the move to the next layout. Returns whether there is a next layout.
   bool begin() {
     engine_->begin_counting();
-    transform_here();
+    transform_layout();
     return start_move();
   }
   /// Completes the move that begin() has started, and all later moves. The results are empty if views were filled.
   auto finish() {
     while (pending_in_ || pending_out_) {
-      if (pending_in_) arrive<In>(pending_in_);
-      else arrive<Out>(pending_out_);
-      ++done_;
-      transform_here();
+      if (pending_in_) finish_move<In>(pending_in_);
+      else finish_move<Out>(pending_out_);
+      ++finished_layouts_;
+      transform_layout();
       start_move();
     }
     std::array<tensor<Out>, N> results;
@@ -96,16 +96,16 @@ class fourier_run {
     return result_of_fields(std::move(results));
   }
   /// Leaves the move that begin() has started pending until the next agreement.
-  void leave_under_way() { move_now().leave_under_way(); }
+  void leave_under_way() { current_move().leave_under_way(); }
 
  private:
   template <class T>
-  using blocks_on_their_way = std::array<fourier_block<T, Rank>, N>;
+  using field_blocks = std::array<fourier_block<T, Rank>, N>;
   template <class T>
   using pending_move = std::optional<pending<std::conditional_t<N == 1, tensor<T>, std::array<tensor<T>, N>>>>;
 
   template <class T>
-  blocks_on_their_way<T>& at() {
+  field_blocks<T>& at() {
     if constexpr (std::is_same_v<T, In>) return in_;
     else return out_;
   }
@@ -116,7 +116,9 @@ class fourier_run {
   bool is_last(std::size_t k) const { return k + 1 == route_->size(); }
   /// Whether the caller passes the views to fill.
   bool is_given() const { return wanted_[0].given; }
-  fields_repartition<Rank>& move_now() const { return *moves_[forward_ ? done_ : moves_.size() - 1 - done_]; }
+  fields_repartition<Rank>& current_move() const {
+    return *moves_[forward_ ? finished_layouts_ : moves_.size() - 1 - finished_layouts_];
+  }
 
   /// Whether the transforms in layout k change the type of the elements.
   bool converts(std::size_t k) const {
@@ -126,23 +128,23 @@ class fourier_run {
     return false;
   }
 
-  void transform_here() {
-    const fourier_stage<Rank>& here = stage(done_);
+  void transform_layout() {
+    const fourier_stage<Rank>& here = stage(finished_layouts_);
     if (!here.p.active()) {  // no block in this layout: an empty block as of block_from, of the type afterwards
       const auto cuts = decomposition<Rank>::balanced(forward_ ? here.after : here.before, here.p.grid().shape());
-      is_out_ = is_out_ || converts(done_);
+      has_result_type_ = has_result_type_ || converts(finished_layouts_);
       for (std::size_t f = 0; f < N; ++f) {
-        if (is_out_) at<Out>()[f].hold(tensor<Out>(block_outside<Out>(cuts)));
-        else at<In>()[f].hold(tensor<In>(block_outside<In>(cuts)));
+        if (has_result_type_) at<Out>()[f].own_tensor(tensor<Out>(block_outside<Out>(cuts)));
+        else at<In>()[f].own_tensor(tensor<In>(block_outside<In>(cuts)));
       }
-    } else if (converts(done_)) {
+    } else if (converts(finished_layouts_)) {
       if constexpr (!std::is_same_v<In, Out>) {
         for (std::size_t f = 0; f < N; ++f) convert(f);
-        is_out_ = true;
+        has_result_type_ = true;
       }
-    } else if (!lines(done_).empty()) {
+    } else if (!lines(finished_layouts_).empty()) {
       for (std::size_t f = 0; f < N; ++f) {
-        if (is_out_) transform_in_place(at<Out>()[f], f);
+        if (has_result_type_) transform_in_place(at<Out>()[f], f);
         else transform_in_place(at<In>()[f], f);
       }
     }
@@ -151,37 +153,39 @@ class fourier_run {
   template <class T>
   void transform_in_place(fourier_block<T, Rank>& here, std::size_t f) {
     if constexpr (std::is_same_v<T, Out>) {
-      if (is_last(done_) && is_given()) {
+      if (is_last(finished_layouts_) && is_given()) {
         // The previous move, if there was one, has filled the caller's view already.
         const strided<Out, Rank>& view = wanted_[f].block;
-        return engine_->local().run(filled_ ? strided<const T, Rank>(view) : here.block, view, lines(done_));
+        return engine_->local().run(fills_views_ ? strided<const T, Rank>(view) : here.block, view,
+                                    lines(finished_layouts_));
       }
     }
-    if (here.is_own) return engine_->local().run(here.block, block_of(here.own), lines(done_));
+    if (here.is_own) return engine_->local().run(here.block, block_of(here.own), lines(finished_layouts_));
     auto result = tensor<T>(typename tensor<T>::shape_type(here.block.shape));
-    engine_->local().run(here.block, block_of(result), lines(done_));
-    here.hold(std::move(result));
+    engine_->local().run(here.block, block_of(result), lines(finished_layouts_));
+    here.own_tensor(std::move(result));
   }
   /// Transforms a block of In to a block of Out in the current layout.
   void convert(std::size_t f) {
-    const fourier_stage<Rank>& here = stage(done_);
+    const fourier_stage<Rank>& here = stage(finished_layouts_);
     const shape_type &from = forward_ ? here.before : here.after, &to = forward_ ? here.after : here.before;
     shape_type shape = in_[f].block.shape;  // a dimension that is not whole has at most one element
     for (std::size_t d = 0; d < Rank; ++d)
       if (from[d] != to[d] && shape[d] == from[d]) shape[d] = to[d];
     strided<Out, Rank> result = wanted_[f].block;
-    if (!is_last(done_) || !is_given()) {
-      out_[f].hold(tensor<Out>(typename tensor<Out>::shape_type(shape)));
+    if (!is_last(finished_layouts_) || !is_given()) {
+      out_[f].own_tensor(tensor<Out>(typename tensor<Out>::shape_type(shape)));
       result = block_of(out_[f].own);
     }
-    if constexpr (std::is_floating_point_v<Out>) engine_->local().run(in_[f].writable(), result, lines(done_));
-    else engine_->local().run(in_[f].block, result, lines(done_));
+    if constexpr (std::is_floating_point_v<Out>)
+      engine_->local().run(in_[f].writable(), result, lines(finished_layouts_));
+    else engine_->local().run(in_[f].block, result, lines(finished_layouts_));
     in_[f] = {};
   }
 
   bool start_move() {
-    if (is_last(done_)) return false;
-    if (is_out_) start_move(at<Out>(), pending_of<Out>());
+    if (is_last(finished_layouts_)) return false;
+    if (has_result_type_) start_move(at<Out>(), pending_of<Out>());
     else start_move(at<In>(), pending_of<In>());
     return true;
   }
@@ -191,19 +195,19 @@ class fourier_run {
     else return pending_out_;
   }
   template <class T>
-  void start_move(blocks_on_their_way<T>& here, pending_move<T>& later) {
-    fields_repartition<Rank>& move = move_now();
+  void start_move(field_blocks<T>& here, pending_move<T>& later) {
+    fields_repartition<Rank>& move = current_move();
     std::array<strided<const T, Rank>, N> from;
     std::array<target<T, Rank>, N> to;
     for (std::size_t f = 0; f < N; ++f) from[f] = here[f].block;
-    if (is_last(done_ + 1)) {
+    if (is_last(finished_layouts_ + 1)) {
       if constexpr (std::is_same_v<T, Out>) {
-        filled_ = is_given() && is_out_ && stage(done_ + 1).p.active();
-        if (filled_) to = wanted_;
+        fills_views_ = is_given() && has_result_type_ && stage(finished_layouts_ + 1).p.active();
+        if (fills_views_) to = wanted_;
       }
       // Several x may have results of one shape: the shape of the block tells to which x the adjoint belongs.
-      for (std::size_t f = 0; f < N && goes_into_room(); ++f) {
-        here[f].next = room_for<T>(move);
+      for (std::size_t f = 0; f < N && fills_own_memory(); ++f) {
+        here[f].next = memory_for<T>(move);
         to[f] = {true, block_of(here[f].next)};
       }
     }
@@ -211,9 +215,11 @@ class fourier_run {
     engine_->count(move);
   }
   /// Whether the move to the last layout fills memory that room_for gives.
-  bool goes_into_room() const { return !forward_ && !filled_ && is_last(done_ + 1) && stage(done_ + 1).p.active(); }
+  bool fills_own_memory() const {
+    return !forward_ && !fills_views_ && is_last(finished_layouts_ + 1) && stage(finished_layouts_ + 1).p.active();
+  }
   template <class T>
-  void arrive(pending_move<T>& later) {
+  void finish_move(pending_move<T>& later) {
     std::array<tensor<T>, N> moved;
     if constexpr (N == 1) moved[0] = later->finish();
     else moved = later->finish();
@@ -222,12 +228,12 @@ class fourier_run {
       fourier_block<T, Rank>& here = at<T>()[f];
       auto room = std::move(here.next);
       here = {};
-      if (!filled_) here.hold(goes_into_room() ? std::move(room) : std::move(moved[f]));
+      if (!fills_views_) here.own_tensor(fills_own_memory() ? std::move(room) : std::move(moved[f]));
     }
   }
   /// Memory for this worker's block in the first layout, after the transforms in this layout.
   template <class T>
-  tensor<T> room_for(const fields_repartition<Rank>& move) const {
+  tensor<T> memory_for(const fields_repartition<Rank>& move) const {
     const fourier_stage<Rank>& first = route_->front();
     shape_type shape = result_shape_;
     for (std::size_t d = 0; d < Rank; ++d)
@@ -242,11 +248,11 @@ class fourier_run {
   shape_type result_shape_;
   bool forward_;
   std::array<target<Out, Rank>, N> wanted_;
-  std::size_t done_ = 0;  ///< the number of layouts that the block has left
-  bool is_out_ = false;   ///< whether the elements have the type of the result
-  bool filled_ = false;   ///< whether the last move writes into the caller's views
-  blocks_on_their_way<In> in_;
-  blocks_on_their_way<Out> out_;
+  std::size_t finished_layouts_ = 0;  ///< the number of layouts that the block has left
+  bool has_result_type_ = false;      ///< whether the elements have the type of the result
+  bool fills_views_ = false;          ///< whether the last move writes into the caller's views
+  field_blocks<In> in_;
+  field_blocks<Out> out_;
   pending_move<In> pending_in_;
   pending_move<Out> pending_out_;
 };

@@ -41,7 +41,7 @@ class index_directory {
 
   /// Takes all owned runs in this part of the directory. Returns an error message if runs overlap or leave a gap.
   text take(const std::vector<run>& runs, const char* name) {
-    put_in_order(runs);
+    sort_runs(runs);
     std::size_t next = start_;
     for (std::size_t k = 0; k <= runs_.size(); ++k) {
       const std::size_t start = k < runs_.size() ? runs_[k].start : stop_;
@@ -68,7 +68,7 @@ class index_directory {
   std::size_t bucket_of(std::size_t index) const { return (index - start_) >> shift_; }
   /// Sorts runs into buckets, which have the runs that begin in one range of indices. There are as many buckets as
   /// runs, so a bucket has about one run, and the time to insert or find a run does not depend on the number of runs.
-  void put_in_order(const std::vector<run>& runs) {
+  void sort_runs(const std::vector<run>& runs) {
     while ((stop_ - start_) >> shift_ > runs.size()) ++shift_;
     first_of_bucket_.assign(((stop_ - start_) >> shift_) + 2, 0);
     for (const run& r : runs) ++first_of_bucket_[bucket_of(r.start) + 1];
@@ -100,7 +100,7 @@ void for_each_owned_run(const index_list& owned, Visit visit) {
 }
 
 /// Sends each run of owned indices to the workers that have the entries of its indices. Returns the runs that arrive.
-inline std::vector<index_directory::run> runs_sent(world_state& world, const index_directory& directory,
+inline std::vector<index_directory::run> send_runs(world_state& world, const index_directory& directory,
                                                    const index_list& owned) {
   std::vector<std::size_t> lengths(world.size(), 0);
   const auto for_each_piece = [&](auto visit) {
@@ -130,29 +130,29 @@ inline std::vector<index_directory::run> runs_sent(world_state& world, const ind
 
 /// Registers the owned indices. All workers throw if owned indices overlap or leave a gap, or if a wanted index, which
 /// error messages call an `entry`, does not exist.
-inline index_directory registered(world_state& world, const index_list& owned, const index_list& wanted,
-                                  const char* name, const char* entry) {
+inline index_directory register_indices(world_state& world, const index_list& owned, const index_list& wanted,
+                                        const char* name, const char* entry) {
   constexpr std::size_t most = std::size_t{1} << 62U;  // chosen: the sum of two numbers of indices does not overflow
   constexpr std::uint64_t number_of_call = 0x696e646963657373ULL;
   const auto describe = [&] {
     return text(name) << " with " << owned.size() << " owned and " << wanted.size() << " wanted indices";
   };
-  local_error trouble;
+  local_error found_error;
   std::size_t n = 0;
   for_each_owned_run(owned, [&](std::size_t start, std::size_t stop, std::size_t) {
     if (stop > most || start > most)
-      trouble =
+      found_error =
           local_error(text(name) << ": requires indices below 2^62, got " << given_index(start)
                                  << " among those that worker " << world.id() << " owns; a negative index is none");
     else n = std::max(n, stop);
   });
   for (const index_list* const list : {&owned, &wanted})
     if (list->is_reversed())
-      trouble =
+      found_error =
           local_error(text(name) << ": requires ranges that do not stop before they start, worker " << world.id()
                                  << (list == &owned ? " owns" : " wants")
                                  << " one that does; interval{first, last} has the indices from first to last - 1");
-  agree_together(world, number_of_call, trouble, describe);
+  agree_together(world, number_of_call, found_error, describe);
   const auto ranges = gathered<4>(
       world, {n, owned.is_range() || owned.size() == 0 ? 1U : 0U, owned.size() != 0 ? owned[0] : 0, owned.size()});
   bool all_ranges = true;
@@ -166,15 +166,15 @@ inline index_directory registered(world_state& world, const index_list& owned, c
     for (std::size_t k = 0; k < ranges.size(); ++k)
       if (ranges[k][3] != 0) runs.push_back({ranges[k][2], ranges[k][2] + ranges[k][3], k, 0});
   } else {
-    runs = runs_sent(world, directory, owned);
+    runs = send_runs(world, directory, owned);
   }
-  trouble = local_error(directory.take(runs, name));
-  for (std::size_t j = 0; j < wanted.size() && !trouble.any(); ++j)
+  found_error = local_error(directory.take(runs, name));
+  for (std::size_t j = 0; j < wanted.size() && !found_error.any(); ++j)
     if (wanted[j] >= n)
-      trouble = local_error(text(name) << ": requires each " << entry << " to be below " << n
-                                       << ", the number of those that are owned; worker " << world.id() << " wants "
-                                       << given_index(wanted[j]));
-  agree_together(world, number_of_call, trouble, describe);
+      found_error = local_error(text(name) << ": requires each " << entry << " to be below " << n
+                                           << ", the number of those that are owned; worker " << world.id() << " wants "
+                                           << given_index(wanted[j]));
+  agree_together(world, number_of_call, found_error, describe);
   return directory;
 }
 

@@ -96,41 +96,43 @@ class index_movement : public planned_movement<index_planner> {
   using base = planned_movement<index_planner>;
 
  public:
-  explicit index_movement(index_planner planner) : base(std::move(planner)) { ways() = this->planner().ways(); }
+  explicit index_movement(index_planner planner) : base(std::move(planner)) {
+    shared_transport() = this->planner().shared_transport();
+  }
 
   const index_pattern& pattern() const { return *planner().pattern(); }
 
   template <class T, std::size_t Rank>
   auto forward(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const char* direction,
                const local_error& before, nothing_to_fill) {
-    return copied(1, x, wanted, direction, before);
+    return start_copying(1, x, wanted, direction, before);
   }
   template <class T, std::size_t Rank>
   auto backward(const strided<const T, Rank>& dy, const target<T, Rank>& wanted, const char* direction,
                 const local_error& before, nothing_to_fill) {
-    return reduced<sum_t>(2, dy, wanted, direction, before);
+    return start_combining<sum_t>(2, dy, wanted, direction, before);
   }
   /// Copies the rows of x to the workers that want them.
   template <class T, std::size_t Rank>
-  auto copied(std::uint64_t number, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
-              const char* direction, const local_error& before) {
+  auto start_copying(std::uint64_t number, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
+                     const char* direction, const local_error& before) {
     auto y = result<T, Rank>(x.shape, pattern().wanted, wanted);
     const strided<T, Rank> to = wanted.given ? wanted.block : block_of(y);
-    row_call<1> call = row_called<T>(number, x, to, direction, before);
+    row_call<1> call = call_of_rows<T>(number, x, to, direction, before);
     expect_rows(call.before, direction, x.shape, pattern().owned, planner().words().owned);
     expect_filled(call.before, x, wanted, pattern().wanted);
-    return spread(call, std::move(y), !wanted.given);
+    return move_forward(call, std::move(y), !wanted.given);
   }
   /// Combines the rows of dy with the rows of their owners by a reduction.
   template <class Reduction, class T, std::size_t Rank>
-  auto reduced(std::uint64_t number, const strided<const T, Rank>& dy, const target<T, Rank>& wanted,
-               const char* direction, const local_error& before) {
+  auto start_combining(std::uint64_t number, const strided<const T, Rank>& dy, const target<T, Rank>& wanted,
+                       const char* direction, const local_error& before) {
     auto dx = result<T, Rank>(dy.shape, pattern().owned, wanted);
     const strided<T, Rank> to = wanted.given ? wanted.block : block_of(dx);
-    row_call<1> call = row_called<T>(mixed(number, type_number<Reduction>()), dy, to, direction, before);
+    row_call<1> call = call_of_rows<T>(mixed(number, type_number<Reduction>()), dy, to, direction, before);
     expect_rows(call.before, direction, dy.shape, pattern().wanted, planner().words().wanted);
     expect_filled(call.before, dy, wanted, pattern().owned);
-    return collect<Reduction, T>(call, std::move(dx), std::array<row_block, 1>{});
+    return move_backward<Reduction, T>(call, std::move(dx), std::array<row_block, 1>{});
   }
   /// Makes a whole call of all workers that copies or combines the rows of an expression, unless `before` is an error.
   template <class X>
@@ -138,7 +140,7 @@ class index_movement : public planned_movement<index_planner> {
                                                 const local_error& before = {}) {
     return one_call([&] {
       const block_argument<X> argument(x);
-      return copied(number, argument.block(), target<element_of<X>, rank_of<X>>{}, direction, before).finish();
+      return start_copying(number, argument.block(), target<element_of<X>, rank_of<X>>{}, direction, before).finish();
     });
   }
   template <class Reduction, class X>
@@ -146,7 +148,8 @@ class index_movement : public planned_movement<index_planner> {
                                                    const local_error& before = {}) {
     return one_call([&] {
       const block_argument<X> argument(x);
-      return reduced<Reduction>(number, argument.block(), target<element_of<X>, rank_of<X>>{}, direction, before)
+      return start_combining<Reduction>(number, argument.block(), target<element_of<X>, rank_of<X>>{}, direction,
+                                        before)
           .finish();
     });
   }
@@ -154,20 +157,20 @@ class index_movement : public planned_movement<index_planner> {
   template <class... T, std::size_t... Rank>
   auto refresh(const char* direction, const strided<T, Rank>&... blocks) {
     const std::size_t owned = pattern().owned, ghosts = pattern().wanted;
-    auto call = called_in_place(3, direction, blocks...);
+    auto call = call_in_place(3, direction, blocks...);
     for (std::size_t f = 0; f < sizeof...(T); ++f) call.filled[f] = call.given[f].from_row(owned);
     (expect_rows(call.before, direction, blocks.shape, owned + ghosts, "index that its worker owns and wants"), ...);
-    return spread(call, in_place(), false);
+    return move_forward(call, in_place(), false);
   }
   /// Adds the ghosts of blocks to the owned rows of which they are copies, and sets the ghosts to zero.
   template <class... T, std::size_t... Rank>
   auto adjoint_refresh(const char* direction, const strided<T, Rank>&... blocks) {
     const std::size_t owned = pattern().owned, ghosts = pattern().wanted;
-    auto call = called_in_place(4, direction, blocks...);
+    auto call = call_in_place(4, direction, blocks...);
     call.filled = call.given;
     for (row_block& rows : call.given) rows = rows.from_row(owned);
     (expect_rows(call.before, direction, blocks.shape, owned + ghosts, "index that its worker owns and wants"), ...);
-    return collect<sum_t, T...>(call, in_place(), call.given);
+    return move_backward<sum_t, T...>(call, in_place(), call.given);
   }
 
  private:
@@ -184,8 +187,8 @@ class index_movement : public planned_movement<index_planner> {
     return all;
   }
   template <class T, std::size_t Rank>
-  static row_call<1> row_called(std::uint64_t number, const strided<const T, Rank>& from, const strided<T, Rank>& to,
-                                const char* direction, const local_error& before) {
+  static row_call<1> call_of_rows(std::uint64_t number, const strided<const T, Rank>& from, const strided<T, Rank>& to,
+                                  const char* direction, const local_error& before) {
     row_call<1> call;
     call.number = number, call.type = type_of<T>(from.shape), call.direction = direction, call.before = before;
     call.described[0] = {from.shape.data(), Rank, &type_name<T>};
@@ -193,8 +196,8 @@ class index_movement : public planned_movement<index_planner> {
     return call;
   }
   template <class... T, std::size_t... Rank>
-  static row_call<sizeof...(T)> called_in_place(std::uint64_t number, const char* direction,
-                                                const strided<T, Rank>&... blocks) {
+  static row_call<sizeof...(T)> call_in_place(std::uint64_t number, const char* direction,
+                                              const strided<T, Rank>&... blocks) {
     row_call<sizeof...(T)> call;
     call.number = number, call.direction = direction;
     ((call.type = mixed(call.type, type_of<T>(blocks.shape))), ...);
@@ -213,7 +216,7 @@ class index_movement : public planned_movement<index_planner> {
   template <class T, std::size_t Rank>
   void expect_filled(local_error& before, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
                      std::size_t rows) const {
-    before = unless_apart(before, x, wanted, name());
+    before = overlap_error(before, x, wanted, name());
     std::array<std::size_t, Rank> shape = x.shape;
     shape[0] = rows;
     if (!before.any()) expect_shape(wanted, shape, name(), before);
@@ -224,11 +227,11 @@ class index_movement : public planned_movement<index_planner> {
   /// these have the same order, unless a copy costs less: on one node senders write directly only into the `pooled`
   /// memory of a result; other memory receives rows through a ring.
   template <std::size_t N, class Result>
-  auto spread(const row_call<N>& call, Result result, bool pooled) {
+  auto move_forward(const row_call<N>& call, Result result, bool pooled) {
     const index_travel& p = pattern().travel;
     const std::size_t pitch = call.pitch();
     const auto offsets = call.offsets();
-    const bool gathers = ways()->one_memory(), is_written_at_once = pooled && p.first_placed() == 0;
+    const bool gathers = shared_transport()->one_memory(), is_written_at_once = pooled && p.first_placed() == 0;
     const bool direct = N == 1 && p.arrives_in_order() && call.filled[0].dense && (is_written_at_once || !gathers);
     auto packed = scratch(gathers ? 0 : p.sent, pitch), received = scratch(direct ? 0 : p.received, pitch);
     const auto pack = [&] {
@@ -251,7 +254,8 @@ class index_movement : public planned_movement<index_planner> {
   /// ascending order of the workers. The wanted rows of the blocks `cleared` are set to zero at the end; without such
   /// blocks, the filled rows are first set to the identity of the reduction.
   template <class Reduction, class... T, class Result>
-  auto collect(const row_call<sizeof...(T)>& call, Result result, const std::array<row_block, sizeof...(T)>& cleared) {
+  auto move_backward(const row_call<sizeof...(T)>& call, Result result,
+                     const std::array<row_block, sizeof...(T)>& cleared) {
     constexpr std::size_t N = sizeof...(T);
     constexpr auto each = std::make_index_sequence<N>();
     const index_travel& p = pattern().travel;
@@ -262,7 +266,7 @@ class index_movement : public planned_movement<index_planner> {
     const auto pack = [&] {
       if (direct) return;
       [&]<std::size_t... F>(std::index_sequence<F...>) {
-        (pack_back<Reduction, T>(packed_rows(packed.data(), offsets[F], pitch, call.given[F]), call.given[F]), ...);
+        (pack_returned<Reduction, T>(packed_rows(packed.data(), offsets[F], pitch, call.given[F]), call.given[F]), ...);
       }(each);
     };
     const row_block from =
@@ -293,7 +297,7 @@ class index_movement : public planned_movement<index_planner> {
     return pending_rows(std::move(result), std::move(moved), std::move(combine));
   }
   template <class Reduction, class T>
-  void pack_back(const row_block& packed, const row_block& given) const {
+  void pack_returned(const row_block& packed, const row_block& given) const {
     const index_travel& p = pattern().travel;
     if (!p.is_repeated && !p.in_two_steps) return copy_rows(packed, given, p.placed, true);
     fill_rows(packed, p.received, identity_of<Reduction, T>());
@@ -332,7 +336,7 @@ class index_movement : public planned_movement<index_planner> {
     const std::size_t pitch = call.pitch();
     const strided<const std::byte, 2> x{from.data, {forward ? p.sent : p.received, pitch}, {from.step, 1}};
     const strided<std::byte, 2> y{to.data, {forward ? p.received : p.sent, pitch}, {to.step, 1}};
-    box_call<2> moved = called<std::byte>(call.number, call.direction, x.shape);
+    box_call<2> moved = call_of_type<std::byte>(call.number, call.direction, x.shape);
     moved.forward = forward, moved.type = call.type, moved.before = call.before;
     moved.data = x.data, moved.strides = x.strides, moved.into = true, moved.view = y.shape;
     planner_.describe_next(call.described.data(), N);
@@ -341,13 +345,13 @@ class index_movement : public planned_movement<index_planner> {
       if (!call.before.any()) pack();
       const bool returns = !forward && p.in_two_steps;
       const auto source = [&](const index_structure& s) {
-        if (!forward || !s.leaving) return x;
+        if (!forward || !s.gathered) return x;
         const auto offsets = call.offsets();
-        s.leaving->clear(pitch);
-        for (std::size_t f = 0; f < N; ++f) s.leaving->add(call.given[f], offsets[f]);
+        s.gathered->clear(pitch);
+        for (std::size_t f = 0; f < N; ++f) s.gathered->add(call.given[f], offsets[f]);
         return x;
       };
-      auto announced = forward ? &index_structure::going : &index_structure::coming;
+      auto announced = forward ? &index_structure::forward_exchanges : &index_structure::backward_exchanges;
       if (call.before.any() || may_send_ahead()) announced = nullptr;
       const std::uint64_t number = start_in_place(moved, announced, source, y, [&] {
         index_structure& s = agree_on_plan(static_cast<base&>(*this), moved, !returns);

@@ -55,14 +55,15 @@ struct index_pattern {
 ///           [shape_error, on all workers].
 /// Cost:     six exchanges of lists (sent_to_each), eleven if there are several nodes, three fewer if each worker owns
 ///           a range. A worker stores the owners of n / p indices, or of p ranges, besides its own indices.
-PARTITA_DECL index_pattern learnt_pattern(world_state& world, std::shared_ptr<transport>& ways, const index_list& owned,
-                                          const index_list& wanted, const char* name, const char* entry);
+PARTITA_DECL index_pattern pattern_by_index(world_state& world, std::shared_ptr<transport>& shared_transport,
+                                            const index_list& owned, const index_list& wanted, const char* name,
+                                            const char* entry);
 
 /// Makes the pattern of rows whose receivers are given: row j goes to worker receivers[j]. A worker gets rows in
 /// ascending order of the senders and, for each sender, in the sender's order. Opens the transport. Collective.
 /// Requires: receivers below the number of workers [shape_error, on all workers].
 /// Cost:     two exchanges of lists of at most two numbers.
-PARTITA_DECL index_pattern pattern_by_receiver(world_state& world, std::shared_ptr<transport>& ways,
+PARTITA_DECL index_pattern pattern_by_receiver(world_state& world, std::shared_ptr<transport>& shared_transport,
                                                const index_list& receivers, const char* name);
 /// Makes the pattern of rows that are in the order of their receivers: the first counts[0] rows go to worker 0, and so
 /// on. Requires an open transport.
@@ -74,9 +75,9 @@ PARTITA_DECL index_pattern pattern_by_counts(const world_state& world, const std
 /// Requires: choices below the number of experts, a choice for each of `per_token`, the same numbers on all workers
 ///           [shape_error, disagreement_error].
 /// Cost:     three exchanges of lists, one of them of the choices.
-PARTITA_DECL index_pattern pattern_by_expert(world_state& world, std::shared_ptr<transport>& ways, std::size_t experts,
-                                             const index_list& choice, std::size_t per_token, const char* name,
-                                             std::vector<std::size_t>& first_row);
+PARTITA_DECL index_pattern pattern_by_expert(world_state& world, std::shared_ptr<transport>& shared_transport,
+                                             std::size_t experts, const index_list& choice, std::size_t per_token,
+                                             const char* name, std::vector<std::size_t>& first_row);
 
 }  // namespace partita::detail
 

@@ -25,7 +25,7 @@ struct described_block {
 struct index_structure : planned_boxes<2> {
   exchanges_by_kind returning{};  ///< return rows within a node before rows travel between nodes
   /// The rows that leave, which are not packed first if all workers share memory.
-  std::shared_ptr<gathered_rows> leaving{};
+  std::shared_ptr<gathered_rows> gathered{};
 };
 
 /// The words with which error messages name a call, and the things for which a block has rows.
@@ -44,13 +44,13 @@ class index_planner {
   static constexpr bool sums_back = false, checks_itself = false;
   using structure = index_structure;
 
-  /// Makes the planner of learnt_pattern(...). Collective.
+  /// Makes the planner of pattern_by_index(...). Collective.
   PARTITA_DECL index_planner(const partita::world& everyone, const index_list& owned, const index_list& wanted,
                              const index_words& words);
-  index_planner(std::shared_ptr<world_state> world, std::shared_ptr<transport> ways, index_pattern pattern,
+  index_planner(std::shared_ptr<world_state> world, std::shared_ptr<transport> shared_transport, index_pattern pattern,
                 const index_words& words)
       : world_(std::move(world)),
-        ways_(std::move(ways)),
+        transport_(std::move(shared_transport)),
         pattern_(std::make_shared<const index_pattern>(std::move(pattern))),
         words_(words) {}
 
@@ -64,11 +64,12 @@ class index_planner {
   void describe_next(const described_block* blocks, std::size_t count) { blocks_ = blocks, count_ = count; }
   const std::shared_ptr<const index_pattern>& pattern() const { return pattern_; }
   /// The transport, which is open from the construction on.
-  const std::shared_ptr<transport>& ways() const { return ways_; }
+  const std::shared_ptr<transport>& shared_transport() const { return transport_; }
 
-  PARTITA_DECL structure learn(const box_call<2>& call, std::shared_ptr<transport>& ways, local_error& trouble) const;
+  PARTITA_DECL structure learn(const box_call<2>& call, std::shared_ptr<transport>& shared_transport,
+                               local_error& found_error) const;
   PARTITA_DECL std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
-                                                      const std::shared_ptr<transport>& ways) const;
+                                                      const std::shared_ptr<transport>& shared_transport) const;
   /// The exchange that returns rows to the worker of this node that passed them on.
   PARTITA_DECL const std::shared_ptr<box_exchange>& returning(structure& s, const element_kind& kind) const;
   /// The rows that this worker sends and receives, if rows have `row_elements` elements.
@@ -76,7 +77,7 @@ class index_planner {
 
  private:
   std::shared_ptr<world_state> world_;
-  std::shared_ptr<transport> ways_;
+  std::shared_ptr<transport> transport_;
   std::shared_ptr<const index_pattern> pattern_;
   index_words words_;
   const described_block* blocks_ = nullptr;

@@ -68,7 +68,8 @@ class joint_windows_planner {
   /// The planners of the fields, in their order.
   const std::tuple<window_exchange_planner<Windows>...>& of() const { return of_; }
 
-  structure learn(const box_call<rank>& call, std::shared_ptr<transport>& ways, local_error& trouble) const {
+  structure learn(const box_call<rank>& call, std::shared_ptr<transport>& shared_transport,
+                  local_error& found_error) const {
     structure s;
     std::size_t first = 0;
     for_fields<fields>([&](auto f) {  // errors are equal on all workers, so all stop at the same field
@@ -77,20 +78,20 @@ class joint_windows_planner {
       std::copy_n(call.shape.begin() + first, one.shape.size(), one.shape.begin());
       one.cuts = call.cuts == nullptr ? nullptr : call.cuts + first;
       first += one.shape.size();
-      if (!trouble.any()) std::get<f>(s.fields) = std::get<f>(of_).learn(one, ways, trouble);
+      if (!found_error.any()) std::get<f>(s.fields) = std::get<f>(of_).learn(one, shared_transport, found_error);
       if (std::get<f>(s.fields).there.takes) s.there.takes = true;
     });
     return s;
   }
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
-                                         const std::shared_ptr<transport>& ways) const {
+                                         const std::shared_ptr<transport>& shared_transport) const {
     const auto plans = [&](const auto&... field) { return std::vector{lowered(field.plan(forward))...}; };
-    return lasting_exchange(ways, world(), side_by_side(std::apply(plans, s.fields)), kind);
+    return lasting_exchange(shared_transport, world(), side_by_side(std::apply(plans, s.fields)), kind);
   }
   std::shared_ptr<box_exchange> refreshing(const structure& s, const element_kind& kind,
-                                           const std::shared_ptr<transport>& ways) const {
+                                           const std::shared_ptr<transport>& shared_transport) const {
     const auto plans = [](const auto&... field) { return std::vector{lowered(field.windows.ghosts_alone())...}; };
-    return lasting_exchange(ways, world(), side_by_side(std::apply(plans, s.fields)), kind);
+    return lasting_exchange(shared_transport, world(), side_by_side(std::apply(plans, s.fields)), kind);
   }
   template <class Blocks>
   void beside(const structure& s, bool forward, const Blocks& windows, exchange_operation& pending) const {
@@ -119,7 +120,7 @@ class joint_window_movement : public refreshing_movement<fields_movement<joint_w
   pending<results<T>> start(bool forward, const blocks<const T>& x, const char* direction) {
     this->finish_pending();
     const auto from = std::make_from_tuple<blocks_side_by_side<const T, Windows::rank...>>(x);
-    box_call<rank> call = base::template called<T>(forward ? 1 : 2, direction, from.shape);
+    box_call<rank> call = base::template call_of_type<T>(forward ? 1 : 2, direction, from.shape);
     call.forward = forward, call.data = from.data, call.strides = from.strides;
     if (!forward) call.kind = element_kind::summed<T>();
     auto& s = agree_on_plan<joint_windows_planner<Windows...>>(*this, call, true);

@@ -22,7 +22,8 @@ void expect_one_world(const partition<P>& p, const partition<Q>& q, const char* 
 /// Whether some worker of the small partition receives a sum to which it contributes no block. Cost: O(small workers);
 /// for a list of workers the square of their number.
 template <class Small, class Large>
-bool sums_blindly(const grid<Small>& small, const grid<Large>& large, const worker_pairing<Large::rank()>& pairing) {
+bool sums_other_blocks_only(const grid<Small>& small, const grid<Large>& large,
+                            const worker_pairing<Large::rank()>& pairing) {
   for (std::size_t k = 0; k < small.size(); ++k) {
     const std::size_t place = large.place(small.workers()[k]);
     if (place == large.size() || pairing.small_of(large.index(place)) != k) return true;
@@ -50,7 +51,7 @@ text workers_of(const Ids& ids) {
 
 /// Writes the extents of a partition and its workers, so that different partitions have different texts.
 template <class Extents>
-text described(const grid<Extents>& p) {
+text partition_text(const grid<Extents>& p) {
   const workers& ids = p.workers();
   text all;
   all << p.shape() << " on workers ";
@@ -88,8 +89,8 @@ collective_movement movement_between(const placed_extents<Small>& of_small, cons
   const auto small = of_small.places();
   const auto large = of_large.places();
   text call(is.name);
-  call << "(p_x, p_y" << is.reduction << ") with p_x = " << (is.to_root ? described(large) : described(small))
-       << ", p_y = " << (is.to_root ? described(small) : described(large));
+  call << "(p_x, p_y" << is.reduction << ") with p_x = " << (is.to_root ? partition_text(large) : partition_text(small))
+       << ", p_y = " << (is.to_root ? partition_text(small) : partition_text(large));
   expect_one_world(of_small.everyone == of_large.everyone, is.name);
   const auto s = small.shape();
   const auto l = large.shape();
@@ -105,7 +106,7 @@ collective_movement movement_between(const placed_extents<Small>& of_small, cons
   return {everyone.state(),
           plan_groups(small, large, pairing, everyone.id(), kind),
           {is.name, call, fingerprint, is.keep_batch,
-           everyone.level() == checks::local && sums_blindly(small, large, pairing)}};
+           everyone.level() == checks::local && sums_other_blocks_only(small, large, pairing)}};
 }
 
 /// Makes the movement between a small and a large partition; checks the broadcasting rule first.
@@ -124,7 +125,7 @@ collective_movement movement_along(const placed_extents<Rank>& p, const std::arr
   std::uint64_t fingerprint = mixed(places.fingerprint(), number);
   for (bool k : kept) fingerprint = mixed(fingerprint, k ? 1 : 0);
   text call(name);
-  call << "(p, dimensions" << reduction << ") with p = " << described(places) << ", along dimensions [";
+  call << "(p, dimensions" << reduction << ") with p = " << partition_text(places) << ", along dimensions [";
   bool first = true;
   for (std::size_t d = 0; d < kept.size(); ++d) {
     if (kept[d]) continue;

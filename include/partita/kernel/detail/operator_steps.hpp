@@ -9,33 +9,33 @@
 namespace partita::detail {
 
 /// A base class that makes the name `adjoint` ambiguous in a class that also inherits it, which detects the member.
-struct another_adjoint {
+struct ambiguous_adjoint {
   void adjoint();
 };
 template <class K>
-struct with_another_adjoint : K, another_adjoint {};
+struct with_ambiguous_adjoint : K, ambiguous_adjoint {};
 
 /// K is an operator on blocks with an adjoint: a kernel, or a composition of kernels; not an array. The adjoint itself
 /// is not instantiated, because it does not compile for an operator without an adjoint.
 template <class K>
 concept operator_like = std::is_class_v<K> && !xt::is_xexpression<K>::value && !std::is_final_v<K> &&
-                        !requires { &with_another_adjoint<K>::adjoint; };
+                        !requires { &with_ambiguous_adjoint<K>::adjoint; };
 
 /// The result of a step that has no non-blocking form and was carried out immediately.
 template <class Result>
-struct there_already {
+struct finished_step {
   Result result;
   Result finish() { return std::move(result); }
 };
 template <class K, class X>
-auto begun_step(const K& k, X&& x) {
+auto start_step(const K& k, X&& x) {
   if constexpr (requires { k.start(std::forward<X>(x)); }) return k.start(std::forward<X>(x));
-  else return there_already<decltype(k(x))>{k(x)};
+  else return finished_step<decltype(k(x))>{k(x)};
 }
 template <class K, class Y>
-auto begun_step_back(const K& k, Y&& dy) {
+auto start_adjoint_step(const K& k, Y&& dy) {
   if constexpr (requires { k.start_adjoint(std::forward<Y>(dy)); }) return k.start_adjoint(std::forward<Y>(dy));
-  else return there_already<decltype(k.adjoint(dy))>{k.adjoint(dy)};
+  else return finished_step<decltype(k.adjoint(dy))>{k.adjoint(dy)};
 }
 
 /// The plan of an operator K does not depend on a block.

@@ -59,7 +59,7 @@ class part_planner {
   static constexpr bool keeps_batch() { return true; }
   const std::vector<std::size_t>& members() const { return group_.members; }
   text describe(const char* direction, const shape_type& shape, const text& type) const {
-    return described(name_, direction, p_, shape, type);
+    return describe_call(name_, direction, p_, shape, type);
   }
   /// The exchange in this worker's group, for the balanced parts of a tensor of these extents.
   exchange_plan<rank> plan_wholes(const shape_type& whole) const {
@@ -67,60 +67,63 @@ class part_planner {
                                 p_.world().id());
   }
 
-  structure learn(const box_call<rank>& call, std::shared_ptr<transport>& ways, local_error& trouble) const {
-    const transport& open = opened(ways, *world());
+  structure learn(const box_call<rank>& call, std::shared_ptr<transport>& shared_transport,
+                  local_error& found_error) const {
+    const transport& open = opened(shared_transport, *world());
     const auto shapes = shapes_of_group(call.shape);
     parted_tensor<rank> tensor;
     if (group_.active() && call.forward) {
       tensor = joined(shapes, group_.shape);
-      if (!tensor.problem.empty()) report_error(trouble, call) << tensor.problem;
+      if (!tensor.problem.empty()) report_error(found_error, call) << tensor.problem;
       else if (cuts_ == known_cuts::balanced && !tensor.balanced(group_.shape))
-        report_error(trouble, call) << "requires blocks cut as the result of the forward call was (the balanced cut of "
-                                    << tensor.whole << " over " << group_.shape << "), got a block of " << call.shape;
+        report_error(found_error, call)
+            << "requires blocks cut as the result of the forward call was (the balanced cut of " << tensor.whole
+            << " over " << group_.shape << "), got a block of " << call.shape;
     } else if (group_.active()) {
-      for (std::size_t k = 0; k < shapes.size() && !trouble.any(); ++k)
+      for (std::size_t k = 0; k < shapes.size() && !found_error.any(); ++k)
         if (shapes[k] != shapes[0])
-          report_error(trouble, call) << "requires the blocks that are summed to have one shape, got " << shapes[0]
-                                      << " on worker " << group_.members[0] << " and " << shapes[k] << " on worker "
-                                      << group_.members[k] << "; give every worker of a sum a block of the same shape";
-      if (!trouble.any() && forgotten_->know(call.shape))
-        trouble = local_error(evicted_plans::error_message((text(name_) << call.direction).c_str()));
+          report_error(found_error, call)
+              << "requires the blocks that are summed to have one shape, got " << shapes[0] << " on worker "
+              << group_.members[0] << " and " << shapes[k] << " on worker " << group_.members[k]
+              << "; give every worker of a sum a block of the same shape";
+      if (!found_error.any() && evicted_->contains(call.shape))
+        found_error = local_error(evicted_plans::error_message((text(name_) << call.direction).c_str()));
       tensor = balanced_parts(call.shape, group_.shape);
     }
-    return trouble.any() ? structure() : learnt(tensor, open);
+    return found_error.any() ? structure() : learn_plan(tensor, open);
   }
 
   /// Between nodes the exchange takes two steps, so that no part (and no sum of a node's parts) travels more than once
   /// between two nodes.
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
-                                         const std::shared_ptr<transport>& ways) const {
+                                         const std::shared_ptr<transport>& shared_transport) const {
     const exchange_plan<rank>& plan = s.plan(forward);
     const auto make = [&](const exchange_plan<rank>& one) {
-      return lasting_exchange(ways, world(), lowered(one), kind);
+      return lasting_exchange(shared_transport, world(), lowered(one), kind);
     };
     if constexpr (rank > 0)
       if (!s.tensor.parts.empty()) {
-        const members_by_node nodes(nodes_of_members(*ways));
+        const members_by_node nodes(nodes_of_members(*shared_transport));
         const std::size_t me = p_.world().id();
         const auto steps = plan.accumulate ? plan_sums_by_node(group_, s.tensor, nodes, me)
                                            : plan_wholes_by_node(group_, s.tensor, nodes, me);
         auto both = make(steps.first);
-        both->then(ways->exchange(lowered(steps.second), kind));
+        both->then(shared_transport->exchange(lowered(steps.second), kind));
         return both;
       }
     return make(plan);
   }
 
  private:
-  std::vector<std::size_t> nodes_of_members(const transport& ways) const {
+  std::vector<std::size_t> nodes_of_members(const transport& shared_transport) const {
     std::vector<std::size_t> nodes(group_.members.size());
-    for (std::size_t k = 0; k < nodes.size(); ++k) nodes[k] = ways.members().node_of(group_.members[k]);
+    for (std::size_t k = 0; k < nodes.size(); ++k) nodes[k] = shared_transport.members().node_of(group_.members[k]);
     return nodes;
   }
   /// Whether this worker's group spans several nodes, at least one of which has two members of the group.
-  bool on_several_nodes(const transport& ways) const {
-    if (!ways.members().is_one_of_many()) return false;
-    const members_by_node nodes(nodes_of_members(ways));
+  bool on_several_nodes(const transport& shared_transport) const {
+    if (!shared_transport.members().is_one_of_many()) return false;
+    const members_by_node nodes(nodes_of_members(shared_transport));
     return nodes.nodes() > 1 && nodes.nodes() < group_.members.size();
   }
 
@@ -133,19 +136,19 @@ class part_planner {
     return shapes;
   }
 
-  structure learnt(const parted_tensor<rank>& tensor, const transport& ways) const {
+  structure learn_plan(const parted_tensor<rank>& tensor, const transport& shared_transport) const {
     structure s;
     s.there = partita::plan_wholes(group_, tensor, p_.world().id());
     s.back = reversed(s.there);
-    if (rank > 0 && on_several_nodes(ways)) s.tensor = tensor;
+    if (rank > 0 && on_several_nodes(shared_transport)) s.tensor = tensor;
     s.follows = !group_.active() || tensor.balanced(group_.shape);
-    s.forgotten = forgotten_;
+    s.forgotten = evicted_;
     return s;
   }
 
-  text& report_error(local_error& trouble, const box_call<rank>& call) const {
-    trouble.kind = failure::shape;
-    return trouble.sentence << name_ << call.direction << " with p = " << p_.grid().shape() << ": ";
+  text& report_error(local_error& found_error, const box_call<rank>& call) const {
+    found_error.kind = failure::shape;
+    return found_error.sentence << name_ << call.direction << " with p = " << p_.grid().shape() << ": ";
   }
 
   dynamic_partition<Rank> p_;
@@ -153,7 +156,7 @@ class part_planner {
   const char* name_;
   known_cuts cuts_;
   std::uint64_t fingerprint_;
-  std::shared_ptr<evicted_plans> forgotten_ = std::make_shared<evicted_plans>();
+  std::shared_ptr<evicted_plans> evicted_ = std::make_shared<evicted_plans>();
 };
 
 template <std::size_t Rank>

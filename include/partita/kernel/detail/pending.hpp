@@ -42,7 +42,7 @@ class exchanges_by_kind {
 
 /// Makes an exchange of a plan that shares ownership of its transport and its world, because it may outlive the kernel.
 /// `of_node` are the plans of the workers in whose_plans() of the transport.
-PARTITA_DECL std::shared_ptr<box_exchange> lasting_exchange(const std::shared_ptr<transport>& ways,
+PARTITA_DECL std::shared_ptr<box_exchange> lasting_exchange(const std::shared_ptr<transport>& shared_transport,
                                                             std::shared_ptr<world_state> world, lowered_plan plan,
                                                             const element_kind& kind,
                                                             std::vector<lowered_plan> of_node = {});
@@ -69,8 +69,8 @@ class exchange_operation : public pending_operation {
     return number;
   }
   /// Continues an exchange that began before the agreement.
-  PARTITA_DECL std::uint64_t go_on(const std::shared_ptr<box_exchange>& exchange, const void* x,
-                                   const std::ptrdiff_t* x_strides);
+  PARTITA_DECL std::uint64_t continue_exchange(const std::shared_ptr<box_exchange>& exchange, const void* x,
+                                               const std::ptrdiff_t* x_strides);
   /// Runs f() while an exchange is pending; if f throws, the exchange is completed first.
   template <class F>
   void also(F f) {
@@ -132,18 +132,18 @@ struct in_place {};
 template <class Result>
 class pending {
  public:
-  pending(Result result, std::shared_ptr<pending_operation> way, std::uint64_t number)
-      : result_(std::move(result)), way_(std::move(way)), number_(number) {}
+  pending(Result result, std::shared_ptr<pending_operation> operation, std::uint64_t number)
+      : result_(std::move(result)), operation_(std::move(operation)), number_(number) {}
   pending(pending&& other) noexcept
       : result_(std::move(other.result_)),
-        way_(std::move(other.way_)),
+        operation_(std::move(other.operation_)),
         number_(other.number_),
         needed_(std::move(other.needed_)),
         thread_(other.thread_),
-        there_is_one_(std::exchange(other.there_is_one_, false)) {}
+        has_result_(std::exchange(other.has_result_, false)) {}
   pending& operator=(pending&&) = delete;
   ~pending() {
-    if (way_) way_->wait(number_);
+    if (operation_) operation_->wait(number_);
   }
 
   /// Keeps an object alive until the end: a block that was evaluated for this exchange.
@@ -156,14 +156,14 @@ class pending {
   /// Requires: the thread that began the operation, which alone may make calls of this world meanwhile
   ///           [communication_error; the operation can still be finished on that thread].
   Result finish() {
-    if (way_ && !is_own_thread())
+    if (operation_ && !is_own_thread())
       throw communication_error(
           "partita: later.finish(): requires the thread that began it; finish there, and hand the result over");
-    if (!std::exchange(there_is_one_, false))
+    if (!std::exchange(has_result_, false))
       throw error(
           "partita: later.finish(): requires a result that is still to be given; it was given before, or moved away");
-    if (way_) way_->wait(number_);
-    way_.reset();
+    if (operation_) operation_->wait(number_);
+    operation_.reset();
     return std::move(result_);
   }
 
@@ -171,11 +171,11 @@ class pending {
   bool is_own_thread() const { return thread_ == std::this_thread::get_id(); }
 
   Result result_;
-  std::shared_ptr<pending_operation> way_;
+  std::shared_ptr<pending_operation> operation_;
   std::uint64_t number_;
   std::shared_ptr<const void> needed_;
   std::thread::id thread_ = std::this_thread::get_id();
-  bool there_is_one_ = true;
+  bool has_result_ = true;
 };
 
 /// The argument of a pending call, of the type that a parameter `X&&` deduces: the block of x and, if x is lazy or a

@@ -87,12 +87,12 @@ Structure& agreed_structure(world_state& world, plan_cache<Structure>& cache, co
   if (set != 0) return cache.last_used(set);
   if (call.speculative_by_structure) world.discard_without_choice();
   // No plan fits on all workers: all make one, and agree that none found an error, if one worker alone could.
-  local_error trouble;
-  auto structure = learnt<Structure>(world, trouble, [&](local_error& found) {
+  local_error found_error;
+  auto structure = learnt<Structure>(world, found_error, [&](local_error& found) {
     cache.make_room();
     return learn(found);
   });
-  if (!is_common(structure)) agreed(trouble, 0, describe, nullptr);
+  if (!is_common(structure)) agreed(found_error, 0, describe, nullptr);
   return cache.add(std::move(structure));
 }
 

@@ -20,7 +20,7 @@ template <std::size_t Rank, class T>
 struct repartition_policy {
   static constexpr bool known = false, orders = false, permutes = false, gives_from = false, gives_to = false,
                         fits = true;
-  static constexpr bool goes = false, mails = false;
+  static constexpr bool sets_strategy = false, sets_messages = false;
 };
 template <std::size_t Rank>
 struct repartition_policy<Rank, discard_batch_t> : repartition_policy<Rank, void> {
@@ -28,11 +28,11 @@ struct repartition_policy<Rank, discard_batch_t> : repartition_policy<Rank, void
 };
 template <std::size_t Rank>
 struct repartition_policy<Rank, strategy> : repartition_policy<Rank, void> {
-  static constexpr bool known = true, goes = true;
+  static constexpr bool known = true, sets_strategy = true;
 };
 template <std::size_t Rank>
 struct repartition_policy<Rank, messages> : repartition_policy<Rank, void> {
-  static constexpr bool known = true, mails = true;
+  static constexpr bool known = true, sets_messages = true;
 };
 template <std::size_t Rank, std::size_t... P>
 struct repartition_policy<Rank, permute_t<P...>> : repartition_policy<Rank, void> {
@@ -53,27 +53,27 @@ struct repartition_policy<Rank, to_cuts_t<R>> : repartition_policy<Rank, void> {
 template <std::size_t Rank, class... Policies>
 inline constexpr bool are_known = (repartition_policy<Rank, Policies>::known && ...);
 template <std::size_t Rank, class... Policies>
-inline constexpr bool are_single = (0 + ... + (repartition_policy<Rank, Policies>::permutes ? 1 : 0)) <= 1 &&
+inline constexpr bool occur_once = (0 + ... + (repartition_policy<Rank, Policies>::permutes ? 1 : 0)) <= 1 &&
                                    (0 + ... + (repartition_policy<Rank, Policies>::gives_from ? 1 : 0)) <= 1 &&
                                    (0 + ... + (repartition_policy<Rank, Policies>::gives_to ? 1 : 0)) <= 1 &&
-                                   (0 + ... + (repartition_policy<Rank, Policies>::goes ? 1 : 0)) <= 1 &&
-                                   (0 + ... + (repartition_policy<Rank, Policies>::mails ? 1 : 0)) <= 1;
+                                   (0 + ... + (repartition_policy<Rank, Policies>::sets_strategy ? 1 : 0)) <= 1 &&
+                                   (0 + ... + (repartition_policy<Rank, Policies>::sets_messages ? 1 : 0)) <= 1;
 template <std::size_t Rank, class... Policies>
-inline constexpr bool permute_all =
+inline constexpr bool fit_all_permutations =
     ((!repartition_policy<Rank, Policies>::permutes || repartition_policy<Rank, Policies>::fits) && ...);
 template <std::size_t Rank, class... Policies>
-inline constexpr bool permute_once =
+inline constexpr bool permutations_are_orders =
     ((!repartition_policy<Rank, Policies>::permutes || repartition_policy<Rank, Policies>::orders) && ...);
 template <std::size_t Rank, class... Policies>
-inline constexpr bool cut_all =
+inline constexpr bool fit_all_cuts =
     ((!(repartition_policy<Rank, Policies>::gives_from || repartition_policy<Rank, Policies>::gives_to) ||
       repartition_policy<Rank, Policies>::fits) &&
      ...);
 
 template <std::size_t Rank, class... Policies>
 inline constexpr bool are_accepted =
-    are_known<Rank, Policies...> && are_single<Rank, Policies...> && permute_all<Rank, Policies...> &&
-    permute_once<Rank, Policies...> && cut_all<Rank, Policies...>;
+    are_known<Rank, Policies...> && occur_once<Rank, Policies...> && fit_all_permutations<Rank, Policies...> &&
+    permutations_are_orders<Rank, Policies...> && fit_all_cuts<Rank, Policies...>;
 
 template <std::size_t Rank>
 class repartition_cuts;
@@ -91,7 +91,7 @@ class repartition_cuts {
   /// Makes the cuts of a repartition; `p_x` and `p_y` are the shapes of the partitions.
   template <class... Policies>
   repartition_cuts(const shape_type& p_x, const shape_type& p_y, const Policies&... policies) : p_x_(p_x), p_y_(p_y) {
-    (heed(policies), ...);
+    (apply_policy(policies), ...);
     if (from_ || to_) expect_fitting(*this);
   }
 
@@ -138,19 +138,19 @@ class repartition_cuts {
   const shape_type& shape_of_p_y() const { return p_y_; }
 
  private:
-  void heed(discard_batch_t) {}
-  void heed(strategy) {}  // a strategy does not concern cuts
-  void heed(messages) {}
+  void apply_policy(discard_batch_t) {}
+  void apply_policy(strategy) {}  // a strategy does not concern cuts
+  void apply_policy(messages) {}
   template <std::size_t... P>
-  void heed(permute_t<P...>) {
+  void apply_policy(permute_t<P...>) {
     if constexpr (sizeof...(P) == Rank) axes_ = {P...};
   }
   template <std::size_t R>
-  void heed(const from_cuts_t<R>& given) {
+  void apply_policy(const from_cuts_t<R>& given) {
     if constexpr (R == Rank) from_ = given.cuts;
   }
   template <std::size_t R>
-  void heed(const to_cuts_t<R>& given) {
+  void apply_policy(const to_cuts_t<R>& given) {
     if constexpr (R == Rank) to_ = given.cuts;
   }
 

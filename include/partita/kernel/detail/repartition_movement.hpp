@@ -21,11 +21,13 @@ exchange_plan<Rank> plan_of_tensor(const repartition_planner<Rank>& planner,
 }
 /// What this worker's node sends to other nodes for a tensor of these extents.
 template <std::size_t Rank>
-node_messages messages_between_nodes(const repartition_planner<Rank>& planner, const std::shared_ptr<transport>& ways,
+node_messages messages_between_nodes(const repartition_planner<Rank>& planner,
+                                     const std::shared_ptr<transport>& shared_transport,
                                      const std::array<std::size_t, Rank>& global, std::size_t element_bytes) {
   const exchange_plan<Rank> own = planner.checked_plan(global);
-  if (!ways) return {};
-  return ways->between_nodes(own.worker, element_bytes, [&](std::size_t k) { return planner.plan(global, k); });
+  if (!shared_transport) return {};
+  return shared_transport->between_nodes(own.worker, element_bytes,
+                                         [&](std::size_t k) { return planner.plan(global, k); });
 }
 
 #ifdef PARTITA_CORE

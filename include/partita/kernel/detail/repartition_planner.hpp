@@ -58,7 +58,7 @@ struct shared_by_plans {
 
   void take(repartition_structure<Rank>& plan) {
     evicted.note(plan.there.extents, plan.follows);
-    plan.going.clear(), plan.coming.clear();
+    plan.forward_exchanges.clear(), plan.backward_exchanges.clear();
     spare = std::move(plan);
     some_evicted = true;
   }
@@ -84,7 +84,7 @@ class repartition_planner {
         cuts_(p_x.grid().shape(), p_y.grid().shape(), policies...),
         keeps_batch_(!has_policy<discard_batch_t, Policies...>),
         fingerprint_(mixed(mixed(mixed(p_x.grid().fingerprint(), p_y.grid().fingerprint()), cuts_.fingerprint()), 64)) {
-    (heed(policies), ...);
+    (apply_policy(policies), ...);
     fingerprint_ =
         mixed(mixed(fingerprint_, static_cast<std::uint64_t>(strategy_)), static_cast<std::uint64_t>(messages_));
   }
@@ -93,8 +93,8 @@ class repartition_planner {
   const char* name() const { return name_; }
   /// Describes a call in a direction with a block of the given shape and element type, for error messages.
   text describe(const char* direction, const shape_type& shape, const text& type) const {
-    return text(name_) << direction << " with p_x = " << p_x_.grid().shape() << " on " << named(p_x_.workers())
-                       << ", p_y = " << p_y_.grid().shape() << " on " << named(p_y_.workers())
+    return text(name_) << direction << " with p_x = " << p_x_.grid().shape() << " on " << workers_text(p_x_.workers())
+                       << ", p_y = " << p_y_.grid().shape() << " on " << workers_text(p_y_.workers())
                        << " and a block of shape " << shape << " of " << type;
   }
   std::shared_ptr<world_state> world() const { return p_x_.world().state(); }
@@ -132,87 +132,92 @@ class repartition_planner {
       shapes_passed_ = call.forward && state().pass_numbers(mine.data(), numbers);
     }
   }
-  /// Makes the plan for a call. Collective; opens the transport `ways` if it is null.
-  structure learn(const box_call<Rank>& call, std::shared_ptr<transport>& ways, local_error& trouble) const {
-    return call.forward ? learn_forward(call.shape, ways, trouble) : learn_backward(call.shape, ways, trouble);
+  /// Makes the plan for a call. Collective; opens the transport `shared_transport` if it is null.
+  structure learn(const box_call<Rank>& call, std::shared_ptr<transport>& shared_transport,
+                  local_error& found_error) const {
+    return call.forward ? learn_forward(call.shape, shared_transport, found_error)
+                        : learn_backward(call.shape, shared_transport, found_error);
   }
   /// Makes the exchange that carries out a plan in one direction.
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
-                                         const std::shared_ptr<transport>& ways) const {
+                                         const std::shared_ptr<transport>& shared_transport) const {
     std::vector<lowered_plan> of_node;
-    for (const std::size_t worker : ways->whose_plans()) {
+    for (const std::size_t worker : shared_transport->whose_plans()) {
       const exchange_plan<Rank> there = plan_of(s, worker);
       of_node.push_back(lowered(forward ? there : reversed(there)));
     }
-    return lasting_exchange(ways, world(), lowered(s.plan(forward)), kind, std::move(of_node));
+    return lasting_exchange(shared_transport, world(), lowered(s.plan(forward)), kind, std::move(of_node));
   }
   /// The exchange that new plans share, for the first use of a plan in a direction after plans were evicted; otherwise
   /// null. A plan that is used again gets an exchange of its own.
   const std::shared_ptr<box_exchange>* passing_exchange(structure& s, bool forward, const element_kind& kind,
-                                                        const std::shared_ptr<transport>& ways) const {
-    if (!std::exchange(s.passes[forward], false) || ways->has_joint_messages()) return nullptr;
+                                                        const std::shared_ptr<transport>& shared_transport) const {
+    if (!std::exchange(s.passes[forward], false) || shared_transport->has_joint_messages()) return nullptr;
     exchanges_by_kind& known = shared_->exchanges[forward];
     if (box_exchange* const open = known.made(kind)) {
       lower(s.plan(forward), shared_->lowered);
-      ways->follow(*open, shared_->lowered);
+      shared_transport->follow(*open, shared_->lowered);
     }
-    return &known.find(kind, [&] { return exchange(s, forward, kind, ways); });
+    return &known.find(kind, [&] { return exchange(s, forward, kind, shared_transport); });
   }
 
  private:
-  structure learn_forward(const shape_type& mine, std::shared_ptr<transport>& ways, local_error& trouble) const {
+  structure learn_forward(const shape_type& mine, std::shared_ptr<transport>& shared_transport,
+                          local_error& found_error) const {
     if (cuts_.from()) {
       if (p_x_.active() && mine != cuts_.from()->shape(p_x_.index()))
-        report_error(trouble, text("partita::repartition(p_x, p_y, from_cuts(...))(x): requires blocks that are cut as "
-                                   "from_cuts(...) says, which gives worker ")
-                                  << state().id() << " " << cuts_.from()->shape(p_x_.index()) << " of "
-                                  << cuts_.from()->extents() << "; got a block of " << mine
-                                  << "; give that block, or other cuts");
-      return regular(*cuts_.from(), ways);
+        report_error(found_error,
+                     text("partita::repartition(p_x, p_y, from_cuts(...))(x): requires blocks that are cut as "
+                          "from_cuts(...) says, which gives worker ")
+                         << state().id() << " " << cuts_.from()->shape(p_x_.index()) << " of "
+                         << cuts_.from()->extents() << "; got a block of " << mine
+                         << "; give that block, or other cuts");
+      return regular(*cuts_.from(), shared_transport);
     }
-    if (shapes_passed_ || were_irregular_) return learn_irregular(mine, ways, trouble);
+    if (shapes_passed_ || were_irregular_) return learn_irregular(mine, shared_transport, found_error);
     const shape_type global = extents_along_lines(p_x_, mine);
     const bool as_balanced = !p_x_.active() || mine == cuts_.of_x(global).shape(p_x_.index());
     if (!on_all(state(), as_balanced)) {
       were_irregular_ = true;
-      return learn_irregular(mine, ways, trouble);
+      return learn_irregular(mine, shared_transport, found_error);
     }
-    if (object(global, trouble)) return {};
-    return regular(cuts_.of_x(global), ways);
+    if (reject_extents(global, found_error)) return {};
+    return regular(cuts_.of_x(global), shared_transport);
   }
 
   /// Makes the plan of an adjoint call for whose dy no forward call is cached.
-  structure learn_backward(const shape_type& mine, std::shared_ptr<transport>& ways, local_error& trouble) const {
+  structure learn_backward(const shape_type& mine, std::shared_ptr<transport>& shared_transport,
+                           local_error& found_error) const {
     const shape_type global = cuts_.extents_of_x(cuts_.to() ? cuts_.to()->extents() : extents_along_lines(p_y_, mine));
-    if (object(global, trouble)) return {};
-    if (shared_->evicted.know(global)) {
-      report_error(trouble, evicted_plans::error_message((text(name_) << ".adjoint(dy)").c_str()));
+    if (reject_extents(global, found_error)) return {};
+    if (shared_->evicted.contains(global)) {
+      report_error(found_error, evicted_plans::error_message((text(name_) << ".adjoint(dy)").c_str()));
       return {};
     }
     const auto of_y = cuts_.of_y(global);
     if (p_y_.active() && mine != of_y.shape(p_y_.index()))
-      report_error(trouble, text(name_) << ".adjoint(dy): requires dy to be cut over p_y as the result "
-                                           "of the forward call was (the "
-                                        << (cuts_.to() ? "given" : "balanced") << " cut of " << of_y.extents()
-                                        << " over " << p_y_.grid().shape() << " gives worker " << state().id() << " "
-                                        << of_y.shape(p_y_.index()) << "), got a block of " << mine);
-    return regular(cuts_.of_x(global), ways);
+      report_error(found_error, text(name_) << ".adjoint(dy): requires dy to be cut over p_y as the result "
+                                               "of the forward call was (the "
+                                            << (cuts_.to() ? "given" : "balanced") << " cut of " << of_y.extents()
+                                            << " over " << p_y_.grid().shape() << " gives worker " << state().id()
+                                            << " " << of_y.shape(p_y_.index()) << "), got a block of " << mine);
+    return regular(cuts_.of_x(global), shared_transport);
   }
 
   template <class Policy>
-  void heed(const Policy& policy) {
+  void apply_policy(const Policy& policy) {
     if constexpr (std::is_same_v<Policy, strategy>) strategy_ = policy;
     if constexpr (std::is_same_v<Policy, messages>) messages_ = policy;
   }
-  static void report_error(local_error& trouble, const text& sentence) {
-    trouble.kind = failure::shape;
-    trouble.sentence = sentence;
+  static void report_error(local_error& found_error, const text& sentence) {
+    found_error.kind = failure::shape;
+    found_error.sentence = sentence;
   }
   /// Sets the same error on all workers if a tensor does not match the given cuts.
-  bool object(const shape_type& global, local_error& trouble) const {
+  bool reject_extents(const shape_type& global, local_error& found_error) const {
     if (!cuts_.from() && !cuts_.to()) return false;
     const text problem = cuts_.error_message(global);
-    if (!problem.empty()) report_error(trouble, text(name_) << ": " << problem);
+    if (!problem.empty()) report_error(found_error, text(name_) << ": " << problem);
     return !problem.empty();
   }
 
@@ -223,10 +228,10 @@ class repartition_planner {
     s.is_common = false;
     return s;
   }
-  structure regular(const decomposition<rank>& of_x, std::shared_ptr<transport>& ways) const {
+  structure regular(const decomposition<rank>& of_x, std::shared_ptr<transport>& shared_transport) const {
     structure s = renewed();
     s.of_x = of_x;
-    complete(s, of_x.extents(), ways, true);
+    complete(s, of_x.extents(), shared_transport, true);
     return s;
   }
 
@@ -272,40 +277,43 @@ class repartition_planner {
   }
 
   /// Makes the plan for blocks of any shapes that tile a tensor.
-  structure learn_irregular(const shape_type& mine, std::shared_ptr<transport>& ways, local_error& trouble) const {
+  structure learn_irregular(const shape_type& mine, std::shared_ptr<transport>& shared_transport,
+                            local_error& found_error) const {
     structure s = renewed();
     s.is_common = gather_shapes(mine);
     s.of_x = same_in_every_line(std::move(s.of_x));
     if (s.of_x) {
       const shape_type global = s.of_x->extents();
-      if (object(global, trouble)) return {};
+      if (reject_extents(global, found_error)) return {};
       const decomposition<rank> usual = cuts_.of_x(global);
       bool follows = true;
       for (std::size_t d = 0; d < rank; ++d)
         for (std::size_t k = 0; follows && k < usual.cuts[d].parts(); ++k)
           follows = usual.cuts[d].size(k) == s.of_x->cuts[d].size(k);
       if (follows) s.of_x = usual;
-      complete(s, global, ways, follows);
+      complete(s, global, shared_transport, follows);
       return s;
     }
     layout_of_blocks<rank> layout = lay_out(shared_->shapes, p_x_.grid().shape());
     if (!layout.problem.empty()) {
-      report_error(trouble, text(name_) << "(x) with p_x = " << p_x_.grid().shape() << ": " << layout.problem);
+      report_error(found_error, text(name_) << "(x) with p_x = " << p_x_.grid().shape() << ": " << layout.problem);
       return {};
     }
-    if (object(layout.extents, trouble)) return {};
+    if (reject_extents(layout.extents, found_error)) return {};
     s.boxes = std::move(layout.boxes);
-    complete(s, layout.extents, ways, false);
+    complete(s, layout.extents, shared_transport, false);
     return s;
   }
 
-  void complete(structure& s, const shape_type& global, std::shared_ptr<transport>& ways, bool follows) const {
+  void complete(structure& s, const shape_type& global, std::shared_ptr<transport>& shared_transport,
+                bool follows) const {
     s.of_y = cuts_.of_y(global);
     s.there = plan_of(s, state().id(), std::move(s.there));
     s.back = reversed(s.there, std::move(s.back));
-    if (!ways) {
-      ways = std::make_shared<transport>(state().communicator(), transport_policy::of(strategy_, messages_));
-      ways->join_messages();
+    if (!shared_transport) {
+      shared_transport =
+          std::make_shared<transport>(state().communicator(), transport_policy::of(strategy_, messages_));
+      shared_transport->join_messages();
     }
     s.follows = follows;
     s.shared = shared_;

@@ -47,13 +47,13 @@ xt::xtensor<element_of<X>, rank_of<X>> copied(const X& x) {
 
 /// Makes a block of zero volume whose batch extent is the extent of x along dimension `batch`.
 template <ranked_array X>
-xt::xtensor<element_of<X>, rank_of<X>> nothing_for(const X& x, bool keep_batch, std::size_t batch = 0) {
+xt::xtensor<element_of<X>, rank_of<X>> zero_volume_for(const X& x, bool keep_batch, std::size_t batch = 0) {
   const auto shape = shape_of(x);
   return zero_volume<element_of<X>, rank_of<X>>(keep_batch && shape.size() > 0 ? shape[batch] : 0);
 }
 
 /// The sum of elements of any type, as a reduction.
-struct added {
+struct elementwise_sum {
   template <class T>
   constexpr T operator()(const T& a, const T& b) const {
     return static_cast<T>(a + b);
@@ -132,14 +132,14 @@ class groups {
 
   /// Gives each worker of the large grid the block of the worker of the small grid with which it is paired.
   template <ranked_array X>
-  auto spread(const std::vector<X>& x) const {
+  auto broadcast_blocks(const std::vector<X>& x) const {
     return results(x, &group_plan::large, &group_plan::small,
                    [&](const group_plan& p) { return copied(x[p.joined()->members[0]]); });
   }
 
   /// Gives each worker of the small grid the reduction of the blocks of the workers of the large grid paired with it.
-  template <class Reduction = added, ranked_array X>
-  auto collect(const std::vector<X>& x) const {
+  template <class Reduction = elementwise_sum, ranked_array X>
+  auto reduce_blocks(const std::vector<X>& x) const {
     return results(x, &group_plan::small, &group_plan::large, [&](const group_plan& p) {
       return reduced<Reduction>(x, p.rooted()->members, p.rooted()->root_is_large ? 0 : 1, name_);
     });
@@ -162,7 +162,7 @@ class groups {
     for (std::size_t worker = 0; worker < x.size(); ++worker) {
       const group_plan p = plan(worker);
       if (p.*takes) y.push_back(made_for(p));
-      else y.push_back(p.*gives ? nothing_for(x[worker], keep_batch_) : copied(x[worker]));
+      else y.push_back(p.*gives ? zero_volume_for(x[worker], keep_batch_) : copied(x[worker]));
     }
     return y;
   }
@@ -178,11 +178,11 @@ class groups {
 /// The adjoint of a linear reduction: each worker of the large grid gets dy of its group, divided by the number of
 /// blocks for a mean.
 template <class Reduction, class Groups, ranked_array Y>
-auto spread_back(const Groups& groups, const std::vector<Y>& dy) {
+auto adjoint_of_reduction(const Groups& groups, const std::vector<Y>& dy) {
   static_assert(partita::detail::is_linear_reduction<Reduction>,
                 "partita::sequentially::reduce(p_x, p_y, reduction).adjoint(dy): requires a linear reduction, sum or "
                 "mean");
-  auto dx = groups.spread(dy);
+  auto dx = groups.broadcast_blocks(dy);
   if constexpr (requires(element_of<Y> a) { Reduction::template completed<element_of<Y>>(a, 1); })
     for (std::size_t worker = 0; worker < dx.size(); ++worker)
       for (std::size_t i = 0; i < dx[worker].size(); ++i)

@@ -89,7 +89,8 @@ std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<ra
     sent += plan.sends.size();
     received += plan.receives.size();
     if (!plan.takes) {
-      y.push_back(plan.gives ? nothing_for(x[worker], keep_batch, rank == 0 ? 0 : plan.axes[0]) : copied(x[worker]));
+      y.push_back(plan.gives ? zero_volume_for(x[worker], keep_batch, rank == 0 ? 0 : plan.axes[0])
+                             : copied(x[worker]));
       continue;
     }
     y.push_back(uninitialised<T, rank>(plan.destination_shape));
@@ -99,7 +100,7 @@ std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<ra
         for (T& element : y.back()) element = T();
     }
     bool first = true;
-    const auto arrive = [&](const strided<T, rank>& place, const strided<const T, rank>& box) {
+    const auto store_box = [&](const strided<T, rank>& place, const strided<const T, rank>& box) {
       const bool whole = place.shape == plan.destination_shape;
       if (!plan.accumulate || (std::exchange(first, false) && whole)) return copy<T, rank>(place, box);
       if constexpr (summable_element<T>)
@@ -107,12 +108,12 @@ std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<ra
           add_block(place.data, place.strides.data(), box.data, box.strides.data(), box.shape.data(), rank);
     };
     bool own = false;
-    const auto arrive_own = [&] {
+    const auto store_own_boxes = [&] {
       if (std::exchange(own, true) || plan.kept.empty()) return;
       const block_argument<X> from(x[worker]);
       for (const kept_box<rank>& k : plan.kept)
-        arrive(to.part(k.at_destination, in_result_order(k.where.shape(), plan.axes)),
-               from.block().part(k.at_source, k.where.shape()).permuted(plan.axes));
+        store_box(to.part(k.at_destination, in_result_order(k.where.shape(), plan.axes)),
+                  from.block().part(k.at_source, k.where.shape()).permuted(plan.axes));
     };
     std::vector<std::size_t> pairs;  // the first box of each peer, in the order of addition
     for (std::size_t r = 0; r < plan.receives.size(); ++r)
@@ -122,7 +123,7 @@ std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<ra
     // Take the boxes from the blocks of the peers, and compare both plans of each pair.
     for (std::size_t r : pairs) {
       const std::size_t peer = plan.receives[r].worker;
-      if (plan.turn_of(peer) > plan.turn_of(worker)) arrive_own();
+      if (plan.turn_of(peer) > plan.turn_of(worker)) store_own_boxes();
       const block_argument<X> from(x[peer]);
       const std::vector<transfer<rank>>& sends = plans[peer].sends;
       std::size_t s = 0, end = sends.size();  // binary search of the first transfer to this worker
@@ -138,11 +139,11 @@ std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<ra
             sends[s].there != place_in_block<rank>::of(t.at, plan.destination_shape))
           throw error(text("partita::sequentially: worker ") << worker << " awaits " << t.where << " from worker "
                                                              << peer << ", whose plan does not send it there");
-        arrive(to.part(t.at, t.where.shape()),
-               from.block().part(sends[s].at, sends[s].where.shape()).permuted(plan.axes));
+        store_box(to.part(t.at, t.where.shape()),
+                  from.block().part(sends[s].at, sends[s].where.shape()).permuted(plan.axes));
       }
     }
-    arrive_own();
+    store_own_boxes();
   }
   if (sent != received)
     throw error(text("partita::sequentially: the plans send ") << sent << " boxes and receive " << received);

@@ -63,7 +63,7 @@ class spectrum_planner {
   std::shared_ptr<world_state> world() const { return p_x_.world().state(); }
   static constexpr bool keeps_batch() { return true; }
   text describe(const char* direction, const shape_type& shape, const text& type) const {
-    return described(name_, direction, p_x_, shape, type);
+    return describe_call(name_, direction, p_x_, shape, type);
   }
 
   /// What any worker sends, keeps and receives. The kept waves are boxes, up to 2^Rank of them: each box moves as in a
@@ -98,16 +98,17 @@ class spectrum_planner {
     return back;
   }
 
-  structure learn(const box_call<Rank>& call, std::shared_ptr<transport>& ways, local_error& trouble) const {
-    opened(ways, *world());
+  structure learn(const box_call<Rank>& call, std::shared_ptr<transport>& shared_transport,
+                  local_error& found_error) const {
+    opened(shared_transport, *world());
     structure s;
     s.there = plan_of(world()->id());
     s.back = plan_back(s.there);
     const exchange_plan<Rank>& plan = s.plan(call.forward);
     if (plan.gives && plan.source_shape != call.shape)
-      trouble = local_error(text(name_) << call.direction << ": requires the balanced block of a spectrum of "
-                                        << plan.extents << ", which is " << plan.source_shape << " on worker "
-                                        << world()->id() << ", got " << call.shape << "; repartition it");
+      found_error = local_error(text(name_) << call.direction << ": requires the balanced block of a spectrum of "
+                                            << plan.extents << ", which is " << plan.source_shape << " on worker "
+                                            << world()->id() << ", got " << call.shape << "; repartition it");
     std::vector<scaled_plane> scaled, scaled_back;
     for (std::size_t d = 0; d < Rank; ++d) {
       const resized_line& line = lines_[d];
@@ -128,8 +129,8 @@ class spectrum_planner {
     return s;
   }
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
-                                         const std::shared_ptr<transport>& ways) const {
-    return lasting_exchange(ways, world(), lowered(s.plan(forward)), kind);
+                                         const std::shared_ptr<transport>& shared_transport) const {
+    return lasting_exchange(shared_transport, world(), lowered(s.plan(forward)), kind);
   }
   /// Fills the elements that no box fills with zeros. If boxes are added, all elements were set to zero before.
   template <class T>
@@ -141,7 +142,7 @@ class spectrum_planner {
     for (const std::vector<char>& along : filled)
       for (const char one : along) all = all && one != 0;
     if (all) return;
-    fill_elsewhere<T>(to, filled, 0, to.data, false);
+    fill_remaining<T>(to, filled, 0, to.data, false);
   }
 
  private:
@@ -163,17 +164,18 @@ class spectrum_planner {
     if (i >= own.start && i < own.stop) all.push_back({d, i - own.start, factor});
   }
   template <class T>
-  static void fill_elsewhere(const strided<T, Rank>& to, const std::array<std::vector<char>, Rank>& filled,
+  static void fill_remaining(const strided<T, Rank>& to, const std::array<std::vector<char>, Rank>& filled,
                              std::size_t d, T* at, bool zero) {
     for (std::size_t i = 0; i < to.shape[d]; ++i, at += to.strides[d]) {
       const bool now = zero || filled[d][i] == 0;
-      if (d + 1 < Rank) fill_elsewhere<T>(to, filled, d + 1, at, now);
+      if (d + 1 < Rank) fill_remaining<T>(to, filled, d + 1, at, now);
       else if (now) *at = T(0);
     }
   }
 
   /// The parts of a balanced decomposition within a range of indices.
-  static decomposition<Rank> within(const decomposition<Rank>& cuts, const shape_type& first, const shape_type& count) {
+  static decomposition<Rank> cut_to_range(const decomposition<Rank>& cuts, const shape_type& first,
+                                          const shape_type& count) {
     return decomposition<Rank>::make([&](std::size_t d) {
       std::vector<std::size_t> sizes;
       for (std::size_t k = 0; k < cuts.cuts[d].parts(); ++k) {
@@ -188,8 +190,8 @@ class spectrum_planner {
   void add_corner(exchange_plan<Rank>& all, const std::array<kept_waves, Rank>& waves) const {
     shape_type from{}, to{}, count{};
     for (std::size_t d = 0; d < Rank; ++d) from[d] = waves[d].from, to[d] = waves[d].to, count[d] = waves[d].count;
-    const exchange_plan<Rank> part =
-        plan_repartition(p_x_.grid(), within(x_, from, count), p_y_.grid(), within(y_, to, count), all.worker);
+    const exchange_plan<Rank> part = plan_repartition(p_x_.grid(), cut_to_range(x_, from, count), p_y_.grid(),
+                                                      cut_to_range(y_, to, count), all.worker);
     const auto moved = [](box<Rank> where, const shape_type& by) {
       for (std::size_t d = 0; d < Rank; ++d) where.start[d] += by[d], where.stop[d] += by[d];
       return where;

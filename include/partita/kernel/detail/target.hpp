@@ -41,16 +41,16 @@ target<T, Rank> target_of(View& view) {
 /// Sets an error if the view that a caller passes does not have the shape of the result.
 template <std::size_t Rank>
 void expect_shape(const std::array<std::size_t, Rank>& view, const std::array<std::size_t, Rank>& shape,
-                  const char* call, local_error& trouble) {
+                  const char* call, local_error& found_error) {
   if (view == shape || volume_of(shape) == 0) return;
-  trouble.kind = failure::shape;
-  trouble.sentence << call << ".into(x, view): requires a view of the shape of the result " << shape << ", got " << view
-                   << "; take a view of that shape";
+  found_error.kind = failure::shape;
+  found_error.sentence << call << ".into(x, view): requires a view of the shape of the result " << shape << ", got "
+                       << view << "; take a view of that shape";
 }
 template <class T, std::size_t Rank>
 void expect_shape(const target<T, Rank>& given, const std::array<std::size_t, Rank>& shape, const char* call,
-                  local_error& trouble) {
-  if (given.given) expect_shape(given.block.shape, shape, call, trouble);
+                  local_error& found_error) {
+  if (given.given) expect_shape(given.block.shape, shape, call, found_error);
 }
 
 }  // namespace partita::detail

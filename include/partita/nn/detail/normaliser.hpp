@@ -233,7 +233,7 @@ interval part_of_channels(const partition<Extents>& p, const cut& of_channels) {
 }
 /// Throws the same error on all workers unless x has the number of channels and their split that the norm was made for.
 template <std::size_t Rank>
-void expect_channels(const laid_out_tensor<Rank>& tensor, const cut& made_for, const char* name) {
+void expect_channels(const tensor_layout<Rank>& tensor, const cut& made_for, const char* name) {
   if (tensor.extents[1] != made_for.extent())
     throw shape_error(text(name) << ": requires x of " << made_for.extent() << " channels in dimension 1, got "
                                  << tensor.extents);

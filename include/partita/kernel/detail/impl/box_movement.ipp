@@ -10,9 +10,9 @@ PARTITA_DEF kernel_counts box_movement::counts(std::size_t plans_made) const {
   return {plans_made, last.messages, last.bytes_by_message, last.bytes_shared};
 }
 
-PARTITA_DEF transport& opened(std::shared_ptr<transport>& ways, world_state& world) {
-  if (!ways) ways = std::make_shared<transport>(world.communicator());
-  return *ways;
+PARTITA_DEF transport& opened(std::shared_ptr<transport>& shared_transport, world_state& world) {
+  if (!shared_transport) shared_transport = std::make_shared<transport>(world.communicator());
+  return *shared_transport;
 }
 
 }  // namespace partita::detail

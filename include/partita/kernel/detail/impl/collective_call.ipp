@@ -23,10 +23,10 @@ PARTITA_DEF bool collective_call::has_key(const structure_key& key, bool with_bl
          key.view.is(view != nullptr ? &view->shape : nullptr, x.rank);
 }
 
-PARTITA_DEF std::uint64_t collective_call::fingerprint(std::uint64_t kernel, std::uint64_t number_of_ways) const {
+PARTITA_DEF std::uint64_t collective_call::fingerprint(std::uint64_t kernel, std::uint64_t number_of_channels) const {
   const std::uint64_t kind = static_cast<std::uint64_t>(where) + (shares ? 4U : 0U) + (later ? 8U : 0U) +
                              (how != nullptr && how->exactly != nullptr ? 16U : 0U);
-  return mixed(mixed(kernel, elements->number), 2048 * number_of_ways + 64 * kind + x.rank);
+  return mixed(mixed(kernel, elements->number), 2048 * number_of_channels + 64 * kind + x.rank);
 }
 
 PARTITA_DEF text collective_call::describe(const text& kernel) const {
@@ -48,12 +48,12 @@ PARTITA_DEF local_error collective_call::own_error(const char* kernel, std::size
 }
 
 PARTITA_DEF void collective_call::expect_view_shape(const char* kernel, const block_shape& shape,
-                                                    local_error& trouble) const {
-  if (trouble.any() || view == nullptr || view->shape == shape || elements_in(shape, x.rank) == 0) return;
-  trouble.kind = failure::shape;
-  trouble.sentence << kernel << ".into(x, view): requires a view of the shape of the result "
-                   << shape_text(shape, x.rank) << ", got " << shape_text(view->shape, x.rank)
-                   << "; take a view of that shape";
+                                                    local_error& found_error) const {
+  if (found_error.any() || view == nullptr || view->shape == shape || elements_in(shape, x.rank) == 0) return;
+  found_error.kind = failure::shape;
+  found_error.sentence << kernel << ".into(x, view): requires a view of the shape of the result "
+                       << shape_text(shape, x.rank) << ", got " << shape_text(view->shape, x.rank)
+                       << "; take a view of that shape";
 }
 
 }  // namespace partita::detail

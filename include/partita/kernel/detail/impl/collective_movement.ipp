@@ -6,26 +6,27 @@
 namespace partita::detail {
 
 PARTITA_DEF collective_movement::collective_movement(std::shared_ptr<world_state> world, group_plan plan,
-                                                     facts_of_kernel facts)
-    : world_(std::move(world)), plan_(std::move(plan)), facts_(std::move(facts)) {}
+                                                     kernel_description facts)
+    : world_(std::move(world)), plan_(std::move(plan)), description_(std::move(facts)) {}
 
 PARTITA_DEF void collective_movement::require_world() const {
   if (!world_)
-    throw error(text(facts_.name) << ": requires a kernel that has not been moved from; call the one it was moved to");
+    throw error(
+        text(description_.name) << ": requires a kernel that has not been moved from; call the one it was moved to");
 }
 
 PARTITA_DEF kernel_counts collective_movement::counts() const {
-  if (!ways_) return {plans_made()};
-  const traffic& moved = ways_->moved();
+  if (!channels_) return {plans_made()};
+  const traffic& moved = channels_->moved();
   return {plans_made(), moved.messages, moved.bytes_by_message, moved.bytes_shared};
 }
 
 PARTITA_DEF block_shape collective_movement::agree(const collective_call& call) {
   const bool spreads = call.where == group_direction::spread;
   const auto agreed = [&](const auto& before) {
-    sends_speculatively ahead(*this, call);
-    const structure& agreed_on =
-        spreads ? agree_on_block(call, before, ahead.if_worth_it()) : agree_on_sum(call, before, ahead.if_worth_it());
+    speculative_start ahead(*this, call);
+    const structure& agreed_on = spreads ? agree_on_block(call, before, ahead.unless_useless())
+                                         : agree_on_sum(call, before, ahead.unless_useless());
     ahead.was_agreed_on();
     if (call.where == group_direction::to_all) return call.x.shape;
     return spreads ? result_shape(call.x, agreed_on, plan_.large, plan_.small)
@@ -33,7 +34,7 @@ PARTITA_DEF block_shape collective_movement::agree(const collective_call& call) 
   };
   operation_->wait();
   if (call.has_error() || (writes(call.where) && call.overlaps()))
-    return agreed(call.own_error(facts_.name, world_->id()));
+    return agreed(call.own_error(description_.name, world_->id()));
   static const local_error none;
   return agreed(none);
 }
@@ -41,13 +42,13 @@ PARTITA_DEF block_shape collective_movement::agree(const collective_call& call) 
 PARTITA_DEF void collective_movement::carry_out(const collective_call& call, const untyped_block& y) {
   collective_job job = job_of(call, &y);
   if (gives(call.where)) make_dense(job);
-  collective_transfer transfer(*world_, *ways_, job, false);
+  collective_transfer transfer(*world_, *channels_, job, false);
   transfer.start();
   transfer.finish();
 }
 
 PARTITA_DEF std::uint64_t collective_movement::begin(const collective_call& call, const untyped_block& y) {
-  if (!started_) started_ = std::make_shared<started_transfer>(world_, ways_);
+  if (!started_) started_ = std::make_shared<started_transfer>(world_, channels_);
   started_->start(job_of(call, &y), gives(call.where));
   const std::uint64_t number = operation_->start(started_);
   world_->leave_under_way(operation_);
@@ -61,7 +62,7 @@ PARTITA_DEF void collective_movement::fail(const collective_call& call, const un
 
 PARTITA_DEF lent_header* collective_movement::share(const collective_call& call, std::size_t elements) {
   lent_header* block = nullptr;
-  ways_->begins_to_move();
+  channels_->begins_to_move();
   collective_job job = job_of(call);
   if (plan_.small) make_dense(job);
   for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
@@ -69,32 +70,32 @@ PARTITA_DEF lent_header* collective_movement::share(const collective_call& call,
     const bool root = g.position == 0;
     const std::size_t n = root ? call.x.size() : elements;
     if (n == 0) continue;
-    const element_messages messages(*world_, *call.of, tag::block, ways_->moved(), ways_->link());
+    const element_messages messages(*world_, *call.of, tag::block, channels_->moved(), channels_->link());
     lent_header* const got =
-        ways_->way(k).share(messages, ways_->memory(), root ? job.dense_x : nullptr, n, g.root_is_large);
+        channels_->way(k).share(messages, channels_->memory(), root ? job.dense_x : nullptr, n, g.root_is_large);
     if (got != nullptr) block = got;
   }
   if (!plan_.small && !plan_.large && call.x.size() != 0) {  // copies this worker's own input
-    block = lent_blocks::lend(ways_->memory(), call.x.size() * call.of->bytes, 1);
+    block = lent_blocks::lend(channels_->memory(), call.x.size() * call.of->bytes, 1);
     copy(*call.of, call.x.dense_at(lent_blocks::elements(block)), call.x);
   }
-  ways_->has_moved(false);
+  channels_->has_moved(false);
   return block;
 }
 
-collective_movement::sends_speculatively::~sends_speculatively() {
+collective_movement::speculative_start::~speculative_start() {
   if (!began_ || movement_ == nullptr) return;
   try {
-    movement_->ways_->began_for_nothing();
+    movement_->channels_->began_for_nothing();
   } catch (const communication_error&) {  // an error is already being reported
   }
 }
 
-PARTITA_DEF speculative_send* collective_movement::sends_speculatively::if_worth_it() {
-  if (!movement_->ways_ || !movement_->gives(call_->where) || call_->later || call_->shares) return nullptr;
-  const bool alone = movement_->ways_->all_on_one_node();  // on one node other workers read the block themselves
+PARTITA_DEF speculative_send* collective_movement::speculative_start::unless_useless() {
+  if (!movement_->channels_ || !movement_->gives(call_->where) || call_->later || call_->shares) return nullptr;
+  const bool alone = movement_->channels_->all_on_one_node();  // on one node other workers read the block themselves
   if (alone && (call_->where != group_direction::spread || movement_->job_of(*call_).packs())) return nullptr;
-  const measured_link& link = movement_->ways_->link();
+  const measured_link& link = movement_->channels_->link();
   const std::size_t most = alone                                             ? collective_channels::most_copied
                            : call_->where == group_direction::spread         ? link.most_at_once()
                            : link.at_once < collective_channels::most_copied ? link.at_once
@@ -103,18 +104,18 @@ PARTITA_DEF speculative_send* collective_movement::sends_speculatively::if_worth
   return bytes != 0 && bytes <= most ? this : nullptr;
 }
 
-void collective_movement::sends_speculatively::begin_alone() {
+void collective_movement::speculative_start::begin_alone() {
   began_ = true;
   collective_job job = movement_->job_of(*call_);
   movement_->make_dense(job);
-  collective_transfer(*movement_->world_, *movement_->ways_, job, false).show_ahead();
+  collective_transfer(*movement_->world_, *movement_->channels_, job, false).show_ahead();
 }
 
-void collective_movement::sends_speculatively::begin(std::uint64_t) {
+void collective_movement::speculative_start::begin(std::uint64_t) {
   began_ = true;
   collective_job job = movement_->job_of(*call_);
   movement_->make_dense(job);
-  collective_transfer(*movement_->world_, *movement_->ways_, job, false).begin_ahead();
+  collective_transfer(*movement_->world_, *movement_->channels_, job, false).begin_ahead();
 }
 
 PARTITA_DEF bool collective_movement::takes(group_direction where) const {
@@ -126,20 +127,20 @@ PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_
                                                                                       speculative_send* ahead) {
   const worker_group* joined = plan_.joined();
   return agreed_structure(
-      *world_, spread_, {fingerprint_of(call), before, true, ahead},
+      *world_, broadcast_plans_, {fingerprint_of(call), before, true, ahead},
       [&](const structure& known) { return call.has_key(known.key, plan_.small); },
-      [&](local_error& trouble) {
+      [&](local_error& found_error) {
         structure fresh{call.key(plan_.small), {}};
-        find_ways();
+        open_channels();
         for (const worker_group& g : plan_.groups) {
           block_shape header = call.x.shape;
           partita::detail::spread(*world_, g, header.data(), call.x.rank, tag::header);
           if (&g == joined) fresh.shape = header;
         }
-        call.expect_view_shape(facts_.name, result_shape(call.x, fresh, plan_.large, plan_.small), trouble);
+        call.expect_view_shape(description_.name, result_shape(call.x, fresh, plan_.large, plan_.small), found_error);
         return fresh;
       },
-      [&] { return call.describe(facts_.call); });
+      [&] { return call.describe(description_.call); });
 }
 
 PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_sum(const collective_call& call,
@@ -148,11 +149,11 @@ PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_
   const bool to_all = call.where == group_direction::to_all;
   const std::size_t rank = call.x.rank;
   return agreed_structure(
-      *world_, collect_, {fingerprint_of(call), before, facts_.sums_blindly && !to_all, ahead},
+      *world_, reduction_plans_, {fingerprint_of(call), before, description_.sums_other_blocks_only && !to_all, ahead},
       [&](const structure& known) { return call.has_key(known.key, plan_.large); },
-      [&](local_error& trouble) {
+      [&](local_error& found_error) {
         structure fresh{call.key(plan_.large), {}};
-        find_ways();
+        open_channels();
         for (const worker_group& g : plan_.groups) {
           const bool contributes = g.position != 0 || g.root_is_large;
           // One message finds the largest and the smallest extents of the group: the maxima of each n and of its
@@ -171,18 +172,19 @@ PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_
             least[d] = ~most[rank + d];
           }
           if (fresh.shape == least) continue;
-          trouble.kind = failure::shape;
-          trouble.sentence << facts_.call
-                           << ": requires the blocks that are summed to have one shape, got extents from "
-                           << shape_text(least, rank) << " to " << shape_text(fresh.shape, rank)
-                           << " among the workers " << g.members
-                           << "; give every worker of a sum a block of the same shape";
+          found_error.kind = failure::shape;
+          found_error.sentence << description_.call
+                               << ": requires the blocks that are summed to have one shape, got extents from "
+                               << shape_text(least, rank) << " to " << shape_text(fresh.shape, rank)
+                               << " among the workers " << g.members
+                               << "; give every worker of a sum a block of the same shape";
         }
-        call.expect_view_shape(facts_.name,
-                               to_all ? call.x.shape : result_shape(call.x, fresh, plan_.small, plan_.large), trouble);
+        call.expect_view_shape(description_.name,
+                               to_all ? call.x.shape : result_shape(call.x, fresh, plan_.small, plan_.large),
+                               found_error);
         return fresh;
       },
-      [&] { return call.describe(facts_.call); });
+      [&] { return call.describe(description_.call); });
 }
 
 PARTITA_DEF block_shape collective_movement::result_shape(const untyped_block& x, const structure& s, bool takes,
@@ -190,12 +192,12 @@ PARTITA_DEF block_shape collective_movement::result_shape(const untyped_block& x
   if (takes) return s.shape;
   if (!gives) return x.shape;
   block_shape none{};
-  if (x.rank >= 2 && facts_.keep_batch) none[0] = x.shape[0];
+  if (x.rank >= 2 && description_.keep_batch) none[0] = x.shape[0];
   return none;
 }
 
-PARTITA_DEF void collective_movement::find_ways() {
-  if (!ways_) ways_ = std::make_shared<collective_channels>(world_->communicator(), plan_);
+PARTITA_DEF void collective_movement::open_channels() {
+  if (!channels_) channels_ = std::make_shared<collective_channels>(world_->communicator(), plan_);
 }
 
 PARTITA_DEF collective_job collective_movement::job_of(const collective_call& call, const untyped_block* y) const {

@@ -19,81 +19,83 @@ PARTITA_DEF void collective_job::copy_to_own_result() const {
 
 PARTITA_DEF const group_sums* collective_transfer::sums() {
   static constexpr group_sums all{
-      [](collective_transfer& t, const worker_group& g, collective_channel& way) { t.begin_sum_ahead(g, way); },
-      [](collective_transfer& t, const worker_group& g, collective_channel& way) { t.start_sum(g, way); },
-      [](collective_transfer& t, const worker_group& g, collective_channel& way) { t.finish_sum(g, way); }};
+      [](collective_transfer& t, const worker_group& g, collective_channel& channel) { t.begin_sum_ahead(g, channel); },
+      [](collective_transfer& t, const worker_group& g, collective_channel& channel) { t.start_sum(g, channel); },
+      [](collective_transfer& t, const worker_group& g, collective_channel& channel) { t.finish_sum(g, channel); }};
   return &all;
 }
 
 PARTITA_DEF void collective_transfer::begin_ahead() {
-  ways_->sends_speculatively();
-  for_each_group([&](const worker_group& g, collective_channel& way) {
-    if (job_->where == group_direction::spread) way.spread_ahead(messages(way), {given(g), nullptr, job_->x->size()});
-    else job_->sums->begin_ahead(*this, g, way);
+  channels_->sends_speculatively();
+  for_each_group([&](const worker_group& g, collective_channel& channel) {
+    if (job_->where == group_direction::spread)
+      channel.spread_ahead(messages(channel), {given(g), nullptr, job_->x->size()});
+    else job_->sums->begin_ahead(*this, g, channel);
   });
 }
 
 PARTITA_DEF void collective_transfer::show_ahead() {
-  for_each_group([&](const worker_group& g, collective_channel& way) {
-    if (g.position == 0) way.show_ahead(messages(way), {job_->dense_x, nullptr, job_->x->size()});
+  for_each_group([&](const worker_group& g, collective_channel& channel) {
+    if (g.position == 0) channel.show_ahead(messages(channel), {job_->dense_x, nullptr, job_->x->size()});
   });
 }
 
 PARTITA_DEF void collective_transfer::start() {
-  ways_->begins_to_move();
-  for_each_group([&](const worker_group& g, collective_channel& way) {
+  channels_->begins_to_move();
+  for_each_group([&](const worker_group& g, collective_channel& channel) {
     if (g.members.size() == 1) return;
-    if (job_->where != group_direction::spread) return job_->sums->start(*this, g, way);
+    if (job_->where != group_direction::spread) return job_->sums->start(*this, g, channel);
     if (!under_way_ || g.position != 0) return;
-    way.start_spread(messages(way), {given(g), g.root_is_large && dense_y_ ? job_->y->data : nullptr, elements(g)});
+    channel.start_spread(messages(channel),
+                         {given(g), g.root_is_large && dense_y_ ? job_->y->data : nullptr, elements(g)});
   });
 }
 
 PARTITA_DEF void collective_transfer::finish() {
-  for_each_group([&](const worker_group& g, collective_channel& way) {
-    if (job_->where == group_direction::spread) finish_spread(g, way);
-    else job_->sums->finish(*this, g, way);
+  for_each_group([&](const worker_group& g, collective_channel& channel) {
+    if (job_->where == group_direction::spread) finish_spread(g, channel);
+    else job_->sums->finish(*this, g, channel);
   });
-  if (ways_->does_more()) {
-    if (ways_->plan().groups.empty()) job_->copy_to_own_result();
-    ways_->has_moved(under_way_);
+  if (channels_->does_more()) {
+    if (channels_->plan().groups.empty()) job_->copy_to_own_result();
+    channels_->has_moved(under_way_);
   }
 }
 
-PARTITA_DEF element_messages collective_transfer::messages(const collective_channel& way) {
-  return {*world_, *job_->of, under_way_ ? way.ahead : static_cast<tag>(world_->tag_of_blocks()), ways_->moved(),
-          ways_->link()};
+PARTITA_DEF element_messages collective_transfer::messages(const collective_channel& channel) {
+  return {*world_, *job_->of, under_way_ ? channel.ahead : static_cast<tag>(world_->tag_of_blocks()),
+          channels_->moved(), channels_->link()};
 }
 
-PARTITA_DEF void collective_transfer::finish_spread(const worker_group& g, collective_channel& way) {
+PARTITA_DEF void collective_transfer::finish_spread(const worker_group& g, collective_channel& channel) {
   const bool root = g.position == 0;
   if (root && g.members.size() == 1) return job_->copy_to_own_result();
   if (root) {
     char* const own = g.root_is_large && dense_y_ ? job_->y->data : nullptr;
-    way.spread(messages(way), {job_->dense_x, own, job_->x->size()}, under_way_);
+    channel.spread(messages(channel), {job_->dense_x, own, job_->x->size()}, under_way_);
     if (g.root_is_large && own == nullptr) job_->copy_to_own_result();
   } else {
     char* const into = dense_y_ ? job_->y->data : buffer(1, job_->y->size());
-    way.spread(messages(way), {nullptr, into, job_->y->size()});
+    channel.spread(messages(channel), {nullptr, into, job_->y->size()});
     if (!dense_y_) copy(*job_->of, *job_->y, job_->y->dense_at(into));
   }
 }
 
-PARTITA_DEF void collective_transfer::begin_sum_ahead(const worker_group& g, collective_channel& way) {
+PARTITA_DEF void collective_transfer::begin_sum_ahead(const worker_group& g, collective_channel& channel) {
   if (!g.root_is_large) return;  // only then all members know the length of blocks
-  way.sum_to_other_nodes_ahead(messages(way), *job_->how, {given(g), nullptr, job_->x->size()},
-                               job_->where == group_direction::to_all);
+  channel.sum_to_other_nodes_ahead(messages(channel), *job_->how, {given(g), nullptr, job_->x->size()},
+                                   job_->where == group_direction::to_all);
 }
 
-PARTITA_DEF void collective_transfer::start_sum(const worker_group& g, collective_channel& way) {
-  if (way.is_ahead) return;
+PARTITA_DEF void collective_transfer::start_sum(const worker_group& g, collective_channel& channel) {
+  if (channel.is_ahead) return;
   const group_blocks b{given(g), gets(g) && dense_y_ ? job_->y->data : nullptr, elements(g)};
   const bool to_all = job_->where == group_direction::to_all;
-  way.start_sum(*job_->how, b, to_all);
-  if (under_way_) way.send_ahead(messages(way), *job_->how, b, to_all);
+  channel.start_sum(*job_->how, b, to_all);
+  if (under_way_) channel.send_ahead(messages(channel), *job_->how, b, to_all);
 }
 
-PARTITA_DEF void collective_transfer::finish_sum(const worker_group& g, collective_channel& way) {
+PARTITA_DEF void collective_transfer::finish_sum(const worker_group& g, collective_channel& channel) {
   const std::size_t n = elements(g);
   const element_operation& how = *job_->how;
   const auto incoming = [&](std::size_t elements_there) { return buffer(2, elements_there); };
@@ -102,9 +104,9 @@ PARTITA_DEF void collective_transfer::finish_sum(const worker_group& g, collecti
     if (dense_y_ || how.complete == nullptr) job_->copy_to_own_result();
     else copy(*job_->of, job_->y->dense_at(into()), *job_->x);
   } else if (job_->where == group_direction::to_all) {
-    way.finish_sum_to_all(messages(way), how, {given(g), into(), n}, incoming);
+    channel.finish_sum_to_all(messages(channel), how, {given(g), into(), n}, incoming);
   } else {
-    way.finish_sum(messages(way), how, given(g), n, into, incoming);
+    channel.finish_sum(messages(channel), how, given(g), n, into, incoming);
   }
   if (!gets(g)) return;
   if (how.complete != nullptr) how.complete(into(), n, g.contributors());
@@ -128,11 +130,11 @@ PARTITA_DEF void started_transfer::start(const collective_job& job, bool gives) 
   job_ = job;
   job_.x = &x_, job_.y = &y_, job_.dense_x = x_.data;
   if (gives && job_.packs()) {  // not into the world's buffers, which other calls use meanwhile
-    packed_.emplace(ways_->memory(), x_.size() * job_.of->bytes);
+    packed_.emplace(channels_->memory(), x_.size() * job_.of->bytes);
     job_.pack(packed_->data());
   }
-  transfer_.emplace(*world_, *ways_, job_, true);
-  ways_->ends_later();
+  transfer_.emplace(*world_, *channels_, job_, true);
+  channels_->ends_later();
   transfer_->start();
 }
 

@@ -6,7 +6,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF text named(const workers& all) {
+PARTITA_DEF text workers_text(const workers& all) {
   text name(all.size() == 1 ? "worker " : "workers ");
   if (all.empty()) return text("no worker");
   if (all.is_range()) {

@@ -56,7 +56,7 @@ inline std::vector<std::size_t> first_positions(const index_list& wanted) {
 /// Makes one list for each worker: the number `what(k)` goes to worker `to(k)`, in the order of k; no worker gets the
 /// number if to(k) is the number of workers.
 template <class To, class What>
-numbers_by_worker lists_of(std::size_t workers, std::size_t n, To to, What what) {
+numbers_by_worker lists_by_worker(std::size_t workers, std::size_t n, To to, What what) {
   std::vector<std::size_t> lengths(workers + 1, 0);
   for (std::size_t k = 0; k < n; ++k) ++lengths[to(k)];
   lengths.pop_back();
@@ -68,7 +68,7 @@ numbers_by_worker lists_of(std::size_t workers, std::size_t n, To to, What what)
 }
 
 /// Sends each worker the position of its list among all lists of this worker; an empty list has no position.
-inline numbers_by_worker firsts_of(const world_state& world, const numbers_by_worker& lists) {
+inline numbers_by_worker list_starts_of(const world_state& world, const numbers_by_worker& lists) {
   std::vector<std::size_t> lengths(world.size());
   for (std::size_t k = 0; k < lengths.size(); ++k) lengths[k] = lists.count(k) != 0 ? 1 : 0;
   auto firsts = numbers_by_worker::of(lengths);
@@ -78,21 +78,21 @@ inline numbers_by_worker firsts_of(const world_state& world, const numbers_by_wo
 }
 
 /// Requests the rows that `requests` lists for each worker, and makes the plan of both sides.
-inline index_travel travel_of(world_state& world, const numbers_by_worker& requests) {
+inline index_travel plan_travel(world_state& world, const numbers_by_worker& requests) {
   const std::size_t workers = world.size();
   index_travel travel;
-  const numbers_by_worker orders = sent_to_each(world, requests);
+  const numbers_by_worker incoming_requests = sent_to_each(world, requests);
   travel.received = requests.all.size();
-  travel.sent = orders.all.size();
+  travel.sent = incoming_requests.all.size();
   // Both workers of a pair learn the positions of the rows in the other worker's list.
-  const auto at_receivers = firsts_of(world, requests), at_senders = firsts_of(world, orders);
+  const auto at_receivers = list_starts_of(world, requests), at_senders = list_starts_of(world, incoming_requests);
   for (std::size_t k = 0; k < workers; ++k) {
     if (requests.count(k) != 0)
       travel.from.push_back({k, requests.first[k], requests.count(k), *at_senders.of_worker(k)});
-    if (orders.count(k) == 0) continue;
-    travel.to.push_back({k, orders.first[k], orders.count(k), *at_receivers.of_worker(k)});
-    for (std::size_t place = orders.first[k]; place < orders.first[k + 1]; ++place)
-      travel.packed.add(orders.all[place], place);
+    if (incoming_requests.count(k) == 0) continue;
+    travel.to.push_back({k, incoming_requests.first[k], incoming_requests.count(k), *at_receivers.of_worker(k)});
+    for (std::size_t place = incoming_requests.first[k]; place < incoming_requests.first[k + 1]; ++place)
+      travel.packed.add(incoming_requests.all[place], place);
   }
   return travel;
 }
@@ -107,7 +107,7 @@ struct wanted_rows {
 };
 
 /// Asks the directory for owners and rows; without a message if this worker has the whole directory.
-inline wanted_rows found_rows(world_state& world, const index_directory& directory, const index_list& wanted) {
+inline wanted_rows locate_rows(world_state& world, const index_directory& directory, const index_list& wanted) {
   wanted_rows found{first_positions(wanted), std::vector<std::size_t>(wanted.size()),
                     std::vector<std::size_t>(wanted.size())};
   if (directory.is_whole()) {
@@ -117,8 +117,11 @@ inline wanted_rows found_rows(world_state& world, const index_directory& directo
     }
     return found;
   }
-  const auto asked = [&](std::size_t j) { return found.is_first(j) ? directory.worker_of(wanted[j]) : world.size(); };
-  const auto questions = lists_of(world.size(), wanted.size(), asked, [&](std::size_t j) { return wanted[j]; });
+  const auto worker_asked = [&](std::size_t j) {
+    return found.is_first(j) ? directory.worker_of(wanted[j]) : world.size();
+  };
+  const auto questions =
+      lists_by_worker(world.size(), wanted.size(), worker_asked, [&](std::size_t j) { return wanted[j]; });
   numbers_by_worker answers = sent_to_each(world, questions);
   for (std::size_t& position : answers.first) position *= 2;
   std::vector<std::uint64_t> numbers(2 * answers.all.size());
@@ -133,7 +136,7 @@ inline wanted_rows found_rows(world_state& world, const index_directory& directo
   for (std::size_t j = 0; j < wanted.size(); ++j) {
     const std::size_t first = found.first[j];
     if (first == j) {
-      const std::size_t k = 2 * next[asked(j)]++;
+      const std::size_t k = 2 * next[worker_asked(j)]++;
       found.owner[j] = answers.all[k], found.row[j] = answers.all[k + 1];
     } else {
       found.owner[j] = found.owner[first], found.row[j] = found.row[first];
@@ -142,49 +145,51 @@ inline wanted_rows found_rows(world_state& world, const index_directory& directo
   return found;
 }
 
-/// Places the rows that arrive: `arrived[j]` is the number, among arriving rows, of the row wanted at position j.
-inline void place_rows(index_travel& travel, const wanted_rows& wanted, const std::vector<std::size_t>& arrived,
+/// Places the rows that arrive: `arrival[j]` is the number, among arriving rows, of the row wanted at position j.
+inline void place_rows(index_travel& travel, const wanted_rows& wanted, const std::vector<std::size_t>& arrival,
                        std::size_t me) {
   for (std::size_t j = 0; j < wanted.size(); ++j) {
     if (wanted.owner[j] == me) continue;
     travel.is_repeated = travel.is_repeated || !wanted.is_first(j);
-    travel.placed.add(arrived[wanted.first[j]], j);
+    travel.placed.add(arrival[wanted.first[j]], j);
   }
 }
 
 /// The travel of rows in one step, each from its owner to a worker that wants the row.
 inline index_travel direct_travel(world_state& world, const wanted_rows& wanted) {
   const std::size_t workers = world.size(), me = world.id();
-  const auto requested = [&](std::size_t j) {
+  const auto owner_asked = [&](std::size_t j) {
     return wanted.is_first(j) && wanted.owner[j] != me ? wanted.owner[j] : workers;
   };
-  const auto requests = lists_of(workers, wanted.size(), requested, [&](std::size_t j) { return wanted.row[j]; });
-  index_travel travel = travel_of(world, requests);
-  std::vector<std::size_t> next(requests.first), arrived(wanted.size());
+  const auto requests =
+      lists_by_worker(workers, wanted.size(), owner_asked, [&](std::size_t j) { return wanted.row[j]; });
+  index_travel travel = plan_travel(world, requests);
+  std::vector<std::size_t> next(requests.first), arrival(wanted.size());
   for (std::size_t j = 0; j < wanted.size(); ++j)
-    if (requested(j) < workers) arrived[j] = next[requested(j)]++;
-  place_rows(travel, wanted, arrived, me);
+    if (owner_asked(j) < workers) arrival[j] = next[owner_asked(j)]++;
+  place_rows(travel, wanted, arrival, me);
   return travel;
 }
 
 /// The travel of rows in two steps: a row of another node travels to one worker of this node, the representative of its
 /// owner, which passes the row on to the other workers that want it. Returns nothing if no row of another node is
 /// wanted by several workers of one node. Rows that are passed on to this worker are the last of the rows that arrive.
-inline std::optional<index_travel> travel_by_node(world_state& world, const transport& ways,
+inline std::optional<index_travel> travel_by_node(world_state& world, const transport& shared_transport,
                                                   const wanted_rows& wanted) {
   const std::size_t workers = world.size(), me = world.id(), n = wanted.size();
   std::vector<std::size_t> nodes(workers);
-  for (std::size_t k = 0; k < workers; ++k) nodes[k] = ways.members().node_of(k);
+  for (std::size_t k = 0; k < workers; ++k) nodes[k] = shared_transport.members().node_of(k);
   const members_by_node members(nodes);
   const std::size_t here = members.node_of(me);
   // The representatives learn which rows the workers of this node want.
-  const auto asked = [&](std::size_t j) {
-    const bool is_distant = wanted.is_first(j) && members.node_of(wanted.owner[j]) != here;
-    return is_distant ? members.lane(wanted.owner[j], here) : workers;
+  const auto worker_asked = [&](std::size_t j) {
+    const bool is_on_other_node = wanted.is_first(j) && members.node_of(wanted.owner[j]) != here;
+    return is_on_other_node ? members.lane(wanted.owner[j], here) : workers;
   };
-  const auto asked_owners = lists_of(workers, n, asked, [&](std::size_t j) { return wanted.owner[j]; });
-  const auto asked_rows = lists_of(workers, n, asked, [&](std::size_t j) { return wanted.row[j]; });
-  const auto owners = sent_to_each(world, asked_owners), rows = sent_to_each(world, asked_rows);
+  const auto requested_owners =
+      lists_by_worker(workers, n, worker_asked, [&](std::size_t j) { return wanted.owner[j]; });
+  const auto requested_rows = lists_by_worker(workers, n, worker_asked, [&](std::size_t j) { return wanted.row[j]; });
+  const auto owners = sent_to_each(world, requested_owners), rows = sent_to_each(world, requested_rows);
   struct question {
     std::size_t owner, row, number;
   };
@@ -197,35 +202,37 @@ inline std::optional<index_travel> travel_by_node(world_state& world, const tran
   const auto is_new = [&](std::size_t k) {
     return k == 0 || questions[k].owner != questions[k - 1].owner || questions[k].row != questions[k - 1].row;
   };
-  std::uint64_t spared = 0;
-  for (std::size_t k = 0; k < questions.size(); ++k) spared += is_new(k) ? 0 : 1;
-  if (summed<1>(world, {spared})[0] == 0) return std::nullopt;
+  std::uint64_t repeated_requests = 0;
+  for (std::size_t k = 0; k < questions.size(); ++k) repeated_requests += is_new(k) ? 0 : 1;
+  if (summed<1>(world, {repeated_requests})[0] == 0) return std::nullopt;
   // First step: each worker gets rows that it wants from its node, and rows that it represents from other nodes.
-  const auto requested = [&](std::size_t k) {
+  const auto owner_asked = [&](std::size_t k) {
     if (k >= n) return is_new(k - n) ? questions[k - n].owner : workers;
-    const bool is_near = wanted.is_first(k) && wanted.owner[k] != me && members.node_of(wanted.owner[k]) == here;
-    return is_near ? wanted.owner[k] : workers;
+    const bool is_on_this_node =
+        wanted.is_first(k) && wanted.owner[k] != me && members.node_of(wanted.owner[k]) == here;
+    return is_on_this_node ? wanted.owner[k] : workers;
   };
-  const auto requests = lists_of(workers, n + questions.size(), requested,
-                                 [&](std::size_t k) { return k < n ? wanted.row[k] : questions[k - n].row; });
-  index_travel travel = travel_of(world, requests);
+  const auto requests = lists_by_worker(workers, n + questions.size(), owner_asked,
+                                        [&](std::size_t k) { return k < n ? wanted.row[k] : questions[k - n].row; });
+  index_travel travel = plan_travel(world, requests);
   travel.in_two_steps = true;
-  std::vector<std::size_t> next(requests.first), arrived(n);
+  std::vector<std::size_t> next(requests.first), arrival(n);
   numbers_by_worker answers = owners;  // the rows' numbers among those that arrive at their representative
   for (std::size_t k = 0; k < n + questions.size(); ++k) {
-    const std::size_t owner = requested(k);
+    const std::size_t owner = owner_asked(k);
     const std::size_t at = owner < workers ? next[owner]++ : 0;
-    if (k < n) arrived[k] = at;
+    if (k < n) arrival[k] = at;
     else answers.all[questions[k - n].number] = owner < workers ? at : answers.all[questions[k - n - 1].number];
   }
   // Second step: the representatives pass rows on. Both sides compute the same runs.
-  numbers_by_worker places = asked_owners;  // the rows' numbers among those that arrive at the worker that wants them
+  numbers_by_worker places =
+      requested_owners;  // the rows' numbers among those that arrive at the worker that wants them
   for (std::size_t k = 0, passed = 0; k < places.all.size(); ++k) {
-    const bool is_mine = k >= places.first[me] && k < places.first[me + 1];
-    places.all[k] = is_mine ? 0 : travel.received + passed++;
+    const bool is_own = k >= places.first[me] && k < places.first[me + 1];
+    places.all[k] = is_own ? 0 : travel.received + passed++;
   }
   const auto answered = sent_to_each(world, answers), placed = sent_to_each(world, places);
-  const auto returned = firsts_of(world, owners);
+  const auto returned = list_starts_of(world, owners);
   const auto add_parts = [&](std::vector<index_travel::passed_part>& parts, const numbers_by_worker& own,
                              const numbers_by_worker& other, auto first_returned) {
     for (std::size_t k = 0; k < workers; ++k) {
@@ -242,29 +249,31 @@ inline std::optional<index_travel> travel_by_node(world_state& world, const tran
   add_parts(travel.passed_to, answers, placed, [&](std::size_t k) { return owners.first[k]; });
   add_parts(travel.passed_from, places, answered, [&](std::size_t k) { return *returned.of_worker(k); });
   travel.returned = owners.all.size();
-  next = asked_owners.first;
+  next = requested_owners.first;
   for (std::size_t j = 0; j < n; ++j) {
-    const std::size_t to = asked(j);
+    const std::size_t to = worker_asked(j);
     if (to == workers) continue;
     const std::size_t k = next[to]++;
-    arrived[j] = to == me ? answered.all[k] : places.all[k];
+    arrival[j] = to == me ? answered.all[k] : places.all[k];
   }
-  travel.received += asked_owners.all.size() - asked_owners.count(me);
-  place_rows(travel, wanted, arrived, me);
+  travel.received += requested_owners.all.size() - requested_owners.count(me);
+  place_rows(travel, wanted, arrival, me);
   return travel;
 }
 
-PARTITA_DEF index_pattern learnt_pattern(world_state& world, std::shared_ptr<transport>& ways, const index_list& owned,
-                                         const index_list& wanted, const char* name, const char* entry) {
-  const index_directory directory = registered(world, owned, wanted, name, entry);
-  opened(ways, world);
-  const wanted_rows rows = found_rows(world, directory, wanted);
+PARTITA_DEF index_pattern pattern_by_index(world_state& world, std::shared_ptr<transport>& shared_transport,
+                                           const index_list& owned, const index_list& wanted, const char* name,
+                                           const char* entry) {
+  const index_directory directory = register_indices(world, owned, wanted, name, entry);
+  opened(shared_transport, world);
+  const wanted_rows rows = locate_rows(world, directory, wanted);
   index_pattern pattern;
   pattern.owned = owned.size();
   pattern.wanted = wanted.size();
   for (std::size_t j = 0; j < rows.size(); ++j)
     if (rows.owner[j] == world.id()) pattern.kept.add(rows.row[j], j);
-  auto by_node = ways->members().is_one_of_many() ? travel_by_node(world, *ways, rows) : std::nullopt;
+  auto by_node =
+      shared_transport->members().is_one_of_many() ? travel_by_node(world, *shared_transport, rows) : std::nullopt;
   pattern.travel = by_node ? std::move(*by_node) : direct_travel(world, rows);
   return pattern;
 }
@@ -285,19 +294,20 @@ index_pattern sent_pattern(const world_state& world, const std::vector<std::size
     firsts[k] = travel.sent;
     travel.sent += counts[k];
   }
-  auto leaving = numbers_by_worker::of(lengths);
+  auto sent_counts = numbers_by_worker::of(lengths);
   for (std::size_t k = 0; k < workers; ++k)
-    if (lengths[k] != 0) leaving.all[leaving.first[k]] = counts[k], leaving.all[leaving.first[k] + 1] = firsts[k];
-  const auto coming = sent_to_each(world, leaving);
+    if (lengths[k] != 0)
+      sent_counts.all[sent_counts.first[k]] = counts[k], sent_counts.all[sent_counts.first[k] + 1] = firsts[k];
+  const auto received_counts = sent_to_each(world, sent_counts);
   // Each sender learns the position of its rows in the receiver's list.
-  for (std::size_t k = 0; k < workers; ++k) lengths[k] = coming.count(k) / 2;
+  for (std::size_t k = 0; k < workers; ++k) lengths[k] = received_counts.count(k) / 2;
   auto answers = numbers_by_worker::of(lengths);
   for (std::size_t k = 0; k < workers; ++k) {
     if (k == me) add_rows(me, pattern.kept, pattern.wanted);
-    const std::size_t rows = k == me ? counts[me] : lengths[k] != 0 ? coming.of_worker(k)[0] : 0;
+    const std::size_t rows = k == me ? counts[me] : lengths[k] != 0 ? received_counts.of_worker(k)[0] : 0;
     if (k != me && rows != 0) {
       answers.all[answers.first[k]] = travel.received;
-      travel.from.push_back({k, travel.received, rows, coming.of_worker(k)[1]});
+      travel.from.push_back({k, travel.received, rows, received_counts.of_worker(k)[1]});
       travel.placed.add({travel.received, pattern.wanted, rows});
       travel.received += rows;
     }
@@ -312,21 +322,22 @@ index_pattern sent_pattern(const world_state& world, const std::vector<std::size
   return pattern;
 }
 
-PARTITA_DEF index_pattern pattern_by_receiver(world_state& world, std::shared_ptr<transport>& ways,
+PARTITA_DEF index_pattern pattern_by_receiver(world_state& world, std::shared_ptr<transport>& shared_transport,
                                               const index_list& receivers, const char* name) {
   const std::size_t workers = world.size(), n = receivers.size();
-  local_error trouble;
+  local_error found_error;
   std::vector<std::size_t> counts(workers, 0);
-  for (std::size_t j = 0; j < n && !trouble.any(); ++j) {
+  for (std::size_t j = 0; j < n && !found_error.any(); ++j) {
     if (receivers[j] < workers) ++counts[receivers[j]];
     else
-      trouble = local_error(text(name) << ": requires receivers below the number of workers, " << workers << "; worker "
-                                       << world.id() << " sends row " << j << " to " << given_index(receivers[j]));
+      found_error =
+          local_error(text(name) << ": requires receivers below the number of workers, " << workers << "; worker "
+                                 << world.id() << " sends row " << j << " to " << given_index(receivers[j]));
   }
   constexpr std::uint64_t number_of_call = 0x73656e645f746fULL;
-  agree_together(world, number_of_call, trouble, [&] { return text(name) << " with " << n << " rows"; });
-  opened(ways, world);
-  const auto rows = lists_of(
+  agree_together(world, number_of_call, found_error, [&] { return text(name) << " with " << n << " rows"; });
+  opened(shared_transport, world);
+  const auto rows = lists_by_worker(
       workers, n, [&](std::size_t j) { return receivers[j]; }, [](std::size_t j) { return j; });
   return sent_pattern(world, counts, [&](std::size_t k, row_moves& moves, std::size_t place) {
     for (std::size_t i = 0; i < rows.count(k); ++i) moves.add(rows.of_worker(k)[i], place + i);
@@ -341,28 +352,29 @@ PARTITA_DEF index_pattern pattern_by_counts(const world_state& world, const std:
   });
 }
 
-PARTITA_DEF index_pattern pattern_by_expert(world_state& world, std::shared_ptr<transport>& ways, std::size_t experts,
-                                            const index_list& choice, std::size_t per_token, const char* name,
-                                            std::vector<std::size_t>& first_row) {
+PARTITA_DEF index_pattern pattern_by_expert(world_state& world, std::shared_ptr<transport>& shared_transport,
+                                            std::size_t experts, const index_list& choice, std::size_t per_token,
+                                            const char* name, std::vector<std::size_t>& first_row) {
   const std::size_t workers = world.size(), n = choice.size();
-  local_error trouble;
+  local_error found_error;
   if (per_token == 0 || n % per_token != 0)
-    trouble = local_error(text(name) << ": requires " << per_token << " choices for each token, worker " << world.id()
-                                     << " has " << n << " choices");
-  for (std::size_t j = 0; j < n && !trouble.any(); ++j)
+    found_error = local_error(text(name) << ": requires " << per_token << " choices for each token, worker "
+                                         << world.id() << " has " << n << " choices");
+  for (std::size_t j = 0; j < n && !found_error.any(); ++j)
     if (choice[j] >= experts)
-      trouble = local_error(text(name) << ": requires choices below the number of experts, " << experts << "; worker "
-                                       << world.id() << " has choice " << given_index(choice[j]));
+      found_error = local_error(text(name) << ": requires choices below the number of experts, " << experts
+                                           << "; worker " << world.id() << " has choice " << given_index(choice[j]));
   constexpr std::uint64_t number_of_call = 0x65787065727473ULL;
-  agree_together(world, mixed(mixed(number_of_call, experts), per_token), trouble, [&] {
+  agree_together(world, mixed(mixed(number_of_call, experts), per_token), found_error, [&] {
     return text(name) << " with " << experts << " experts and " << per_token << " choices for each token";
   });
   const auto owner = [&](std::size_t j) { return balanced_owner(experts, workers, choice[j]); };
   std::vector<std::size_t> receivers(n);
   for (std::size_t j = 0; j < n; ++j) receivers[j] = owner(j);
-  index_pattern pattern = pattern_by_receiver(world, ways, receivers, name);
+  index_pattern pattern = pattern_by_receiver(world, shared_transport, receivers, name);
   // The expert of each arriving row, in the order of the senders, determines where the row is placed.
-  const auto arriving = sent_to_each(world, lists_of(workers, n, owner, [&](std::size_t j) { return choice[j]; }));
+  const auto arriving =
+      sent_to_each(world, lists_by_worker(workers, n, owner, [&](std::size_t j) { return choice[j]; }));
   const interval mine = balanced_part(experts, workers, world.id());
   first_row.assign(mine.size() + 1, 0);
   for (const std::uint64_t expert : arriving.all) ++first_row[expert - mine.start + 1];

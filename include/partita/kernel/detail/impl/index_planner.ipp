@@ -9,8 +9,8 @@ PARTITA_DEF index_planner::index_planner(const partita::world& everyone, const i
                                          const index_list& wanted, const index_words& words)
     : world_(everyone.state()), words_(words) {
   one_call(*world_, [&] {
-    pattern_ =
-        std::make_shared<const index_pattern>(learnt_pattern(*world_, ways_, owned, wanted, name(), words.wanted));
+    pattern_ = std::make_shared<const index_pattern>(
+        pattern_by_index(*world_, transport_, owned, wanted, name(), words.wanted));
   });
 }
 
@@ -51,21 +51,21 @@ PARTITA_DEF index_structure index_planner::learn(const box_call<2>& call, std::s
   structure s;
   s.there = plan(call.shape[1]);
   s.back = reversed(s.there);
-  if (ways_->one_memory())
-    s.leaving = std::make_shared<gathered_rows>(std::shared_ptr<const row_moves>(pattern_, &pattern_->travel.packed));
+  if (transport_->one_memory())
+    s.gathered = std::make_shared<gathered_rows>(std::shared_ptr<const row_moves>(pattern_, &pattern_->travel.packed));
   return s;
 }
 
-PARTITA_DEF std::shared_ptr<box_exchange> index_planner::exchange(const structure& s, bool forward,
-                                                                  const element_kind& kind,
-                                                                  const std::shared_ptr<transport>& ways) const {
-  auto made = lasting_exchange(ways, world_, lowered(s.plan(forward)), kind);
+PARTITA_DEF std::shared_ptr<box_exchange> index_planner::exchange(
+    const structure& s, bool forward, const element_kind& kind,
+    const std::shared_ptr<transport>& shared_transport) const {
+  auto made = lasting_exchange(shared_transport, world_, lowered(s.plan(forward)), kind);
   const index_travel& t = pattern_->travel;
-  if (forward && s.leaving) made->from(s.leaving);
+  if (forward && s.gathered) made->from(s.gathered);
   if (forward && t.in_two_steps)
-    made->then(ways->exchange(lowered(plan_of_parts(world_->id(), t.passed_to, t.passed_from, t.received, t.received,
-                                                    s.there.source_shape[1])),
-                              kind));
+    made->then(shared_transport->exchange(lowered(plan_of_parts(world_->id(), t.passed_to, t.passed_from, t.received,
+                                                                t.received, s.there.source_shape[1])),
+                                          kind));
   return made;
 }
 
@@ -78,8 +78,8 @@ PARTITA_DEF const std::shared_ptr<box_exchange>& index_planner::returning(struct
     for (std::size_t k = 0; k < to.size(); ++k) to[k].first_there = t.passed_from[k].returned_to;
     for (std::size_t k = 0; k < from.size(); ++k) from[k].first = t.passed_to[k].returned_to;
     return lasting_exchange(
-        ways_, world_, lowered(plan_of_parts(world_->id(), to, from, t.received, t.returned, s.there.source_shape[1])),
-        kind);
+        transport_, world_,
+        lowered(plan_of_parts(world_->id(), to, from, t.received, t.returned, s.there.source_shape[1])), kind);
   });
 }
 

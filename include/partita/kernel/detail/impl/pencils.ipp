@@ -29,11 +29,11 @@ class pencil_search {
 
   std::vector<pencil> best() {
     if (r_.grid_y.empty()) {  // if nothing has to move, the result has the layout of x
-      pencil_search stays(r_);
-      stays.r_.grid_y = r_.grid_x;
+      pencil_search search_in_place(r_);
+      search_in_place.r_.grid_y = r_.grid_x;
       shape_list left = r_.dimensions;
-      done_in(r_.grid_x, left);
-      if (left.empty()) return stays.best();
+      transformed_in(r_.grid_x, left);
+      if (left.empty()) return search_in_place.best();
     }
     const std::size_t subsets = std::size_t{1} << r_.dimensions.size();
     for (const bool gathers : {false, true}) {
@@ -45,10 +45,10 @@ class pencil_search {
         for (const shape_list& grid : best_grids(set))
           if (gathers || largest_block(grid) != whole_) between.push_back(grid);
       }
-      consider({});
+      compare_route({});
       for (const shape_list& a : between) {
-        consider({a});
-        for (const shape_list& b : between) consider({a, b});
+        compare_route({a});
+        for (const shape_list& b : between) compare_route({a, b});
       }
       if (found_) break;
     }
@@ -72,9 +72,9 @@ class pencil_search {
   }
 
   /// Removes from `left` the dimensions that can be transformed in a layout, and returns them in order.
-  shape_list done_in(const shape_list& grid, shape_list& left) const {
+  shape_list transformed_in(const shape_list& grid, shape_list& left) const {
     shape_list done, rest;
-    const auto waits = [&](std::size_t d) {
+    const auto must_wait = [&](std::size_t d) {
       for (const std::size_t other : left)
         if (other != d && other == r_.before_all) return true;
       return false;
@@ -85,7 +85,7 @@ class pencil_search {
       if (d == r_.before_all && first_is_whole) done.push_back(d);
     for (const std::size_t d : left) {
       if (d == r_.before_all || d == r_.after_all) continue;
-      if (is_whole(grid, d) && (first_is_whole || !waits(d))) done.push_back(d);
+      if (is_whole(grid, d) && (first_is_whole || !must_wait(d))) done.push_back(d);
       else rest.push_back(d), all = false;
     }
     for (const std::size_t d : left) {
@@ -99,7 +99,7 @@ class pencil_search {
   }
 
   /// Compares the route through the layouts `between` with the best route so far.
-  void consider(std::vector<shape_list> between) {
+  void compare_route(std::vector<shape_list> between) {
     const bool given = !r_.grid_y.empty();
     if (given) between.push_back(r_.grid_y);
     if (given && between.size() == 1 && r_.in_place) between.clear();
@@ -109,13 +109,13 @@ class pencil_search {
       route.cost += done.size() * largest_block(grid);
       route.layouts.push_back({grid, done});
     };
-    add(r_.grid_x, done_in(r_.grid_x, left));
+    add(r_.grid_x, transformed_in(r_.grid_x, left));
     for (std::size_t k = 0; k < between.size(); ++k) {
       const shape_list& from = route.layouts.back().grid;
       const std::size_t a = largest_block(from), b = largest_block(between[k]);
       route.cost += a > b ? a : b;
       route.peers += peers(from, between[k]);
-      const shape_list done = done_in(between[k], left);
+      const shape_list done = transformed_in(between[k], left);
       if (done.empty() && (!given || k + 1 < between.size())) return;  // a layout without transforms is useless
       add(between[k], done);
     }
@@ -148,10 +148,11 @@ class pencil_search {
   void cut(shape_list& grid, std::size_t d, std::size_t workers, std::size_t set) {
     if (d == grid.size()) {
       const std::size_t block = largest_block(grid);
-      const std::size_t met = peers(r_.grid_x, grid) + (r_.grid_y.empty() ? 0 : peers(grid, r_.grid_y));
-      const bool better = best_.empty() || block < best_block_ || (block == best_block_ && met < best_met_);
-      if (better) best_ = fewest_parts_ = grid, best_block_ = block, best_met_ = met;
-      else if (block == best_block_ && met == best_met_ && parts_of(grid) < parts_of(fewest_parts_))
+      const std::size_t peer_count = peers(r_.grid_x, grid) + (r_.grid_y.empty() ? 0 : peers(grid, r_.grid_y));
+      const bool better =
+          best_.empty() || block < best_block_ || (block == best_block_ && peer_count < best_peer_count_);
+      if (better) best_ = fewest_parts_ = grid, best_block_ = block, best_peer_count_ = peer_count;
+      else if (block == best_block_ && peer_count == best_peer_count_ && parts_of(grid) < parts_of(fewest_parts_))
         fewest_parts_ = grid;
       return;
     }
@@ -168,7 +169,7 @@ class pencil_search {
   bool found_ = false;
   pencil_route route_;
   shape_list best_, fewest_parts_;
-  std::size_t best_block_ = 0, best_met_ = 0;
+  std::size_t best_block_ = 0, best_peer_count_ = 0;
 };
 
 PARTITA_DEF std::vector<pencil> choose_pencils(const pencil_request& request) { return pencil_search(request).best(); }

@@ -11,16 +11,16 @@ PARTITA_DEF box_exchange* exchanges_by_kind::made(const element_kind& kind) cons
   return nullptr;
 }
 
-PARTITA_DEF std::shared_ptr<box_exchange> lasting_exchange(const std::shared_ptr<transport>& ways,
+PARTITA_DEF std::shared_ptr<box_exchange> lasting_exchange(const std::shared_ptr<transport>& shared_transport,
                                                            std::shared_ptr<world_state> world, lowered_plan plan,
                                                            const element_kind& kind,
                                                            std::vector<lowered_plan> of_node) {
-  return {ways->exchange(std::move(plan), kind, std::move(of_node)).release(),
-          [ways, world = std::move(world)](box_exchange* it) { delete it; }};
+  return {shared_transport->exchange(std::move(plan), kind, std::move(of_node)).release(),
+          [shared_transport, world = std::move(world)](box_exchange* it) { delete it; }};
 }
 
-PARTITA_DEF std::uint64_t exchange_operation::go_on(const std::shared_ptr<box_exchange>& exchange, const void* x,
-                                                    const std::ptrdiff_t* x_strides) {
+PARTITA_DEF std::uint64_t exchange_operation::continue_exchange(const std::shared_ptr<box_exchange>& exchange,
+                                                                const void* x, const std::ptrdiff_t* x_strides) {
   const std::uint64_t number = start(exchange);
   exchange->give(x, x_strides);
   return number;

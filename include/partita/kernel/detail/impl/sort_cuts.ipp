@@ -10,18 +10,18 @@ namespace partita::detail {
 PARTITA_DEF std::vector<std::uint64_t> keys_of_ranks(world_state& world, const sorted_keys& keys,
                                                      const std::vector<std::uint64_t>& ranks) {
   // Finds four bits of each key per round: the smallest key that more than `rank` elements do not exceed.
-  constexpr std::size_t tried = 15, bits = 4, all_bits = 64;
-  std::vector<std::uint64_t> found(ranks.size(), 0), counts(ranks.size() * tried);
+  constexpr std::size_t tried_digits = 15, bits = 4, all_bits = 64;
+  std::vector<std::uint64_t> found(ranks.size(), 0), counts(ranks.size() * tried_digits);
   for (std::size_t shift = all_bits; shift != 0 && !ranks.empty();) {
     shift -= bits;
     const std::uint64_t below = (std::uint64_t{1} << shift) - 1;  // the bits that are not determined yet
     for (std::size_t r = 0; r < ranks.size(); ++r)
-      for (std::size_t digit = 0; digit < tried; ++digit)
-        counts[r * tried + digit] = keys.count(found[r] + (static_cast<std::uint64_t>(digit) << shift) + below);
+      for (std::size_t digit = 0; digit < tried_digits; ++digit)
+        counts[r * tried_digits + digit] = keys.count(found[r] + (static_cast<std::uint64_t>(digit) << shift) + below);
     const auto sums = summed(world, counts);
     for (std::size_t r = 0; r < ranks.size(); ++r) {
       std::uint64_t digit = 0;
-      while (digit < tried && sums[r * tried + digit] <= ranks[r]) ++digit;
+      while (digit < tried_digits && sums[r * tried_digits + digit] <= ranks[r]) ++digit;
       found[r] += digit << shift;
     }
   }
@@ -38,21 +38,22 @@ PARTITA_DEF std::vector<std::size_t> counts_by_receiver(world_state& world, cons
     if (sum != 0) ranks.push_back(sum - 1);
   }
   const auto found = keys_of_ranks(world, keys, ranks);
-  std::vector<std::uint64_t> less(cuts, 0), equal(cuts, 0);
-  const std::size_t empty = cuts - ranks.size();  // the number of first cuts, which are before all elements
-  for (std::size_t k = empty; k < cuts; ++k) {
-    const std::uint64_t key = found[k - empty];
-    less[k] = key == 0 ? 0 : keys.count(key - 1);
-    equal[k] = keys.count(key) - less[k];
+  std::vector<std::uint64_t> smaller_keys(cuts, 0), equal(cuts, 0);
+  const std::size_t empty_cuts = cuts - ranks.size();  // the number of first cuts, which are before all elements
+  for (std::size_t k = empty_cuts; k < cuts; ++k) {
+    const std::uint64_t key = found[k - empty_cuts];
+    smaller_keys[k] = key == 0 ? 0 : keys.count(key - 1);
+    equal[k] = keys.count(key) - smaller_keys[k];
   }
-  const auto all_less = summed(world, less), equal_before = summed_before(world, equal);
+  const auto smaller_on_all_workers = summed(world, smaller_keys), equal_before = summed_before(world, equal);
   std::vector<std::size_t> counts(world.size(), 0);
   std::size_t at = 0;
   for (std::size_t k = 0; k < cuts; ++k) {
-    const std::uint64_t wanted = before[k] - all_less[k];  // the number of equal elements of all workers before the cut
+    const std::uint64_t wanted =
+        before[k] - smaller_on_all_workers[k];  // the number of equal elements of all workers before the cut
     const std::uint64_t mine = wanted > equal_before[k] ? std::min(wanted - equal_before[k], equal[k]) : 0;
-    counts[k] = less[k] + mine - at;
-    at = less[k] + mine;
+    counts[k] = smaller_keys[k] + mine - at;
+    at = smaller_keys[k] + mine;
   }
   counts[cuts] = keys.size - at;
   return counts;
