@@ -130,8 +130,8 @@ inline constexpr bool sums_are_rounded_as_written = false;
 inline constexpr bool sums_are_rounded_as_written = true;
 #endif
 
-/// Calls f(first, length, sum, rounding, inexact) for runs of elements of `count` blocks: the running sums, their rounding
-/// errors, and flags of elements whose sum is not exactly the running sum plus its rounding error.
+/// Calls f(first, length, sum, rounding, inexact) for runs of elements of `count` blocks: the running sums, their
+/// rounding errors, and flags of elements whose sum is not exactly the running sum plus its rounding error.
 template <class T, class Block, class F>
 void for_each_run(const Block& block, std::size_t count, std::size_t n, F f) {
   constexpr std::size_t most = 4096 / sizeof(T);
