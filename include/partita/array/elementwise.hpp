@@ -74,7 +74,8 @@ bool extents_meet(const L& l, const R& r) {
     for (std::size_t d = 0; d < rank; ++d) {
       const std::size_t i = left.source(d), j = right.source(d);
       if (i == dimension_map::unmapped || j == dimension_map::unmapped) continue;
-      if (!meet(static_cast<std::size_t>(l.shape()[i]), static_cast<std::size_t>(r.shape()[j])).legal) return false;
+      if (!combine_extents(static_cast<std::size_t>(l.shape()[i]), static_cast<std::size_t>(r.shape()[j])).legal)
+        return false;
     }
   }
   return true;

@@ -32,7 +32,7 @@ consteval bool block_of_rank() {
 /// A tensor distributed over a partition, as known on all workers.
 template <std::size_t Rank>
 struct tensor_layout {
-  std::array<std::size_t, Rank> mine{};  ///< the shape of this worker's block; the cache key
+  std::array<std::size_t, Rank> own_shape{};  ///< the shape of this worker's block; the cache key
   std::array<std::size_t, Rank> extents{};
   std::array<std::vector<std::size_t>, Rank> sizes{};  ///< the sizes of the blocks along each dimension
   box<Rank> own{};                                     ///< the box of this worker's block; empty if it is inactive
@@ -62,14 +62,15 @@ class block_layout {
   /// Collective: each worker passes the shape of its block. If a worker has an error, or the blocks do not fit
   /// together, all workers throw a shape_error. Cost: one agreement; for blocks of a new shape one additional
   /// all-gather.
-  const tensor_layout<Rank>& learn(const shape_type& mine, const text& error_message = {}) {
+  const tensor_layout<Rank>& learn(const shape_type& own_shape, const text& error_message = {}) {
     world_state& state = *p_.world().state();
     const local_error before(error_message);
     return one_call(state, [&]() -> const tensor_layout<Rank>& {
       return agreed_structure(
           state, known_, {fingerprint_, before, true},
-          [&](const tensor_layout<Rank>& known) { return !p_.active() || known.mine == mine; },
-          [&](local_error& found_error) { return learn_layout(mine, found_error); }, [&] { return describe(mine); });
+          [&](const tensor_layout<Rank>& known) { return !p_.active() || known.mine == own_shape; },
+          [&](local_error& found_error) { return learn_layout(own_shape, found_error); },
+          [&] { return describe(own_shape); });
     });
   }
   /// Makes the next agreement compare the layer, its options and `parameters`, too: for a call that makes no agreement
@@ -84,14 +85,14 @@ class block_layout {
   }
 
  private:
-  tensor_layout<Rank> learn_layout(const shape_type& mine, local_error& found_error) const {
-    const auto all = gathered(*p_.world().state(), facts_of(mine));
+  tensor_layout<Rank> learn_layout(const shape_type& own_shape, local_error& found_error) const {
+    const auto all = gathered(*p_.world().state(), facts_of(own_shape));
     std::vector<shape_type> shapes(p_.size());
     for (std::size_t k = 0; k < shapes.size(); ++k)
       for (std::size_t d = 0; d < Rank; ++d) shapes[k][d] = all[p_.workers()[k]][d];
     const auto side_by_side = lay_out(shapes, p_.grid().shape());
     tensor_layout<Rank> found;
-    found.mine = mine;
+    found.mine = own_shape;
     found.extents = side_by_side.extents;
     if (!side_by_side.problem.empty()) {
       found_error = local_error(text(call_) << " with p = " << p_.grid().shape() << ": " << side_by_side.problem);
@@ -108,12 +109,12 @@ class block_layout {
       found.sizes[d] = side_by_side.sizes[d];
       if (!p_.active()) continue;
       for (std::size_t k = 0; k < p_.index()[d]; ++k) found.own.start[d] += found.sizes[d][k];
-      found.own.stop[d] = found.own.start[d] + mine[d];
+      found.own.stop[d] = found.own.start[d] + own_shape[d];
     }
     return found;
   }
   text describe() const { return text(call_) << " with p = " << p_.grid().shape(); }
-  text describe(const shape_type& mine) const { return describe() << " and a block of shape " << mine; }
+  text describe(const shape_type& own_shape) const { return describe() << " and a block of shape " << own_shape; }
 
   partition<dynamic_extents<Rank>> p_;
   const char* call_;

@@ -285,11 +285,11 @@ class fourier_operator {
 
   /// The error message if this worker cannot make a call with these fields and views; empty if it can.
   template <bool Forward, class... X>
-  text error_in(const targets<Forward, X...>& wanted, const X&... x) const {
+  text error_in(const targets<Forward, X...>& outputs, const X&... x) const {
     constexpr std::size_t N = sizeof...(X);
     std::array<std::array<std::size_t, Rank>, N> views{};
-    for (std::size_t f = 0; f < N; ++f) views[f] = wanted[f].block.shape;
-    const bool given = wanted[0].given;
+    for (std::size_t f = 0; f < N; ++f) views[f] = outputs[f].block.shape;
+    const bool given = outputs[0].given;
     const text problem = here().template unequal_fields<N>(Forward, {shape_of(x)...}, given ? views.data() : nullptr);
     if (!problem.empty()) return problem;
     using read_only = strided<const result<element_of<first_of<X...>>, Forward>, Rank>;
@@ -299,10 +299,10 @@ class fourier_operator {
         shared = shared || shares_memory(block_argument(field).block(), view);
     };
     for (std::size_t f = 0; f < N && given; ++f) {
-      (compare(x, wanted[f].block), ...);
+      (compare(x, outputs[f].block), ...);
       if constexpr (N > 1)  // g++ 12 warns of a loop that never runs
         for (std::size_t g = 0; g < f; ++g)
-          shared = shared || shares_memory(read_only(wanted[g].block), wanted[f].block);
+          shared = shared || shares_memory(read_only(outputs[g].block), outputs[f].block);
     }
     if (!shared) return {};
     return text(engine::name) << ".into(x, view): requires a view that shares no element with x"
@@ -311,15 +311,15 @@ class fourier_operator {
 
   /// Agrees on a call with these blocks and prepares it.
   template <bool Forward, class In, class Out, std::size_t N>
-  auto prepared(const std::array<strided<const In, Rank>, N>& x, const std::array<detail::target<Out, Rank>, N>& wanted,
-                const text& error_message) const {
+  auto prepared(const std::array<strided<const In, Rank>, N>& x,
+                const std::array<detail::target<Out, Rank>, N>& outputs, const text& error_message) const {
     detail::fourier_call<Rank> call{Forward, N, x[0].shape, {}, detail::type_number<In>(), &detail::type_name<In>};
-    if (wanted[0].given) call.view = wanted[0].block.shape;
+    if (outputs[0].given) call.view = outputs[0].block.shape;
     const auto& s = here().agree(call, detail::local_error(error_message));
-    return detail::fourier_run<In, Out, Rank, N>(engine_, s, Forward, x, wanted);
+    return detail::fourier_run<In, Out, Rank, N>(engine_, s, Forward, x, outputs);
   }
   template <bool Forward, class... X>
-  auto carry_out(const std::tuple<const X&...>& x, const targets<Forward, X...>& wanted,
+  auto carry_out(const std::tuple<const X&...>& x, const targets<Forward, X...>& outputs,
                  const text& error_message) const {
     using In = element_of<first_of<X...>>;
     constexpr std::size_t N = sizeof...(X);
@@ -332,16 +332,16 @@ class fourier_operator {
                               Rank,
                               detail::shape_of_block(std::get<0>(x))};
     call.chain.number = detail::mixed(call.chain.number, Forward ? 1U : 2U);
-    call.fills_view = wanted[0].given;
-    for (std::size_t d = 0; d < Rank; ++d) call.view[d] = wanted[0].block.shape[d];
+    call.fills_view = outputs[0].given;
+    for (std::size_t d = 0; d < Rank; ++d) call.view[d] = outputs[0].block.shape[d];
     return std::apply(
         [&](const X&... each) {
-          const text problem = error_message.empty() ? error_in<Forward, X...>(wanted, each...) : error_message;
+          const text problem = error_message.empty() ? error_in<Forward, X...>(outputs, each...) : error_message;
           const auto run = [&] {
             const std::tuple<block_argument<X>...> arguments(each...);
             auto made = std::apply(
                 [&](const auto&... a) {
-                  return prepared<Forward>(std::array<strided<const In, Rank>, N>{a.block()...}, wanted, problem);
+                  return prepared<Forward>(std::array<strided<const In, Rank>, N>{a.block()...}, outputs, problem);
                 },
                 arguments);
             made.begin();
@@ -381,13 +381,13 @@ class fourier_operator {
     if constexpr (sizeof...(X) == sizeof...(View) && sizeof...(X) > 0) {
       if constexpr (takes<Forward, std::remove_cvref_t<X>...>()) {
         if constexpr ((fills<detail::as_given<View>, std::remove_cvref_t<X>, Forward>() && ...)) {
-          const auto wanted = std::apply(
+          const auto outputs = std::apply(
               [](auto&... view) {
                 return targets<Forward, std::remove_cvref_t<X>...>{
                     detail::target<result<element_of<std::remove_cvref_t<X>>, Forward>, Rank>{true, block_of(view)}...};
               },
               views);
-          std::apply([&](const auto&... each) { carry_out<Forward>(std::tie(each...), wanted, text()); }, x);
+          std::apply([&](const auto&... each) { carry_out<Forward>(std::tie(each...), outputs, text()); }, x);
         }
       }
     }

@@ -263,12 +263,12 @@ class halo_exchange {
     plans_.clear();
     for (std::size_t worker = 0; worker < x.size(); ++worker)
       plans_.push_back(plan_halo(grid_, cuts, widths_, beyond_, worker));
-    return detail::spread_windows(plans_, x, beyond_, outside_);
+    return detail::fill_windows(plans_, x, beyond_, outside_);
   }
   /// The adjoint of the last forward call.
   template <ranked_array Y>
   auto adjoint(const std::vector<Y>& dy) const {
-    return detail::collect_windows(plans_, dy, "halo_exchange");
+    return detail::sum_windows(plans_, dy, "halo_exchange");
   }
 
  private:

@@ -41,7 +41,7 @@ struct number_order {
     radix_sort(first, static_cast<std::size_t>(last - first), [](T value) { return key(value); });
   }
 };
-struct place_order {
+struct position_order {
   static std::uint64_t key(const key_and_place& e) { return e.key; }
 };
 
@@ -226,7 +226,7 @@ auto argsort(const world& everyone, const X& x, const sort_options& options = {}
         for (std::size_t j = 0; j < numbers.size(); ++j) own.data()[j] = {order.key(numbers.data()[j]), place + j};
       });
       detail::radix_sort(own.data(), own.size(), [](const auto& element) { return element.key; });
-      const auto share = detail::sorted_share<detail::place_order>(everyone, own, sizes, words);
+      const auto share = detail::sorted_share<detail::position_order>(everyone, own, sizes, words);
       xt::xtensor<std::size_t, 1> places(std::array<std::size_t, 1>{share.size()});
       for (std::size_t j = 0; j < places.size(); ++j) places.data()[j] = share.data()[j].place;
       return places;

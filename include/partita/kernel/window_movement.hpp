@@ -223,10 +223,10 @@ class window_movement : public refreshing_movement<planned_movement<window_excha
   /// Collective: all workers learn the decomposition and the plan for blocks of this shape without moving data, or all
   /// workers throw.
   template <class T>
-  void prepare(const shape_type& mine, const char* direction, const local_error& before) {
+  void prepare(const shape_type& own_shape, const char* direction, const local_error& before) {
     this->one_call([&] {
       this->finish_pending();
-      box_call<rank> call = base::template call_of_type<T>(4, direction, mine);
+      box_call<rank> call = base::template call_of_type<T>(4, direction, own_shape);
       call.before = before;
       agree_on_plan<window_exchange_planner<Windows>>(*this, call, false);
     });

@@ -34,17 +34,17 @@ class convolution {
       input_.push_back(plan_convolution_input(jobs_, p_x_, cuts, k));
       output_.push_back(plan_convolution_output(jobs_, p_y_, of_y, k));
     }
-    x_ = detail::spread_windows(input_, x, padding_of(jobs_.options()));
+    x_ = detail::fill_windows(input_, x, padding_of(jobs_.options()));
     w_ = w, b_ = b;
     std::vector<block> y(x.size(), zero_volume<T, rank>());
     for_jobs([&](std::size_t k, auto& local, const block& own, const xt::xtensor<T, 1>& bias) {
       y[k] = uninitialised<T, rank>(output_[k].exchange.destination_shape);
       local.forward(x_[k].data(), own.data(), bias.size() > 0 ? bias.data() : nullptr, y[k].data());
     });
-    return detail::collect_windows(output_, y, "convolution");
+    return detail::sum_windows(output_, y, "convolution");
   }
   std::vector<block> adjoint(const std::vector<block>& dy) {
-    const auto there = detail::spread_windows(output_, dy, halo_boundaries<rank>(boundary::none));
+    const auto there = detail::fill_windows(output_, dy, halo_boundaries<rank>(boundary::none));
     std::vector<block> dx(dy.size(), zero_volume<T, rank>());
     dw_ = xt::zeros<T>(w_.shape()), db_ = xt::zeros<T>(b_.shape());
     for_jobs([&](std::size_t k, auto& local, const block& own, const xt::xtensor<T, 1>& bias) {
@@ -57,7 +57,7 @@ class convolution {
       for (std::size_t e = 0; e < dw.size(); ++e) whole(dw_, dw, at, e) += dw.data()[e];
       for (std::size_t e = 0; e < db.size(); ++e) db_(at[0] + e) += db(e);
     });
-    return detail::collect_windows(input_, dx, "convolution");
+    return detail::sum_windows(input_, dx, "convolution");
   }
   const block& weight_gradient() const { return dw_; }
   const xt::xtensor<T, 1>& bias_gradient() const { return db_; }

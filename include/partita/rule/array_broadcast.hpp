@@ -91,7 +91,7 @@ constexpr broadcast_verdict judge_array_broadcast(const short_list<Extent>& lhs,
   if (lhs.size() == rhs.size()) {
     if (!dims.empty() && !detail::is_identity(dims, rank)) return {same_rank_dims_not_identity, 0};
     for (std::size_t d = 0; d < rank; ++d)
-      if (!meet(lhs[d], rhs[d]).legal) return {incompatible_shapes, d};
+      if (!combine_extents(lhs[d], rhs[d]).legal) return {incompatible_shapes, d};
     return {};
   }
   const auto& small = lhs.size() < rhs.size() ? lhs : rhs;
@@ -133,7 +133,7 @@ constexpr basic_resolved_broadcast<Extent> resolve_array_broadcast(const short_l
   basic_resolved_broadcast<Extent> all{short_list<Extent>::filled(rank, Extent{1}),
                                        map_of_operand(lhs.size(), rank, dims), map_of_operand(rhs.size(), rank, dims)};
   const short_list<Extent> a = all.lhs.lift(lhs), b = all.rhs.lift(rhs);
-  for (std::size_t d = 0; d < rank; ++d) all.result[d] = meet(a[d], b[d]).extent;
+  for (std::size_t d = 0; d < rank; ++d) all.result[d] = combine_extents(a[d], b[d]).extent;
   return all;
 }
 

@@ -36,7 +36,7 @@ constexpr broadcast_verdict judge_broadcast_in_dim(const shape_list& operand, co
     return dims[i] >= 0 && dims[i] < static_cast<std::ptrdiff_t>(result.size());
   };
   const auto fits = [&](std::size_t i) {
-    const bool equal = agree(operand[i], result[static_cast<std::size_t>(dims[i])]).legal;
+    const bool equal = combine_equal_extents(operand[i], result[static_cast<std::size_t>(dims[i])]).legal;
     return equal || (operand[i] == 1 && level != strictness::hlo);
   };
   if (dims.size() != operand.size()) return {dims_size_mismatch, 0};

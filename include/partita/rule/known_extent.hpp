@@ -42,19 +42,19 @@ struct known_extent {
 
 /// The combination of two extents in one dimension: whether the combination is legal, and the resulting extent.
 template <class Extent>
-struct meeting {
+struct extent_combination {
   bool legal = true;
   Extent extent{};
 };
 
 /// Combines two extents by degenerate broadcasting: an extent of 1 is expanded; otherwise both extents must be equal.
-constexpr meeting<std::size_t> meet(std::size_t a, std::size_t b) {
+constexpr extent_combination<std::size_t> combine_extents(std::size_t a, std::size_t b) {
   if (a == 1) return {true, b};
   if (b == 1 || a == b || b == dynamic) return {true, a};
   if (a == dynamic) return {true, b};
   return {false, a};
 }
-constexpr meeting<known_extent> meet(known_extent a, known_extent b) {
+constexpr extent_combination<known_extent> combine_extents(known_extent a, known_extent b) {
   using enum known_extent::knowledge;
   if (a.size == 1) return {true, b};
   if (b.size == 1) return {true, a};
@@ -65,11 +65,11 @@ constexpr meeting<known_extent> meet(known_extent a, known_extent b) {
 }
 
 /// Combines two extents without broadcasting: both extents must be the same number.
-constexpr meeting<std::size_t> agree(std::size_t a, std::size_t b) {
+constexpr extent_combination<std::size_t> combine_equal_extents(std::size_t a, std::size_t b) {
   if (a == b || b == dynamic) return {true, a};
   return {a == dynamic, b};
 }
-constexpr meeting<known_extent> agree(known_extent a, known_extent b) {
+constexpr extent_combination<known_extent> combine_equal_extents(known_extent a, known_extent b) {
   using enum known_extent::knowledge;
   if (a.what == anything) return {true, b};
   if (b.what == anything) return {true, a};
@@ -77,7 +77,7 @@ constexpr meeting<known_extent> agree(known_extent a, known_extent b) {
 }
 
 /// Whether broadcast_dimensions may map one extent onto the other: both are equal, or one of them is 1.
-constexpr bool may_be_mapped(std::size_t small, std::size_t large) { return meet(small, large).legal; }
+constexpr bool may_be_mapped(std::size_t small, std::size_t large) { return combine_extents(small, large).legal; }
 /// XLA compares dynamic sizes literally in broadcast_dimensions: "2 onto ?" is rejected and "1 onto ?" is not.
 constexpr bool may_be_mapped(known_extent small, known_extent large) {
   if (small.size != large.size && small.size != 1 && large.size != 1) return false;

@@ -43,7 +43,7 @@ constexpr basic_numpy_broadcast<Extent> judge_numpy_broadcast(const short_list<E
     const auto lifted = detail::trailing_map(operands[k].size(), rank).lift(operands[k]);
     for (std::size_t d = 0; d < rank; ++d) {
       if (detail::mixes_bounded_and_static(result[d], lifted[d])) return {{mixed_bounded_and_static, d}, {}};
-      const auto met = meet(result[d], lifted[d]);
+      const auto met = combine_extents(result[d], lifted[d]);
       if (!met.legal) return {{incompatible_shapes, d}, {}};
       result[d] = met.extent;
     }

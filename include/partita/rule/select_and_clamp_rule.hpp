@@ -22,7 +22,7 @@ constexpr basic_ternary_broadcast<Extent> same_shape(const short_list<Extent>& a
   if (a.size() != b.size()) return {{broadcast_fault::incompatible_shapes, 0}, {}};
   short_list<Extent> merged;
   for (std::size_t d = 0; d < a.size(); ++d) {
-    const auto met = agree(a[d], b[d]);
+    const auto met = combine_equal_extents(a[d], b[d]);
     if (!met.legal) return {{broadcast_fault::incompatible_shapes, d}, {}};
     merged.push_back(met.extent);
   }

@@ -13,24 +13,28 @@ static_assert((text() << "" << any) == "?" && (text() << "" << most_3) == "<=3" 
 
 // numbers: equal or 1; `dynamic` is a number that is not known yet and breaks no rule
 constexpr bool meets(std::size_t a, std::size_t b, std::size_t comes_out) {
-  return meet(a, b).legal && meet(b, a).legal && meet(a, b).extent == comes_out && meet(b, a).extent == comes_out;
+  return combine_extents(a, b).legal && combine_extents(b, a).legal && combine_extents(a, b).extent == comes_out &&
+         combine_extents(b, a).extent == comes_out;
 }
 static_assert(meets(3, 3, 3) && meets(1, 3, 3) && meets(1, 0, 0) && meets(1, 1, 1));
 static_assert(meets(dynamic, 3, 3) && meets(dynamic, 1, dynamic) && meets(dynamic, dynamic, dynamic));
-static_assert(!meet(2, 3).legal && !meet(0, 3).legal);
+static_assert(!combine_extents(2, 3).legal && !combine_extents(0, 3).legal);
 
 // XLA's sizes: a bound wins over the number, a number over "?"
 constexpr bool meets(known_extent a, known_extent b, known_extent comes_out) {
-  return meet(a, b).legal && meet(b, a).legal && meet(a, b).extent == comes_out && meet(b, a).extent == comes_out;
+  return combine_extents(a, b).legal && combine_extents(b, a).legal && combine_extents(a, b).extent == comes_out &&
+         combine_extents(b, a).extent == comes_out;
 }
 static_assert(meets(three, most_3, most_3) && meets(any, three, three) && meets(any, most_3, most_3));
 static_assert(meets(one, most_3, most_3) && meets(one, any, any) && meets(any, any, any));
-static_assert(!meet(most_3, known_extent(4)).legal && !meet(known_extent(2), three).legal);
+static_assert(!combine_extents(most_3, known_extent(4)).legal && !combine_extents(known_extent(2), three).legal);
 
 // without broadcasting a 1 is an ordinary number
-static_assert(agree(3, 3).legal && !agree(1, 3).legal && !agree(3, 1).legal);
-static_assert(agree(dynamic, 3).extent == 3 && agree(3, dynamic).extent == 3);
-static_assert(agree(any, three).extent == three && agree(three, most_3).extent == most_3 && !agree(one, three).legal);
+static_assert(combine_equal_extents(3, 3).legal && !combine_equal_extents(1, 3).legal &&
+              !combine_equal_extents(3, 1).legal);
+static_assert(combine_equal_extents(dynamic, 3).extent == 3 && combine_equal_extents(3, dynamic).extent == 3);
+static_assert(combine_equal_extents(any, three).extent == three &&
+              combine_equal_extents(three, most_3).extent == most_3 && !combine_equal_extents(one, three).legal);
 
 // mapping: a number onto "?" only if it is 1
 static_assert(may_be_mapped(one, any) && !may_be_mapped(known_extent(2), any) && may_be_mapped(any, any));

@@ -69,10 +69,10 @@ constexpr bool fits_view() {
 
 /// Returns the existing error, if there is one; otherwise an error if the source and the target share memory.
 template <class T, std::size_t Rank>
-local_error overlap_error(const local_error& before, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
+local_error overlap_error(const local_error& before, const strided<const T, Rank>& x, const target<T, Rank>& output,
                           const char* call) {
-  if (before.any() || !wanted.given) return before;
-  const strided<const T, Rank> to = wanted.block;
+  if (before.any() || !output.given) return before;
+  const strided<const T, Rank> to = output.block;
   if (!overlapping(x, to)) return before;
   return local_error(text(call) << ".into(x, view): requires a view that shares no element with x, got a block of "
                                 << x.shape << " and a view of " << to.shape

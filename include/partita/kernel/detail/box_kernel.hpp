@@ -76,18 +76,18 @@ class box_kernel {
   void throw_together_(const text& error_message) const { movement_.throw_together(error_message); }
 
   template <bool Forward, class T, std::size_t Rank, class Fill>
-  auto begin_(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const char* direction,
+  auto begin_(const strided<const T, Rank>& x, const target<T, Rank>& output, const char* direction,
               const text& error_message, Fill fill) const {
     if constexpr (Forward != Transposed)
-      return movement_.template forward<T>(x, wanted, direction, local_error(error_message), fill);
-    else return movement_.template backward<T>(x, wanted, direction, local_error(error_message), fill);
+      return movement_.template forward<T>(x, output, direction, local_error(error_message), fill);
+    else return movement_.template backward<T>(x, output, direction, local_error(error_message), fill);
   }
   template <bool Forward, class X>
-  auto carry_out_(const X& x, const target<element_of<X>, rank_of<X>>& wanted, const char* direction,
+  auto carry_out_(const X& x, const target<element_of<X>, rank_of<X>>& output, const char* direction,
                   const text& error_message) const {
     return movement_.one_call([&] {
       const block_argument<X> argument(x);
-      return begin_<Forward, element_of<X>, rank_of<X>>(argument.block(), wanted, direction, error_message,
+      return begin_<Forward, element_of<X>, rank_of<X>>(argument.block(), output, direction, error_message,
                                                         nothing_to_fill{})
           .finish();
     });

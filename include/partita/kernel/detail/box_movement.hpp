@@ -166,7 +166,7 @@ const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planne
 ///   before_agreement(call)                  optional: what to do before the agreement on a call;
 ///   learn(call, transport, found_error)     makes a plan, together with all workers, or sets an error;
 ///   exchange(s, forward, kind, transport)   makes the exchange that carries out plan s;
-///   passing_exchange(s, …)                  optional: finds an exchange for one call only, or null;
+///   exchange_for_one_call(s, …)                  optional: finds an exchange for one call only, or null;
 ///   beside(s, forward, to, operation)       optional: works on the result while the exchange is pending.
 template <class Planner>
 class planned_movement : public box_movement {
@@ -185,17 +185,17 @@ class planned_movement : public box_movement {
   /// Agrees on a forward call and starts the exchange. `fill()` is called after all workers have agreed, and must have
   /// written the elements of x when it returns; if there is nothing to fill, x must be complete before the call.
   template <class T, class Fill = nothing_to_fill>
-  pending<pooled_tensor<T, rank>> forward(const strided<const T, rank>& x, const target<T, rank>& wanted,
+  pending<pooled_tensor<T, rank>> forward(const strided<const T, rank>& x, const target<T, rank>& output,
                                           const char* direction, const local_error& before, Fill fill = {}) {
-    return begin_call<T>(true, element_kind::moved<T>(), x, wanted, direction, before, fill);
+    return begin_call<T>(true, element_kind::moved<T>(), x, output, direction, before, fill);
   }
   /// Agrees on a backward call and starts the exchange in the opposite direction, as forward() does.
   template <class T, class Fill = nothing_to_fill>
-  pending<pooled_tensor<T, rank>> backward(const strided<const T, rank>& dy, const target<T, rank>& wanted,
+  pending<pooled_tensor<T, rank>> backward(const strided<const T, rank>& dy, const target<T, rank>& output,
                                            const char* direction, const local_error& before, Fill fill = {}) {
     if constexpr (Planner::sums_back)
-      return begin_call<T>(false, element_kind::summed<T>(), dy, wanted, direction, before, fill);
-    else return begin_call<T>(false, element_kind::moved<T>(), dy, wanted, direction, before, fill);
+      return begin_call<T>(false, element_kind::summed<T>(), dy, output, direction, before, fill);
+    else return begin_call<T>(false, element_kind::moved<T>(), dy, output, direction, before, fill);
   }
 
  protected:
@@ -205,7 +205,7 @@ class planned_movement : public box_movement {
 
   template <class T, class Fill>
   pending<pooled_tensor<T, rank>> begin_call(bool forward, const element_kind& kind, const strided<const T, rank>& x,
-                                             const target<T, rank>& wanted, const char* direction,
+                                             const target<T, rank>& output, const char* direction,
                                              const local_error& before, Fill fill);
 
   /// Describes a call that moves elements of type T.
@@ -251,7 +251,7 @@ class planned_movement : public box_movement {
   /// Starts to move the boxes. A worker that only sends gets zero volume; a worker without a part gets a copy of x.
   template <class T, class Fill>
   pending<pooled_tensor<T, rank>> move(structure& s, const box_call<rank>& call, const strided<const T, rank>& x,
-                                       const target<T, rank>& wanted, Fill fill);
+                                       const target<T, rank>& output, Fill fill);
 
   Planner planner_;
   plan_cache<structure> structures_;
@@ -261,29 +261,29 @@ class planned_movement : public box_movement {
 template <class Planner>
 template <class T, class Fill>
 auto planned_movement<Planner>::begin_call(bool forward, const element_kind& kind, const strided<const T, rank>& x,
-                                           const target<T, rank>& wanted, const char* direction,
+                                           const target<T, rank>& output, const char* direction,
                                            const local_error& before, Fill fill) -> pending<pooled_tensor<T, rank>> {
   return partita::detail::one_call(state(), [&] {
     finish_pending();
     const box_call<rank> call{forward,   forward ? 1U : 2U, direction,     x.data,
-                              x.strides, x.shape,           wanted.given,  wanted.block.shape,
-                              kind,      type_number<T>(),  &type_name<T>, overlap_error(before, x, wanted, name())};
-    return move(agree_on_plan(*this, call, std::is_empty_v<Fill>), call, x, wanted, fill);
+                              x.strides, x.shape,           output.given,  output.block.shape,
+                              kind,      type_number<T>(),  &type_name<T>, overlap_error(before, x, output, name())};
+    return move(agree_on_plan(*this, call, std::is_empty_v<Fill>), call, x, output, fill);
   });
 }
 
 template <class Planner>
 template <class T, class Fill>
 auto planned_movement<Planner>::move(structure& s, const box_call<rank>& call, const strided<const T, rank>& x,
-                                     const target<T, rank>& wanted, Fill fill) -> pending<pooled_tensor<T, rank>> {
+                                     const target<T, rank>& output, Fill fill) -> pending<pooled_tensor<T, rank>> {
   const exchange_plan<rank>& plan = s.plan(call.forward);
   pooled_tensor<T, rank> y;
-  strided<T, rank> to = wanted.block;
+  strided<T, rank> to = output.block;
   if (plan.gives && !plan.takes) {
     y = pooled_tensor<T, rank>(zero_volume<T, rank>(rank == 0 || !planner_.keeps_batch() ? 0 : x.shape[plan.axes[0]]));
     to = {};
   } else if (const shape_type& shape = plan.takes ? plan.destination_shape : x.shape;
-             !wanted.given || volume_of(shape) == 0) {
+             !output.given || volume_of(shape) == 0) {
     y = make_pooled<T, rank>(*memory(), shape);
     to = block_of(y);
   }
@@ -307,7 +307,7 @@ typename Planner::structure& agree_on_plan(planned_movement<Planner>& movement, 
   constexpr std::size_t rank = Planner::rank;
   speculative_exchange ahead(call.data, call.strides.data(), movement.structures_,
                              call.forward ? &structure::forward_exchanges : &structure::backward_exchanges, call.kind);
-  if constexpr (requires(structure s) { s.is_common; })
+  if constexpr (requires(structure s) { s.is_known_to_all; })
     forget_after_failures(movement.state(), movement.structures_, movement.failures_);
   const bool sends_ahead = may_send_ahead && movement.may_send_ahead();
   if constexpr (requires { movement.planner_.before_agreement(call); }) movement.planner_.before_agreement(call);
@@ -333,9 +333,10 @@ template <class Planner>
 const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planner>& movement,
                                                    typename Planner::structure& s, bool forward,
                                                    const element_kind& kind) {
-  if constexpr (requires { movement.planner().passing_exchange(s, forward, kind, movement.shared_transport()); })
-    if (const auto* const passing = movement.planner().passing_exchange(s, forward, kind, movement.shared_transport()))
-      return *passing;
+  if constexpr (requires { movement.planner().exchange_for_one_call(s, forward, kind, movement.shared_transport()); })
+    if (const auto* const exchange_for_this_call =
+            movement.planner().exchange_for_one_call(s, forward, kind, movement.shared_transport()))
+      return *exchange_for_this_call;
   return (forward ? s.forward_exchanges : s.backward_exchanges).find(kind, [&] {
     return movement.planner().exchange(s, forward, kind, movement.shared_transport());
   });

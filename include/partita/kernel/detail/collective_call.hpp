@@ -25,10 +25,10 @@ PARTITA_DECL text shape_text(const block_shape& shape, std::size_t rank);
 
 /// A call of a movement, on this worker.
 struct collective_call {
-  group_direction where = group_direction::spread;
-  const element_kind* of = nullptr;
-  const element_operation* how = nullptr;  ///< only for a reduction
-  const group_sums* sums = nullptr;        ///< only for a reduction
+  group_direction direction = group_direction::spread;
+  const element_kind* kind = nullptr;
+  const element_operation* operation = nullptr;  ///< only for a reduction
+  const group_sums* sums = nullptr;              ///< only for a reduction
   const element_identity* elements = nullptr;
   untyped_block x{};
   const untyped_block* view = nullptr;  ///< the caller's view to fill, or null

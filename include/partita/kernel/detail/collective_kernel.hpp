@@ -131,15 +131,15 @@ class collective_kernel {
 
   template <group_direction Where, class T, std::size_t Rank>
   static collective_call call_of(const strided<const T, Rank>& x, const text& error_message) {
-    collective_call call{.where = Where,
-                         .of = &kind_of<T>,
+    collective_call call{.direction = Where,
+                         .kind = &kind_of<T>,
                          .elements = &identity_of_type<T>,
                          .x = untyped_block(x),
                          .error_message = &error_message};
     using reduction = typename Kernel::reduction;
     if constexpr (Where != group_direction::spread)
-      call.how = &operation_of<reduction, T, Kernel::exact>, call.sums = collective_transfer::sums();
-    else if constexpr (std::is_same_v<reduction, mean_t>) call.how = &operation_of<reduction, T>;
+      call.operation = &operation_of<reduction, T, Kernel::exact>, call.sums = collective_transfer::sums();
+    else if constexpr (std::is_same_v<reduction, mean_t>) call.operation = &operation_of<reduction, T>;
     call.shares = Where == group_direction::spread && Kernel::shares;
     return call;
   }
@@ -147,7 +147,7 @@ class collective_kernel {
   /// is the identity of the reduction.
   template <class T, std::size_t Rank>
   pooled_tensor<T, Rank> allocate_result(const block_shape& shape) const {
-    auto tensor = make_pooled<T, Rank>(*movement_.memory(), narrowed<Rank>(shape));
+    auto tensor = make_pooled<T, Rank>(*movement_.memory(), narrow_shape<Rank>(shape));
     if constexpr (Rank == 0) {
       if constexpr (reduction_of<typename Kernel::reduction, T>)
         *tensor.data() = identity_of<typename Kernel::reduction, T>();
@@ -162,7 +162,7 @@ class collective_kernel {
       const collective_call call = call_of<Where>(x, error_message);
       const block_shape shape = movement_.agree(call);
       if constexpr (Where == group_direction::spread && Kernel::shares) {
-        return view_of<T, Rank>(movement_.share(call, elements_in(shape, Rank)), narrowed<Rank>(shape));
+        return view_of<T, Rank>(movement_.share(call, elements_in(shape, Rank)), narrow_shape<Rank>(shape));
       } else {
         auto y = allocate_result<T, Rank>(shape);
         movement_.carry_out(call, block_of(y));
@@ -181,10 +181,10 @@ class collective_kernel {
         const block_argument<X> argument(x);
         collective_call call = call_of<Where>(argument.block(), error_message);
         call.shares = false;
-        const untyped_block wanted(block_of(view));
-        call.view = &wanted;
+        const untyped_block output(block_of(view));
+        call.view = &output;
         constexpr bool to_all = Where == group_direction::to_all;  // other workers write only into pooled memory
-        call.in_place = in_place || (to_all && wanted == call.x);
+        call.in_place = in_place || (to_all && output == call.x);
         const block_shape shape = movement_.agree(call);
         const bool through = to_all && movement_.plan().large && movement_.plan().groups[0].members.size() > 1;
         if (through || elements_in(shape, rank) == 0) {
@@ -192,7 +192,7 @@ class collective_kernel {
           movement_.carry_out(call, block_of(y));
           if (elements_in(shape, rank) != 0) copy<T, rank>(block_of(view), block_of(y));
         } else {
-          movement_.carry_out(call, wanted);
+          movement_.carry_out(call, output);
         }
       });
     }
@@ -200,7 +200,7 @@ class collective_kernel {
 
   /// `fill()` is called after all workers have agreed on the call, and must have written x when it returns.
   template <group_direction Where, class T, std::size_t Rank, class Fill>
-  auto begin(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const text& error_message,
+  auto begin(const strided<const T, Rank>& x, const target<T, Rank>& output, const text& error_message,
              Fill fill) const {
     if constexpr (Where == group_direction::spread && Kernel::shares) {
       fill();
@@ -210,10 +210,10 @@ class collective_kernel {
         collective_call call = call_of<Where>(x, error_message);
         call.later = true;
         call.in_place = true;
-        const untyped_block view(wanted.block);
-        if (wanted.given) call.view = &view;
+        const untyped_block view(output.block);
+        if (output.given) call.view = &view;
         const block_shape shape = movement_.agree(call);
-        const bool into_view = wanted.given && elements_in(shape, Rank) != 0;
+        const bool into_view = output.given && elements_in(shape, Rank) != 0;
         pooled_tensor<T, Rank> y;
         if (!into_view) y = allocate_result<T, Rank>(shape);
         const untyped_block result = into_view ? view : untyped_block(block_of(y));

@@ -100,10 +100,12 @@ class collective_movement {
     block_shape shape{};  ///< the shape of the block that this worker receives
   };
 
-  bool gives(group_direction where) const { return where == group_direction::spread ? plan_.small : plan_.large; }
-  PARTITA_DECL bool takes(group_direction where) const;
+  bool gives(group_direction direction) const {
+    return direction == group_direction::spread ? plan_.small : plan_.large;
+  }
+  PARTITA_DECL bool takes(group_direction direction) const;
   bool is_outside() const { return !plan_.small && !plan_.large; }
-  bool writes(group_direction where) const { return takes(where) || is_outside(); }
+  bool writes(group_direction direction) const { return takes(direction) || is_outside(); }
 
   std::uint64_t fingerprint_of(const collective_call& call) const {
     return call.fingerprint(description_.fingerprint, channels_ ? channels_->number() : 0);

@@ -32,15 +32,15 @@ struct group_sums {
 /// The blocks of a call on this worker and the operation on them. The job points to the caller's blocks: a block has
 /// room for 16 dimensions, and copying it would take longer than copying the elements of a small block.
 struct collective_job {
-  group_direction where = group_direction::spread;
-  const element_kind* of = nullptr;
-  const element_operation* how = nullptr;  ///< only for a reduction
-  const group_sums* sums = nullptr;        ///< only for a reduction
-  const untyped_block* x = nullptr;        ///< the input
-  const untyped_block* y = nullptr;        ///< the block that receives the result
-  const char* dense_x = nullptr;           ///< the elements of x contiguously, if this worker contributes them
-  std::size_t parts = 0;                   ///< the blocks of a reduction to complete before the spread, or 0
-  bool completed = false;                  ///< whether it was completed: all workers get dense_x
+  group_direction direction = group_direction::spread;
+  const element_kind* kind = nullptr;
+  const element_operation* operation = nullptr;  ///< only for a reduction
+  const group_sums* sums = nullptr;              ///< only for a reduction
+  const untyped_block* x = nullptr;              ///< the input
+  const untyped_block* y = nullptr;              ///< the block that receives the result
+  const char* dense_x = nullptr;                 ///< the elements of x contiguously, if this worker contributes them
+  std::size_t parts = 0;                         ///< the blocks of a reduction to complete before the spread, or 0
+  bool completed = false;                        ///< whether it was completed: all workers get dense_x
 
   /// Whether the input must first be packed contiguously.
   bool packs() const { return parts != 0 || !x->dense(); }
@@ -79,7 +79,7 @@ class collective_transfer {
     for (std::size_t k = 0; k < plan.groups.size(); ++k) f(plan.groups[k], channels_->way(k));
   }
   PARTITA_DECL element_messages messages(const collective_channel& channel);
-  char* buffer(std::size_t slot, std::size_t n) { return world_->buffer_of<char>(slot, n * job_->of->bytes); }
+  char* buffer(std::size_t slot, std::size_t n) { return world_->buffer_of<char>(slot, n * job_->kind->bytes); }
 
   PARTITA_DECL void finish_spread(const worker_group& g, collective_channel& channel);
 
@@ -87,7 +87,7 @@ class collective_transfer {
   PARTITA_DECL void start_sum(const worker_group& g, collective_channel& channel);
   PARTITA_DECL void finish_sum(const worker_group& g, collective_channel& channel);
 
-  bool gets(const worker_group& g) const { return g.position == 0 || job_->where == group_direction::to_all; }
+  bool gets(const worker_group& g) const { return g.position == 0 || job_->direction == group_direction::to_all; }
   PARTITA_DECL const char* given(const worker_group& g) const;
   PARTITA_DECL std::size_t elements(const worker_group& g) const;
 

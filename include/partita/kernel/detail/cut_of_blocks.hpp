@@ -13,8 +13,8 @@ namespace partita::detail {
 
 /// The extents of the global tensor: the sums of the blocks' extents along the lines through index 0.
 template <class Extents>
-std::array<std::size_t, Extents::rank()> extents_along_lines(const partition<Extents>& p,
-                                                             const std::array<std::size_t, Extents::rank()>& mine) {
+std::array<std::size_t, Extents::rank()> extents_along_lines(
+    const partition<Extents>& p, const std::array<std::size_t, Extents::rank()>& own_shape) {
   constexpr std::size_t rank = Extents::rank();
   // Each worker on a line through index 0 contributes its extent along that line.
   facts<rank + 1> share{};
@@ -23,7 +23,7 @@ std::array<std::size_t, Extents::rank()> extents_along_lines(const partition<Ext
     for (std::size_t d = 0; d < rank; ++d) {
       bool on_line = true;
       for (std::size_t other = 0; other < rank; ++other) on_line = on_line && (other == d || i[other] == 0);
-      if (on_line) share[d] = mine[d];
+      if (on_line) share[d] = own_shape[d];
     }
   }
   const auto sum = summed(*p.world().state(), share);
@@ -36,14 +36,14 @@ std::array<std::size_t, Extents::rank()> extents_along_lines(const partition<Ext
 /// together along each dimension, the same error is set on all workers.
 template <class Extents>
 decomposition<Extents::rank()> cut_of_blocks(const partition<Extents>& p,
-                                             const std::array<std::size_t, Extents::rank()>& mine, const char* call,
-                                             local_error& found_error) {
+                                             const std::array<std::size_t, Extents::rank()>& own_shape,
+                                             const char* call, local_error& found_error) {
   constexpr std::size_t rank = Extents::rank();
   world_state& state = *p.world().state();
-  const auto balanced = decomposition<rank>::balanced(extents_along_lines(p, mine), p.grid().shape());
+  const auto balanced = decomposition<rank>::balanced(extents_along_lines(p, own_shape), p.grid().shape());
   // If all blocks are balanced, no shapes need to be gathered.
-  if (on_all(state, !p.active() || mine == balanced.shape(p.index()))) return balanced;
-  const auto shapes = gathered(state, facts_of(mine));
+  if (on_all(state, !p.active() || own_shape == balanced.shape(p.index()))) return balanced;
+  const auto shapes = gathered(state, facts_of(own_shape));
   std::vector<std::array<std::size_t, rank>> by_place(p.size());
   for (std::size_t k = 0; k < by_place.size(); ++k)
     for (std::size_t d = 0; d < rank; ++d) by_place[k][d] = shapes[p.workers()[k]][d];

@@ -15,22 +15,23 @@ namespace partita::detail {
 /// workers note the same tensors in the same order.
 class evicted_plans {
  public:
-  /// Notes that a plan was evicted; `follows`: whether the decomposition of its tensor follows from the extents.
+  /// Notes that a plan was evicted; `follows_from_extents`: whether the decomposition of its tensor follows from the
+  /// extents.
   template <std::size_t Rank>
-  void note(const std::array<std::size_t, Rank>& extents, bool follows) {
-    if (too_many_) return;
+  void note(const std::array<std::size_t, Rank>& extents, bool follows_from_extents) {
+    if (is_full_) return;
     const std::uint64_t number = number_of(extents);
     const auto place = std::lower_bound(numbers_.begin(), numbers_.end(), number);
     const bool known = place != numbers_.end() && *place == number;
-    if (follows && known) numbers_.erase(place);
-    if (follows || known) return;
-    if (numbers_.size() == most) too_many_ = true;
+    if (follows_from_extents && known) numbers_.erase(place);
+    if (follows_from_extents || known) return;
+    if (numbers_.size() == most) is_full_ = true;
     else numbers_.insert(place, number);
   }
   /// Whether the last tensor of these extents may have had a decomposition whose plan was evicted.
   template <std::size_t Rank>
   bool contains(const std::array<std::size_t, Rank>& extents) const {
-    return too_many_ || std::binary_search(numbers_.begin(), numbers_.end(), number_of(extents));
+    return is_full_ || std::binary_search(numbers_.begin(), numbers_.end(), number_of(extents));
   }
   /// The error message of an adjoint call whose plan was evicted.
   static text error_message(const char* call) {
@@ -48,7 +49,7 @@ class evicted_plans {
   }
 
   std::vector<std::uint64_t> numbers_;
-  bool too_many_ = false;
+  bool is_full_ = false;
 };
 
 }  // namespace partita::detail

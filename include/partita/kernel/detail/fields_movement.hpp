@@ -32,15 +32,15 @@ class fields_movement : public planned_movement<Planner> {
   using planned_movement<Planner>::planned_movement;
 
  protected:
-  /// Starts to move all fields; x, `wanted` and the results have one entry for each field, in a tuple or an array.
+  /// Starts to move all fields; x, `output` and the results have one entry for each field, in a tuple or an array.
   /// `plan(f)` is the plan of the field with the field_number f, `exchange()` carries out the plans of all fields side
   /// by side, and `beside(y)` works on the blocks of the results while the exchange is pending.
   template <class T, class Results, class X, class Wanted, class Plan, class Exchange, class Beside>
-  pending<Results> move_all(const X& x, const Wanted& wanted, Plan plan, Exchange exchange, Beside beside) {
+  pending<Results> move_all(const X& x, const Wanted& output, Plan plan, Exchange exchange, Beside beside) {
     return [&]<std::size_t... F>(std::index_sequence<F...>) {
       Results y;
       const std::tuple to{
-          result_memory<T>(plan(field_number<F>()), std::get<F>(x), std::get<F>(wanted), std::get<F>(y))...};
+          result_memory<T>(plan(field_number<F>()), std::get<F>(x), std::get<F>(output), std::get<F>(y))...};
       if (!((plan(field_number<F>()).takes || plan(field_number<F>()).gives) || ...))
         return pending<Results>(std::move(y), nullptr, 0);
       const blocks_side_by_side from(std::get<F>(x)...);
@@ -57,8 +57,8 @@ class fields_movement : public planned_movement<Planner> {
   /// volume; a worker that neither sends nor receives gets a copy of x.
   template <class T, std::size_t Rank>
   strided<T, Rank> result_memory(const exchange_plan<Rank>& plan, const strided<const T, Rank>& x,
-                                 const target<T, Rank>& wanted, pooled_tensor<T, Rank>& y) const {
-    if (plan.takes && wanted.given) return wanted.block;
+                                 const target<T, Rank>& output, pooled_tensor<T, Rank>& y) const {
+    if (plan.takes && output.given) return output.block;
     const bool copies = !plan.takes && !plan.gives;
     y = make_pooled<T, Rank>(*this->memory(), copies ? x.shape : plan.destination_shape);
     if (copies) copy(block_of(y), x);
@@ -102,17 +102,17 @@ class fields_repartition : public fields_movement<fields_planner<Rank>> {
   /// Starts to move N fields, whose blocks, and views to fill, have one shape. A worker that only sends gets blocks of
   /// zero volume.
   template <class T, std::size_t N>
-  auto start(bool forward, const std::array<strided<const T, Rank>, N>& x, const std::array<target<T, Rank>, N>& wanted,
+  auto start(bool forward, const std::array<strided<const T, Rank>, N>& x, const std::array<target<T, Rank>, N>& output,
              const char* direction) {
     if constexpr (N == 1) {
-      return forward ? this->template forward<T>(x[0], wanted[0], direction, local_error())
-                     : this->template backward<T>(x[0], wanted[0], direction, local_error());
+      return forward ? this->template forward<T>(x[0], output[0], direction, local_error())
+                     : this->template backward<T>(x[0], output[0], direction, local_error());
     } else {
       return partita::detail::one_call(this->state(), [&] {
         this->finish_pending();
         box_call<Rank> call = base::template call_of_type<T>(forward ? 1 : 2, direction, x[0].shape);
         call.forward = forward, call.type = mixed(call.type, N);
-        call.into = wanted[0].given, call.view = wanted[0].block.shape;
+        call.into = output[0].given, call.view = output[0].block.shape;
         fields_structure<Rank>& s = agree_on_plan<fields_planner<Rank>>(*this, call, false);
         const exchange_plan<Rank>& plan = s.plan(forward);
         const auto exchange = [&]() -> const std::shared_ptr<box_exchange>& {
@@ -122,7 +122,7 @@ class fields_repartition : public fields_movement<fields_planner<Rank>> {
           });
         };
         return this->template move_all<T, std::array<pooled_tensor<T, Rank>, N>>(
-            x, wanted, [&](auto) -> const auto& { return plan; }, exchange, [](const auto&) {});
+            x, output, [&](auto) -> const auto& { return plan; }, exchange, [](const auto&) {});
       });
     }
   }

@@ -313,11 +313,12 @@ class fourier_engine {
     return p.active() ? decomposition<Rank>::balanced(global, p.grid().shape()).shape(p.index()) : shape_type{};
   }
 
-  structure learn_forward(const shape_type& mine, local_error& found_error) {
-    shape_type global = extents_along_lines(definition_.p_x, mine);
-    const bool balanced = on_all(state(), !definition_.p_x.active() || mine == balanced_block(definition_.p_x, global));
+  structure learn_forward(const shape_type& own_shape, local_error& found_error) {
+    shape_type global = extents_along_lines(definition_.p_x, own_shape);
+    const bool balanced =
+        on_all(state(), !definition_.p_x.active() || own_shape == balanced_block(definition_.p_x, global));
     if (!balanced) {  // the shapes of all blocks determine the tensor
-      const auto shapes = gathered(state(), facts_of(mine));
+      const auto shapes = gathered(state(), facts_of(own_shape));
       std::vector<shape_type> by_place(definition_.p_x.size());
       for (std::size_t k = 0; k < by_place.size(); ++k)
         for (std::size_t d = 0; d < Rank; ++d) by_place[k][d] = shapes[definition_.p_x.workers()[k]][d];
@@ -335,12 +336,12 @@ class fourier_engine {
       return {};
     }
     structure s = make_structure(global, balanced);
-    s.block_x = s.gives ? mine : shape_type{};
+    s.block_x = s.gives ? own_shape : shape_type{};
     return s;
   }
 
   /// Without a forward call, dy determines x: the blocks of x were balanced.
-  structure learn_backward(const shape_type& mine, local_error& found_error) {
+  structure learn_backward(const shape_type& own_shape, local_error& found_error) {
     const auto refuse = [&](const text& problem) {
       found_error = local_error(text(name) << ".adjoint(dy): " << problem);
       return structure();
@@ -349,7 +350,7 @@ class fourier_engine {
       return refuse(
           "requires a dy of the shape of a result; call it with an x first, because the layout of the result "
           "follows from the extents of x");
-    const shape_type result = extents_along_lines(*definition_.p_y, mine);
+    const shape_type result = extents_along_lines(*definition_.p_y, own_shape);
     shape_type global = result;
     if (definition_.has(line_kind::real_to_complex)) {
       if (definition_.options.real_extent == 0)
@@ -366,9 +367,9 @@ class fourier_engine {
     const text problem = error_message(global);
     if (!problem.empty()) return refuse(problem);
     structure s = make_structure(global, true);
-    if (s.takes && mine != s.block_y)
+    if (s.takes && own_shape != s.block_y)
       return refuse(text("requires dy in the balanced blocks of the result, which are ")
-                    << s.block_y << " on worker " << state().id() << ", got a block of " << mine);
+                    << s.block_y << " on worker " << state().id() << ", got a block of " << own_shape);
     s.block_x = balanced_block(definition_.p_x, global);
     return s;
   }

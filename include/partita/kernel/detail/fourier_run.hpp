@@ -61,13 +61,13 @@ class fourier_run {
 
  public:
   fourier_run(std::shared_ptr<fourier_engine<Rank>> engine, const fourier_structure<Rank>& s, bool forward,
-              const std::array<strided<const In, Rank>, N>& x, const std::array<target<Out, Rank>, N>& wanted)
+              const std::array<strided<const In, Rank>, N>& x, const std::array<target<Out, Rank>, N>& outputs)
       : engine_(std::move(engine)),
         route_(s.route),
         moves_(s.moves),
         result_shape_(forward ? s.block_y : s.block_x),
         forward_(forward),
-        wanted_(wanted) {
+        outputs_(outputs) {
     for (std::size_t f = 0; f < N; ++f) at<In>()[f].block = x[f];
     has_result_type_ = std::is_same_v<In, Out>;
   }
@@ -115,7 +115,7 @@ class fourier_run {
   }
   bool is_last(std::size_t k) const { return k + 1 == route_->size(); }
   /// Whether the caller passes the views to fill.
-  bool is_given() const { return wanted_[0].given; }
+  bool is_given() const { return outputs_[0].given; }
   fields_repartition<Rank>& current_move() const {
     return *moves_[forward_ ? finished_layouts_ : moves_.size() - 1 - finished_layouts_];
   }
@@ -155,7 +155,7 @@ class fourier_run {
     if constexpr (std::is_same_v<T, Out>) {
       if (is_last(finished_layouts_) && is_given()) {
         // The previous move, if there was one, has filled the caller's view already.
-        const strided<Out, Rank>& view = wanted_[f].block;
+        const strided<Out, Rank>& view = outputs_[f].block;
         return engine_->local().run(fills_views_ ? strided<const T, Rank>(view) : here.block, view,
                                     lines(finished_layouts_));
       }
@@ -172,7 +172,7 @@ class fourier_run {
     shape_type shape = in_[f].block.shape;  // a dimension that is not whole has at most one element
     for (std::size_t d = 0; d < Rank; ++d)
       if (from[d] != to[d] && shape[d] == from[d]) shape[d] = to[d];
-    strided<Out, Rank> result = wanted_[f].block;
+    strided<Out, Rank> result = outputs_[f].block;
     if (!is_last(finished_layouts_) || !is_given()) {
       out_[f].own_tensor(tensor<Out>(typename tensor<Out>::shape_type(shape)));
       result = block_of(out_[f].own);
@@ -203,7 +203,7 @@ class fourier_run {
     if (is_last(finished_layouts_ + 1)) {
       if constexpr (std::is_same_v<T, Out>) {
         fills_views_ = is_given() && has_result_type_ && stage(finished_layouts_ + 1).p.active();
-        if (fills_views_) to = wanted_;
+        if (fills_views_) to = outputs_;
       }
       // Several x may have results of one shape: the shape of the block tells to which x the adjoint belongs.
       for (std::size_t f = 0; f < N && fills_own_memory(); ++f) {
@@ -247,7 +247,7 @@ class fourier_run {
   std::vector<fields_repartition<Rank>*> moves_;
   shape_type result_shape_;
   bool forward_;
-  std::array<target<Out, Rank>, N> wanted_;
+  std::array<target<Out, Rank>, N> outputs_;
   std::size_t finished_layouts_ = 0;  ///< the number of layouts that the block has left
   bool has_result_type_ = false;      ///< whether the elements have the type of the result
   bool fills_views_ = false;          ///< whether the last move writes into the caller's views

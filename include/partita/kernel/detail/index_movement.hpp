@@ -29,10 +29,10 @@ class pending_rows {
       : result_(std::move(other.result_)),
         moved_(std::move(other.moved_)),
         complete_(std::move(other.complete_)),
-        is_open_(std::exchange(other.is_open_, false)) {}
+        is_pending_(std::exchange(other.is_pending_, false)) {}
   pending_rows& operator=(pending_rows&&) = delete;
   ~pending_rows() {
-    if (!is_open_) return;
+    if (!is_pending_) return;
     try {
       end();
     } catch (const error&) {  // the next call of the workers reports the error
@@ -50,13 +50,13 @@ class pending_rows {
  private:
   void end() {
     moved_.finish();
-    if (std::exchange(is_open_, false)) complete_();
+    if (std::exchange(is_pending_, false)) complete_();
   }
 
   Result result_;
   pending<in_place> moved_;
   Complete complete_;
-  bool is_open_ = true;
+  bool is_pending_ = true;
 };
 
 /// The values of a call with N blocks that all workers compare, and this worker's blocks.
@@ -103,35 +103,35 @@ class index_movement : public planned_movement<index_planner> {
   const index_pattern& pattern() const { return *planner().pattern(); }
 
   template <class T, std::size_t Rank>
-  auto forward(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const char* direction,
+  auto forward(const strided<const T, Rank>& x, const target<T, Rank>& output, const char* direction,
                const local_error& before, nothing_to_fill) {
-    return start_copying(1, x, wanted, direction, before);
+    return start_copying(1, x, output, direction, before);
   }
   template <class T, std::size_t Rank>
-  auto backward(const strided<const T, Rank>& dy, const target<T, Rank>& wanted, const char* direction,
+  auto backward(const strided<const T, Rank>& dy, const target<T, Rank>& output, const char* direction,
                 const local_error& before, nothing_to_fill) {
-    return start_combining<sum_t>(2, dy, wanted, direction, before);
+    return start_combining<sum_t>(2, dy, output, direction, before);
   }
   /// Copies the rows of x to the workers that want them.
   template <class T, std::size_t Rank>
-  auto start_copying(std::uint64_t number, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
+  auto start_copying(std::uint64_t number, const strided<const T, Rank>& x, const target<T, Rank>& output,
                      const char* direction, const local_error& before) {
-    auto y = result<T, Rank>(x.shape, pattern().wanted, wanted);
-    const strided<T, Rank> to = wanted.given ? wanted.block : block_of(y);
+    auto y = result<T, Rank>(x.shape, pattern().wanted, output);
+    const strided<T, Rank> to = output.given ? output.block : block_of(y);
     row_call<1> call = call_of_rows<T>(number, x, to, direction, before);
     expect_rows(call.before, direction, x.shape, pattern().owned, planner().words().owned);
-    expect_filled(call.before, x, wanted, pattern().wanted);
-    return move_forward(call, std::move(y), !wanted.given);
+    expect_filled(call.before, x, output, pattern().wanted);
+    return move_forward(call, std::move(y), !output.given);
   }
   /// Combines the rows of dy with the rows of their owners by a reduction.
   template <class Reduction, class T, std::size_t Rank>
-  auto start_combining(std::uint64_t number, const strided<const T, Rank>& dy, const target<T, Rank>& wanted,
+  auto start_combining(std::uint64_t number, const strided<const T, Rank>& dy, const target<T, Rank>& output,
                        const char* direction, const local_error& before) {
-    auto dx = result<T, Rank>(dy.shape, pattern().owned, wanted);
-    const strided<T, Rank> to = wanted.given ? wanted.block : block_of(dx);
+    auto dx = result<T, Rank>(dy.shape, pattern().owned, output);
+    const strided<T, Rank> to = output.given ? output.block : block_of(dx);
     row_call<1> call = call_of_rows<T>(mixed(number, type_number<Reduction>()), dy, to, direction, before);
     expect_rows(call.before, direction, dy.shape, pattern().wanted, planner().words().wanted);
-    expect_filled(call.before, dy, wanted, pattern().owned);
+    expect_filled(call.before, dy, output, pattern().owned);
     return move_backward<Reduction, T>(call, std::move(dx), std::array<row_block, 1>{});
   }
   /// Makes a whole call of all workers that copies or combines the rows of an expression, unless `before` is an error.
@@ -175,8 +175,8 @@ class index_movement : public planned_movement<index_planner> {
 
  private:
   template <class T, std::size_t Rank>
-  pooled_tensor<T, Rank> result(std::array<std::size_t, Rank> shape, std::size_t rows, const target<T, Rank>& wanted) {
-    if (wanted.given) return {};
+  pooled_tensor<T, Rank> result(std::array<std::size_t, Rank> shape, std::size_t rows, const target<T, Rank>& output) {
+    if (output.given) return {};
     shape[0] = rows;
     return make_pooled<T, Rank>(*memory(), shape);
   }
@@ -214,12 +214,12 @@ class index_movement : public planned_movement<index_planner> {
                                       << "; dimension 0 numbers the indices");
   }
   template <class T, std::size_t Rank>
-  void expect_filled(local_error& before, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
+  void expect_filled(local_error& before, const strided<const T, Rank>& x, const target<T, Rank>& output,
                      std::size_t rows) const {
-    before = overlap_error(before, x, wanted, name());
+    before = overlap_error(before, x, output, name());
     std::array<std::size_t, Rank> shape = x.shape;
     shape[0] = rows;
-    if (!before.any()) expect_shape(wanted, shape, name(), before);
+    if (!before.any()) expect_shape(output, shape, name(), before);
   }
 
   /// Packs the rows that other workers want, unless they are written directly to their receiver, starts to move them,
@@ -355,7 +355,7 @@ class index_movement : public planned_movement<index_planner> {
       if (call.before.any() || may_send_ahead()) announced = nullptr;
       const std::uint64_t number = start_in_place(moved, announced, source, y, [&] {
         index_structure& s = agree_on_plan(static_cast<base&>(*this), moved, !returns);
-        if (returns) (return_rows(planner().returning(s, moved.kind)), ...);
+        if (returns) (return_rows(planner().return_exchanges(s, moved.kind)), ...);
         return std::pair(&s, &find_exchange(*this, s, forward, moved.kind));
       });
       return pending<in_place>({}, operation(), number);

@@ -23,7 +23,7 @@ struct described_block {
 
 /// The plans for rows of a certain number of bytes.
 struct index_structure : planned_boxes<2> {
-  exchanges_by_kind returning{};  ///< return rows within a node before rows travel between nodes
+  exchanges_by_kind return_exchanges{};  ///< return rows within a node before rows travel between nodes
   /// The rows that leave, which are not packed first if all workers share memory.
   std::shared_ptr<gathered_rows> gathered{};
 };
@@ -71,7 +71,7 @@ class index_planner {
   PARTITA_DECL std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                                       const std::shared_ptr<transport>& shared_transport) const;
   /// The exchange that returns rows to the worker of this node that passed them on.
-  PARTITA_DECL const std::shared_ptr<box_exchange>& returning(structure& s, const element_kind& kind) const;
+  PARTITA_DECL const std::shared_ptr<box_exchange>& return_exchanges(structure& s, const element_kind& kind) const;
   /// The rows that this worker sends and receives, if rows have `row_elements` elements.
   PARTITA_DECL exchange_plan<2> plan(std::size_t row_elements) const;
 

@@ -24,13 +24,13 @@ enum class known_cuts { any, balanced };
 /// The plans from parts of a tensor to the whole tensor, and from whole tensors to parts of their sum.
 template <std::size_t Rank>
 struct part_structure : planned_boxes<Rank> {
-  parted_tensor<Rank> tensor{};  ///< the tensor's parts, if the exchange takes two steps
-  bool follows = true;           ///< whether the parts are balanced
+  parted_tensor<Rank> tensor{};      ///< the tensor's parts, if the exchange takes two steps
+  bool follows_from_extents = true;  ///< whether the parts are balanced
   std::shared_ptr<evicted_plans> forgotten{};
 
   /// Is called when this plan is evicted from the cache.
   void forget() const {
-    if (forgotten && this->there.gives) forgotten->note(this->there.extents, follows);
+    if (forgotten && this->there.gives) forgotten->note(this->there.extents, follows_from_extents);
   }
 };
 
@@ -128,8 +128,8 @@ class part_planner {
   }
 
   /// Gathers the shapes of the group's blocks. Collective over the world.
-  std::vector<shape_type> shapes_of_group(const shape_type& mine) const {
-    const auto all = gathered(*world(), facts_of(mine));
+  std::vector<shape_type> shapes_of_group(const shape_type& own_shape) const {
+    const auto all = gathered(*world(), facts_of(own_shape));
     std::vector<shape_type> shapes(group_.members.size());
     for (std::size_t k = 0; k < shapes.size(); ++k)
       for (std::size_t d = 0; d < rank; ++d) shapes[k][d] = all[group_.members[k]][d];
@@ -141,7 +141,7 @@ class part_planner {
     s.there = partita::plan_wholes(group_, tensor, p_.world().id());
     s.back = reversed(s.there);
     if (rank > 0 && on_several_nodes(shared_transport)) s.tensor = tensor;
-    s.follows = !group_.active() || tensor.balanced(group_.shape);
+    s.follows_from_extents = !group_.active() || tensor.balanced(group_.shape);
     s.forgotten = evicted_;
     return s;
   }

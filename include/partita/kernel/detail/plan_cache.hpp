@@ -54,8 +54,8 @@ struct kernel_call {
 
 /// Whether a new plan follows from data that all workers know, so that no worker alone can find an error.
 template <class Structure>
-bool is_common(const Structure& s) {
-  if constexpr (requires { s.is_common; }) return s.is_common;
+bool is_known_to_all(const Structure& s) {
+  if constexpr (requires { s.is_known_to_all; }) return s.is_known_to_all;
   else return false;
 }
 
@@ -92,7 +92,7 @@ Structure& agreed_structure(world_state& world, plan_cache<Structure>& cache, co
     cache.make_room();
     return learn(found);
   });
-  if (!is_common(structure)) agreed(found_error, 0, describe, nullptr);
+  if (!is_known_to_all(structure)) agreed(found_error, 0, describe, nullptr);
   return cache.add(std::move(structure));
 }
 

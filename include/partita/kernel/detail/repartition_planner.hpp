@@ -31,10 +31,11 @@ struct shared_by_plans;
 template <std::size_t Rank>
 struct repartition_structure : planned_boxes<Rank> {
   std::optional<decomposition<Rank>> of_x{}, of_y{};  ///< the decompositions of x and of the result
-  std::vector<box<Rank>> boxes{};  ///< the boxes of all workers of p_x, if the blocks of x are staggered
-  bool follows = true;             ///< the decomposition of x follows from its extents: given, or balanced
-  bool is_common = false;          ///< whether all workers know the data from which the plan was made
-  std::array<bool, 2> passes{};    ///< whether its first call in a direction uses the exchange that new plans share
+  std::vector<box<Rank>> boxes{};    ///< the boxes of all workers of p_x, if the blocks of x are staggered
+  bool follows_from_extents = true;  ///< the decomposition of x follows from its extents: given, or balanced
+  bool is_known_to_all = false;      ///< whether all workers know the data from which the plan was made
+  std::array<bool, 2>
+      uses_shared_exchange{};  ///< whether its first call in a direction uses the exchange that new plans share
   std::shared_ptr<shared_by_plans<Rank>> shared{};
 
   /// Is called when this plan is evicted from the cache: the next new plan takes over its memory.
@@ -49,18 +50,18 @@ struct repartition_structure : planned_boxes<Rank> {
 template <std::size_t Rank>
 struct shared_by_plans {
   evicted_plans evicted;
-  bool some_evicted = false;
-  repartition_structure<Rank> spare;           ///< the plan that was evicted last
+  bool has_evicted_plans = false;
+  repartition_structure<Rank> evicted_plan;    ///< the plan that was evicted last
   std::array<exchanges_by_kind, 2> exchanges;  ///< the exchanges that new plans share, backward and forward
   lowered_plan lowered{Rank};
   std::vector<std::array<std::size_t, Rank>> shapes;  ///< the shapes of the blocks of p_x, by place
   std::vector<std::size_t> sizes;
 
   void take(repartition_structure<Rank>& plan) {
-    evicted.note(plan.there.extents, plan.follows);
+    evicted.note(plan.there.extents, plan.follows_from_extents);
     plan.forward_exchanges.clear(), plan.backward_exchanges.clear();
-    spare = std::move(plan);
-    some_evicted = true;
+    evicted_plan = std::move(plan);
+    has_evicted_plans = true;
   }
 };
 
@@ -126,10 +127,10 @@ class repartition_planner {
   void before_agreement(const box_call<Rank>& call) const {
     constexpr std::size_t numbers = Rank + 1;
     if constexpr (numbers <= shared_flags::most_numbers) {
-      std::array<std::uint64_t, numbers> mine{};
-      for (std::size_t d = 0; d < Rank; ++d) mine[d] = call.shape[d];
-      mine[Rank] = call.into ? 1 : 0;
-      shapes_passed_ = call.forward && state().pass_numbers(mine.data(), numbers);
+      std::array<std::uint64_t, numbers> own_shape{};
+      for (std::size_t d = 0; d < Rank; ++d) own_shape[d] = call.shape[d];
+      own_shape[Rank] = call.into ? 1 : 0;
+      shapes_passed_ = call.forward && state().pass_numbers(own_shape.data(), numbers);
     }
   }
   /// Makes the plan for a call. Collective; opens the transport `shared_transport` if it is null.
@@ -150,9 +151,10 @@ class repartition_planner {
   }
   /// The exchange that new plans share, for the first use of a plan in a direction after plans were evicted; otherwise
   /// null. A plan that is used again gets an exchange of its own.
-  const std::shared_ptr<box_exchange>* passing_exchange(structure& s, bool forward, const element_kind& kind,
-                                                        const std::shared_ptr<transport>& shared_transport) const {
-    if (!std::exchange(s.passes[forward], false) || shared_transport->has_joint_messages()) return nullptr;
+  const std::shared_ptr<box_exchange>* exchange_for_one_call(structure& s, bool forward, const element_kind& kind,
+                                                             const std::shared_ptr<transport>& shared_transport) const {
+    if (!std::exchange(s.uses_shared_exchange[forward], false) || shared_transport->has_joint_messages())
+      return nullptr;
     exchanges_by_kind& known = shared_->exchanges[forward];
     if (box_exchange* const open = known.made(kind)) {
       lower(s.plan(forward), shared_->lowered);
@@ -162,46 +164,47 @@ class repartition_planner {
   }
 
  private:
-  structure learn_forward(const shape_type& mine, std::shared_ptr<transport>& shared_transport,
+  structure learn_forward(const shape_type& own_shape, std::shared_ptr<transport>& shared_transport,
                           local_error& found_error) const {
     if (cuts_.from()) {
-      if (p_x_.active() && mine != cuts_.from()->shape(p_x_.index()))
+      if (p_x_.active() && own_shape != cuts_.from()->shape(p_x_.index()))
         report_error(found_error,
                      text("partita::repartition(p_x, p_y, from_cuts(...))(x): requires blocks that are cut as "
                           "from_cuts(...) says, which gives worker ")
                          << state().id() << " " << cuts_.from()->shape(p_x_.index()) << " of "
-                         << cuts_.from()->extents() << "; got a block of " << mine
+                         << cuts_.from()->extents() << "; got a block of " << own_shape
                          << "; give that block, or other cuts");
-      return regular(*cuts_.from(), shared_transport);
+      return plan_of_decomposition(*cuts_.from(), shared_transport);
     }
-    if (shapes_passed_ || were_irregular_) return learn_irregular(mine, shared_transport, found_error);
-    const shape_type global = extents_along_lines(p_x_, mine);
-    const bool as_balanced = !p_x_.active() || mine == cuts_.of_x(global).shape(p_x_.index());
+    if (shapes_passed_ || were_unbalanced_) return learn_from_shapes(own_shape, shared_transport, found_error);
+    const shape_type global = extents_along_lines(p_x_, own_shape);
+    const bool as_balanced = !p_x_.active() || own_shape == cuts_.of_x(global).shape(p_x_.index());
     if (!on_all(state(), as_balanced)) {
-      were_irregular_ = true;
-      return learn_irregular(mine, shared_transport, found_error);
+      were_unbalanced_ = true;
+      return learn_from_shapes(own_shape, shared_transport, found_error);
     }
     if (reject_extents(global, found_error)) return {};
-    return regular(cuts_.of_x(global), shared_transport);
+    return plan_of_decomposition(cuts_.of_x(global), shared_transport);
   }
 
   /// Makes the plan of an adjoint call for whose dy no forward call is cached.
-  structure learn_backward(const shape_type& mine, std::shared_ptr<transport>& shared_transport,
+  structure learn_backward(const shape_type& own_shape, std::shared_ptr<transport>& shared_transport,
                            local_error& found_error) const {
-    const shape_type global = cuts_.extents_of_x(cuts_.to() ? cuts_.to()->extents() : extents_along_lines(p_y_, mine));
+    const shape_type global =
+        cuts_.extents_of_x(cuts_.to() ? cuts_.to()->extents() : extents_along_lines(p_y_, own_shape));
     if (reject_extents(global, found_error)) return {};
     if (shared_->evicted.contains(global)) {
       report_error(found_error, evicted_plans::error_message((text(name_) << ".adjoint(dy)").c_str()));
       return {};
     }
     const auto of_y = cuts_.of_y(global);
-    if (p_y_.active() && mine != of_y.shape(p_y_.index()))
+    if (p_y_.active() && own_shape != of_y.shape(p_y_.index()))
       report_error(found_error, text(name_) << ".adjoint(dy): requires dy to be cut over p_y as the result "
                                                "of the forward call was (the "
                                             << (cuts_.to() ? "given" : "balanced") << " cut of " << of_y.extents()
                                             << " over " << p_y_.grid().shape() << " gives worker " << state().id()
-                                            << " " << of_y.shape(p_y_.index()) << "), got a block of " << mine);
-    return regular(cuts_.of_x(global), shared_transport);
+                                            << " " << of_y.shape(p_y_.index()) << "), got a block of " << own_shape);
+    return plan_of_decomposition(cuts_.of_x(global), shared_transport);
   }
 
   template <class Policy>
@@ -222,14 +225,14 @@ class repartition_planner {
   }
 
   /// An empty plan in the memory of the plan that was evicted last.
-  structure renewed() const {
-    structure s = std::move(shared_->spare);
-    s.passes.fill(shared_->some_evicted);
-    s.is_common = false;
+  structure recycled_plan() const {
+    structure s = std::move(shared_->evicted_plan);
+    s.uses_shared_exchange.fill(shared_->has_evicted_plans);
+    s.is_known_to_all = false;
     return s;
   }
-  structure regular(const decomposition<rank>& of_x, std::shared_ptr<transport>& shared_transport) const {
-    structure s = renewed();
+  structure plan_of_decomposition(const decomposition<rank>& of_x, std::shared_ptr<transport>& shared_transport) const {
+    structure s = recycled_plan();
     s.of_x = of_x;
     complete(s, of_x.extents(), shared_transport, true);
     return s;
@@ -237,10 +240,10 @@ class repartition_planner {
 
   /// Gathers the shapes of the blocks of p_x on every worker, unless they were passed with the agreement. Returns
   /// whether no worker alone can find an error: no worker passes a view, whose shape the other workers do not know.
-  bool gather_shapes(const shape_type& mine) const {
-    bool is_common = shapes_passed_;
+  bool gather_shapes(const shape_type& own_shape) const {
+    bool is_known_to_all = shapes_passed_;
     std::vector<facts<rank + 1>> gathered_shapes;
-    if (!shapes_passed_) gathered_shapes = gathered(state(), facts_of(mine));
+    if (!shapes_passed_) gathered_shapes = gathered(state(), facts_of(own_shape));
     const auto numbers_of = [&](std::size_t worker) {
       return shapes_passed_ ? state().numbers_of(worker) : gathered_shapes[worker].data();
     };
@@ -249,13 +252,13 @@ class repartition_planner {
       const std::uint64_t* const shape = numbers_of(p_x_.workers()[k]);
       for (std::size_t d = 0; d < rank; ++d) shared_->shapes[k][d] = shape[d];
     }
-    for (std::size_t k = 0; is_common && k < state().size(); ++k) is_common = numbers_of(k)[rank] == 0;
-    return is_common;
+    for (std::size_t k = 0; is_known_to_all && k < state().size(); ++k) is_known_to_all = numbers_of(k)[rank] == 0;
+    return is_known_to_all;
   }
 
   /// The decomposition of the blocks, if they have the same sizes in every line of p_x. The decomposition takes over
   /// the memory of `reused`.
-  std::optional<decomposition<rank>> same_in_every_line(std::optional<decomposition<rank>> reused) const {
+  std::optional<decomposition<rank>> decomposition_of_shapes(std::optional<decomposition<rank>> reused) const {
     const auto& shapes = shared_->shapes;
     const shape_type grid = p_x_.grid().shape();
     bool same = true;
@@ -277,21 +280,21 @@ class repartition_planner {
   }
 
   /// Makes the plan for blocks of any shapes that tile a tensor.
-  structure learn_irregular(const shape_type& mine, std::shared_ptr<transport>& shared_transport,
-                            local_error& found_error) const {
-    structure s = renewed();
-    s.is_common = gather_shapes(mine);
-    s.of_x = same_in_every_line(std::move(s.of_x));
+  structure learn_from_shapes(const shape_type& own_shape, std::shared_ptr<transport>& shared_transport,
+                              local_error& found_error) const {
+    structure s = recycled_plan();
+    s.is_known_to_all = gather_shapes(own_shape);
+    s.of_x = decomposition_of_shapes(std::move(s.of_x));
     if (s.of_x) {
       const shape_type global = s.of_x->extents();
       if (reject_extents(global, found_error)) return {};
       const decomposition<rank> usual = cuts_.of_x(global);
-      bool follows = true;
+      bool follows_from_extents = true;
       for (std::size_t d = 0; d < rank; ++d)
-        for (std::size_t k = 0; follows && k < usual.cuts[d].parts(); ++k)
-          follows = usual.cuts[d].size(k) == s.of_x->cuts[d].size(k);
-      if (follows) s.of_x = usual;
-      complete(s, global, shared_transport, follows);
+        for (std::size_t k = 0; follows_from_extents && k < usual.cuts[d].parts(); ++k)
+          follows_from_extents = usual.cuts[d].size(k) == s.of_x->cuts[d].size(k);
+      if (follows_from_extents) s.of_x = usual;
+      complete(s, global, shared_transport, follows_from_extents);
       return s;
     }
     layout_of_blocks<rank> layout = lay_out(shared_->shapes, p_x_.grid().shape());
@@ -306,7 +309,7 @@ class repartition_planner {
   }
 
   void complete(structure& s, const shape_type& global, std::shared_ptr<transport>& shared_transport,
-                bool follows) const {
+                bool follows_from_extents) const {
     s.of_y = cuts_.of_y(global);
     s.there = plan_of(s, state().id(), std::move(s.there));
     s.back = reversed(s.there, std::move(s.back));
@@ -315,7 +318,7 @@ class repartition_planner {
           std::make_shared<transport>(state().communicator(), transport_policy::of(strategy_, messages_));
       shared_transport->join_messages();
     }
-    s.follows = follows;
+    s.follows_from_extents = follows_from_extents;
     s.shared = shared_;
   }
 
@@ -331,7 +334,7 @@ class repartition_planner {
   std::shared_ptr<shared_by_plans<rank>> shared_ = std::make_shared<shared_by_plans<rank>>();
   /// Whether blocks were not balanced in an earlier call: then the shapes of all blocks are gathered at once, in one
   /// collective instead of three. Equal on all workers.
-  mutable bool were_irregular_ = false;
+  mutable bool were_unbalanced_ = false;
   /// Whether the shapes of all blocks were passed with the last agreement. Equal on all workers.
   mutable bool shapes_passed_ = false;
 };

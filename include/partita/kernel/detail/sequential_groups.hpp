@@ -145,7 +145,7 @@ class groups {
     });
   }
   /// The number of blocks in the reduction to which a worker of the large grid contributes.
-  std::size_t given_to(std::size_t worker) const {
+  std::size_t block_count_of(std::size_t worker) const {
     const group_plan p = plan(worker);
     return p.large ? p.joined()->contributors() : 1;
   }
@@ -187,7 +187,7 @@ auto adjoint_of_reduction(const Groups& groups, const std::vector<Y>& dy) {
     for (std::size_t worker = 0; worker < dx.size(); ++worker)
       for (std::size_t i = 0; i < dx[worker].size(); ++i)
         dx[worker].data()[i] =
-            Reduction::template completed<element_of<Y>>(dx[worker].data()[i], groups.given_to(worker));
+            Reduction::template completed<element_of<Y>>(dx[worker].data()[i], groups.block_count_of(worker));
   return dx;
 }
 

@@ -35,9 +35,9 @@ all_plans<Rank> exchanges_of(const std::vector<halo_plan<Rank>>& plans) {
 }
 
 template <ranked_array X>
-auto spread_windows(const std::vector<halo_plan<rank_of<X>>>& plans, const std::vector<X>& x,
-                    const halo_boundaries<rank_of<X>>& beyond,
-                    const partita::detail::outside_function<rank_of<X>>& outside = {}) {
+auto fill_windows(const std::vector<halo_plan<rank_of<X>>>& plans, const std::vector<X>& x,
+                  const halo_boundaries<rank_of<X>>& beyond,
+                  const partita::detail::outside_function<rank_of<X>>& outside = {}) {
   auto y = carry_out(exchanges_of(plans), x, true);
   for (std::size_t worker = 0; worker < y.size(); ++worker)
     if (plans[worker].exchange.takes)
@@ -45,7 +45,7 @@ auto spread_windows(const std::vector<halo_plan<rank_of<X>>>& plans, const std::
   return y;
 }
 template <ranked_array Y>
-auto collect_windows(const std::vector<halo_plan<rank_of<Y>>>& plans, const std::vector<Y>& dy, const char* name) {
+auto sum_windows(const std::vector<halo_plan<rank_of<Y>>>& plans, const std::vector<Y>& dy, const char* name) {
   bool fit = plans.size() == dy.size();
   for (std::size_t worker = 0; fit && worker < dy.size(); ++worker)
     fit = !plans[worker].exchange.takes || plans[worker].exchange.destination_shape == shape_of(dy[worker]);

@@ -229,13 +229,13 @@ class spectrum_planner {
 template <class T, std::size_t Rank>
 class pending_spectrum {
  public:
-  pending_spectrum(pending<pooled_tensor<T, Rank>> moved, const target<T, Rank>& wanted,
+  pending_spectrum(pending<pooled_tensor<T, Rank>> moved, const target<T, Rank>& output,
                    std::shared_ptr<const std::vector<scaled_plane>> scaled)
-      : moved_(std::move(moved)), wanted_(wanted), scaled_(std::move(scaled)) {}
+      : moved_(std::move(moved)), output_(output), scaled_(std::move(scaled)) {}
   void keep(std::shared_ptr<const void> needed) { moved_.keep(std::move(needed)); }
   auto finish() {
     auto y = moved_.finish();
-    for (const scaled_plane& plane : *scaled_) multiply(wanted_.given ? wanted_.block : block_of(y), plane);
+    for (const scaled_plane& plane : *scaled_) multiply(output_.given ? output_.block : block_of(y), plane);
     return y;
   }
 
@@ -252,7 +252,7 @@ class pending_spectrum {
   }
 
   pending<pooled_tensor<T, Rank>> moved_;
-  target<T, Rank> wanted_;
+  target<T, Rank> output_;
   std::shared_ptr<const std::vector<scaled_plane>> scaled_;
 };
 
@@ -265,23 +265,23 @@ class spectrum_movement : public planned_movement<spectrum_planner<Rank>> {
   using base::base;
 
   template <class T, class Fill>
-  pending_spectrum<T, Rank> forward(const strided<const T, Rank>& x, const target<T, Rank>& wanted,
+  pending_spectrum<T, Rank> forward(const strided<const T, Rank>& x, const target<T, Rank>& output,
                                     const char* direction, const local_error& before, Fill fill) {
-    return begin<T>(true, x, wanted, direction, before, fill);
+    return begin<T>(true, x, output, direction, before, fill);
   }
   template <class T, class Fill>
-  pending_spectrum<T, Rank> backward(const strided<const T, Rank>& dy, const target<T, Rank>& wanted,
+  pending_spectrum<T, Rank> backward(const strided<const T, Rank>& dy, const target<T, Rank>& output,
                                      const char* direction, const local_error& before, Fill fill) {
-    return begin<T>(false, dy, wanted, direction, before, fill);
+    return begin<T>(false, dy, output, direction, before, fill);
   }
 
  private:
   template <class T, class Fill>
-  pending_spectrum<T, Rank> begin(bool forward, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
+  pending_spectrum<T, Rank> begin(bool forward, const strided<const T, Rank>& x, const target<T, Rank>& output,
                                   const char* direction, const local_error& before, Fill fill) {
-    auto moved = this->template begin_call<T>(forward, element_kind::summed<T>(), x, wanted, direction, before, fill);
+    auto moved = this->template begin_call<T>(forward, element_kind::summed<T>(), x, output, direction, before, fill);
     const auto& s = *this->structures_.latest();
-    return {std::move(moved), wanted, forward ? s.scaled : s.scaled_back};
+    return {std::move(moved), output, forward ? s.scaled : s.scaled_back};
   }
 };
 

@@ -15,13 +15,13 @@ namespace partita::detail {
 using block_shape = std::array<std::size_t, most_dimensions>;
 
 template <std::size_t Rank>
-block_shape widened(const std::array<std::size_t, Rank>& shape) {
+block_shape widen_shape(const std::array<std::size_t, Rank>& shape) {
   block_shape all{};
   std::copy(shape.begin(), shape.end(), all.begin());
   return all;
 }
 template <std::size_t Rank>
-std::array<std::size_t, Rank> narrowed(const block_shape& shape) {
+std::array<std::size_t, Rank> narrow_shape(const block_shape& shape) {
   std::array<std::size_t, Rank> first{};
   std::copy_n(shape.begin(), Rank, first.begin());
   return first;
@@ -41,7 +41,7 @@ struct untyped_block {
       : data(reinterpret_cast<char*>(const_cast<std::remove_const_t<T>*>(block.data))),
         rank(Rank),
         element(sizeof(T)),
-        shape(widened(block.shape)) {
+        shape(widen_shape(block.shape)) {
     std::copy(block.strides.begin(), block.strides.end(), strides.begin());
   }
 

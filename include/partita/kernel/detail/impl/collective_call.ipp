@@ -24,16 +24,16 @@ PARTITA_DEF bool collective_call::has_key(const structure_key& key, bool with_bl
 }
 
 PARTITA_DEF std::uint64_t collective_call::fingerprint(std::uint64_t kernel, std::uint64_t number_of_channels) const {
-  const std::uint64_t kind = static_cast<std::uint64_t>(where) + (shares ? 4U : 0U) + (later ? 8U : 0U) +
-                             (how != nullptr && how->exactly != nullptr ? 16U : 0U);
-  return mixed(mixed(kernel, elements->number), 2048 * number_of_channels + 64 * kind + x.rank);
+  const std::uint64_t options = static_cast<std::uint64_t>(direction) + (shares ? 4U : 0U) + (later ? 8U : 0U) +
+                                (operation != nullptr && operation->exactly != nullptr ? 16U : 0U);
+  return mixed(mixed(kernel, elements->number), 2048 * number_of_channels + 64 * options + x.rank);
 }
 
 PARTITA_DEF text collective_call::describe(const text& kernel) const {
   text all = kernel;
   all << " with a block of shape " << shape_text(x.shape, x.rank) << " and elements of type " << elements->name()
-      << " (" << of->bytes << " bytes)";
-  if (how != nullptr && how->exactly != nullptr) all << ", reproducible";
+      << " (" << kind->bytes << " bytes)";
+  if (operation != nullptr && operation->exactly != nullptr) all << ", reproducible";
   if (shares) all << ", as a shared view";
   if (later) all << ", by start";
   return all;

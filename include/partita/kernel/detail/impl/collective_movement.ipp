@@ -22,18 +22,18 @@ PARTITA_DEF kernel_counts collective_movement::counts() const {
 }
 
 PARTITA_DEF block_shape collective_movement::agree(const collective_call& call) {
-  const bool spreads = call.where == group_direction::spread;
+  const bool spreads = call.direction == group_direction::spread;
   const auto agreed = [&](const auto& before) {
     speculative_start ahead(*this, call);
     const structure& agreed_on = spreads ? agree_on_block(call, before, ahead.unless_useless())
                                          : agree_on_sum(call, before, ahead.unless_useless());
     ahead.was_agreed_on();
-    if (call.where == group_direction::to_all) return call.x.shape;
+    if (call.direction == group_direction::to_all) return call.x.shape;
     return spreads ? result_shape(call.x, agreed_on, plan_.large, plan_.small)
                    : result_shape(call.x, agreed_on, plan_.small, plan_.large);
   };
   operation_->wait();
-  if (call.has_error() || (writes(call.where) && call.overlaps()))
+  if (call.has_error() || (writes(call.direction) && call.overlaps()))
     return agreed(call.own_error(description_.name, world_->id()));
   static const local_error none;
   return agreed(none);
@@ -41,7 +41,7 @@ PARTITA_DEF block_shape collective_movement::agree(const collective_call& call) 
 
 PARTITA_DEF void collective_movement::carry_out(const collective_call& call, const untyped_block& y) {
   collective_job job = job_of(call, &y);
-  if (gives(call.where)) make_dense(job);
+  if (gives(call.direction)) make_dense(job);
   collective_transfer transfer(*world_, *channels_, job, false);
   transfer.start();
   transfer.finish();
@@ -49,7 +49,7 @@ PARTITA_DEF void collective_movement::carry_out(const collective_call& call, con
 
 PARTITA_DEF std::uint64_t collective_movement::begin(const collective_call& call, const untyped_block& y) {
   if (!started_) started_ = std::make_shared<started_transfer>(world_, channels_);
-  started_->start(job_of(call, &y), gives(call.where));
+  started_->start(job_of(call, &y), gives(call.direction));
   const std::uint64_t number = operation_->start(started_);
   world_->leave_under_way(operation_);
   return number;
@@ -70,14 +70,14 @@ PARTITA_DEF lent_header* collective_movement::share(const collective_call& call,
     const bool root = g.position == 0;
     const std::size_t n = root ? call.x.size() : elements;
     if (n == 0) continue;
-    const element_messages messages(*world_, *call.of, tag::block, channels_->moved(), channels_->link());
+    const element_messages messages(*world_, *call.kind, tag::block, channels_->moved(), channels_->link());
     lent_header* const got =
         channels_->way(k).share(messages, channels_->memory(), root ? job.dense_x : nullptr, n, g.root_is_large);
     if (got != nullptr) block = got;
   }
   if (!plan_.small && !plan_.large && call.x.size() != 0) {  // copies this worker's own input
-    block = lent_blocks::lend(channels_->memory(), call.x.size() * call.of->bytes, 1);
-    copy(*call.of, call.x.dense_at(lent_blocks::elements(block)), call.x);
+    block = lent_blocks::lend(channels_->memory(), call.x.size() * call.kind->bytes, 1);
+    copy(*call.kind, call.x.dense_at(lent_blocks::elements(block)), call.x);
   }
   channels_->has_moved(false);
   return block;
@@ -92,15 +92,15 @@ collective_movement::speculative_start::~speculative_start() {
 }
 
 PARTITA_DEF speculative_send* collective_movement::speculative_start::unless_useless() {
-  if (!movement_->channels_ || !movement_->gives(call_->where) || call_->later || call_->shares) return nullptr;
+  if (!movement_->channels_ || !movement_->gives(call_->direction) || call_->later || call_->shares) return nullptr;
   const bool alone = movement_->channels_->all_on_one_node();  // on one node other workers read the block themselves
-  if (alone && (call_->where != group_direction::spread || movement_->job_of(*call_).packs())) return nullptr;
+  if (alone && (call_->direction != group_direction::spread || movement_->job_of(*call_).packs())) return nullptr;
   const measured_link& link = movement_->channels_->link();
   const std::size_t most = alone                                             ? collective_channels::most_copied
-                           : call_->where == group_direction::spread         ? link.most_at_once()
+                           : call_->direction == group_direction::spread     ? link.most_at_once()
                            : link.at_once < collective_channels::most_copied ? link.at_once
                                                                              : collective_channels::most_copied;
-  const std::size_t bytes = call_->x.size() * call_->of->bytes;
+  const std::size_t bytes = call_->x.size() * call_->kind->bytes;
   return bytes != 0 && bytes <= most ? this : nullptr;
 }
 
@@ -118,8 +118,10 @@ void collective_movement::speculative_start::begin(std::uint64_t) {
   collective_transfer(*movement_->world_, *movement_->channels_, job, false).begin_ahead();
 }
 
-PARTITA_DEF bool collective_movement::takes(group_direction where) const {
-  return where == group_direction::spread ? plan_.large : where == group_direction::to_root ? plan_.small : plan_.large;
+PARTITA_DEF bool collective_movement::takes(group_direction direction) const {
+  return direction == group_direction::spread    ? plan_.large
+         : direction == group_direction::to_root ? plan_.small
+                                                 : plan_.large;
 }
 
 PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_block(const collective_call& call,
@@ -146,7 +148,7 @@ PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_
 PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_sum(const collective_call& call,
                                                                                     const local_error& before,
                                                                                     speculative_send* ahead) {
-  const bool to_all = call.where == group_direction::to_all;
+  const bool to_all = call.direction == group_direction::to_all;
   const std::size_t rank = call.x.rank;
   return agreed_structure(
       *world_, reduction_plans_, {fingerprint_of(call), before, description_.sums_other_blocks_only && !to_all, ahead},
@@ -201,14 +203,14 @@ PARTITA_DEF void collective_movement::open_channels() {
 }
 
 PARTITA_DEF collective_job collective_movement::job_of(const collective_call& call, const untyped_block* y) const {
-  collective_job job{call.where, call.of, call.how, call.sums, &call.x, y};
-  if (call.where == group_direction::spread && call.how != nullptr && plan_.small)
+  collective_job job{call.direction, call.kind, call.operation, call.sums, &call.x, y};
+  if (call.direction == group_direction::spread && call.operation != nullptr && plan_.small)
     job.parts = plan_.rooted()->contributors();
   return job;
 }
 
 PARTITA_DEF void collective_movement::make_dense(collective_job& job) {
-  if (job.packs()) job.pack(world_->buffer_of<char>(0, job.x->size() * job.of->bytes));
+  if (job.packs()) job.pack(world_->buffer_of<char>(0, job.x->size() * job.kind->bytes));
   else job.dense_x = job.x->data;
 }
 

@@ -6,15 +6,15 @@
 namespace partita::detail {
 
 PARTITA_DEF void collective_job::pack(char* room) {
-  copy(*of, x->dense_at(room), *x);
-  if (parts != 0) how->complete(room, x->size(), parts);
+  copy(*kind, x->dense_at(room), *x);
+  if (parts != 0) operation->complete(room, x->size(), parts);
   completed = parts != 0;
   dense_x = room;
 }
 
 PARTITA_DEF void collective_job::copy_to_own_result() const {
-  if (completed) copy(*of, *y, x->dense_at(dense_x));
-  else copy(*of, *y, *x);
+  if (completed) copy(*kind, *y, x->dense_at(dense_x));
+  else copy(*kind, *y, *x);
 }
 
 PARTITA_DEF const group_sums* collective_transfer::sums() {
@@ -28,7 +28,7 @@ PARTITA_DEF const group_sums* collective_transfer::sums() {
 PARTITA_DEF void collective_transfer::begin_ahead() {
   channels_->sends_speculatively();
   for_each_group([&](const worker_group& g, collective_channel& channel) {
-    if (job_->where == group_direction::spread)
+    if (job_->direction == group_direction::spread)
       channel.spread_ahead(messages(channel), {given(g), nullptr, job_->x->size()});
     else job_->sums->begin_ahead(*this, g, channel);
   });
@@ -44,7 +44,7 @@ PARTITA_DEF void collective_transfer::start() {
   channels_->begins_to_move();
   for_each_group([&](const worker_group& g, collective_channel& channel) {
     if (g.members.size() == 1) return;
-    if (job_->where != group_direction::spread) return job_->sums->start(*this, g, channel);
+    if (job_->direction != group_direction::spread) return job_->sums->start(*this, g, channel);
     if (!under_way_ || g.position != 0) return;
     channel.start_spread(messages(channel),
                          {given(g), g.root_is_large && dense_y_ ? job_->y->data : nullptr, elements(g)});
@@ -53,7 +53,7 @@ PARTITA_DEF void collective_transfer::start() {
 
 PARTITA_DEF void collective_transfer::finish() {
   for_each_group([&](const worker_group& g, collective_channel& channel) {
-    if (job_->where == group_direction::spread) finish_spread(g, channel);
+    if (job_->direction == group_direction::spread) finish_spread(g, channel);
     else job_->sums->finish(*this, g, channel);
   });
   if (channels_->does_more()) {
@@ -63,7 +63,7 @@ PARTITA_DEF void collective_transfer::finish() {
 }
 
 PARTITA_DEF element_messages collective_transfer::messages(const collective_channel& channel) {
-  return {*world_, *job_->of, under_way_ ? channel.ahead : static_cast<tag>(world_->tag_of_blocks()),
+  return {*world_, *job_->kind, under_way_ ? channel.ahead : static_cast<tag>(world_->tag_of_blocks()),
           channels_->moved(), channels_->link()};
 }
 
@@ -77,51 +77,51 @@ PARTITA_DEF void collective_transfer::finish_spread(const worker_group& g, colle
   } else {
     char* const into = dense_y_ ? job_->y->data : buffer(1, job_->y->size());
     channel.spread(messages(channel), {nullptr, into, job_->y->size()});
-    if (!dense_y_) copy(*job_->of, *job_->y, job_->y->dense_at(into));
+    if (!dense_y_) copy(*job_->kind, *job_->y, job_->y->dense_at(into));
   }
 }
 
 PARTITA_DEF void collective_transfer::begin_sum_ahead(const worker_group& g, collective_channel& channel) {
   if (!g.root_is_large) return;  // only then all members know the length of blocks
-  channel.sum_to_other_nodes_ahead(messages(channel), *job_->how, {given(g), nullptr, job_->x->size()},
-                                   job_->where == group_direction::to_all);
+  channel.sum_to_other_nodes_ahead(messages(channel), *job_->operation, {given(g), nullptr, job_->x->size()},
+                                   job_->direction == group_direction::to_all);
 }
 
 PARTITA_DEF void collective_transfer::start_sum(const worker_group& g, collective_channel& channel) {
   if (channel.is_ahead) return;
   const group_blocks b{given(g), gets(g) && dense_y_ ? job_->y->data : nullptr, elements(g)};
-  const bool to_all = job_->where == group_direction::to_all;
-  channel.start_sum(*job_->how, b, to_all);
-  if (under_way_) channel.send_ahead(messages(channel), *job_->how, b, to_all);
+  const bool to_all = job_->direction == group_direction::to_all;
+  channel.start_sum(*job_->operation, b, to_all);
+  if (under_way_) channel.send_ahead(messages(channel), *job_->operation, b, to_all);
 }
 
 PARTITA_DEF void collective_transfer::finish_sum(const worker_group& g, collective_channel& channel) {
   const std::size_t n = elements(g);
-  const element_operation& how = *job_->how;
+  const element_operation& operation = *job_->operation;
   const auto incoming = [&](std::size_t elements_there) { return buffer(2, elements_there); };
   const auto into = [&] { return gets(g) && dense_y_ ? job_->y->data : buffer(1, n); };
   if (g.members.size() == 1) {
-    if (dense_y_ || how.complete == nullptr) job_->copy_to_own_result();
-    else copy(*job_->of, job_->y->dense_at(into()), *job_->x);
-  } else if (job_->where == group_direction::to_all) {
-    channel.finish_sum_to_all(messages(channel), how, {given(g), into(), n}, incoming);
+    if (dense_y_ || operation.complete == nullptr) job_->copy_to_own_result();
+    else copy(*job_->kind, job_->y->dense_at(into()), *job_->x);
+  } else if (job_->direction == group_direction::to_all) {
+    channel.finish_sum_to_all(messages(channel), operation, {given(g), into(), n}, incoming);
   } else {
-    channel.finish_sum(messages(channel), how, given(g), n, into, incoming);
+    channel.finish_sum(messages(channel), operation, given(g), n, into, incoming);
   }
   if (!gets(g)) return;
-  if (how.complete != nullptr) how.complete(into(), n, g.contributors());
-  if (!dense_y_ && (g.members.size() > 1 || how.complete != nullptr))
-    copy(*job_->of, *job_->y, job_->y->dense_at(into()));
+  if (operation.complete != nullptr) operation.complete(into(), n, g.contributors());
+  if (!dense_y_ && (g.members.size() > 1 || operation.complete != nullptr))
+    copy(*job_->kind, *job_->y, job_->y->dense_at(into()));
 }
 
 PARTITA_DEF const char* collective_transfer::given(const worker_group& g) const {
-  return job_->where == group_direction::spread ? (g.position == 0 ? job_->dense_x : nullptr)
-         : g.position != 0 || g.root_is_large   ? job_->dense_x
-                                                : nullptr;
+  return job_->direction == group_direction::spread ? (g.position == 0 ? job_->dense_x : nullptr)
+         : g.position != 0 || g.root_is_large       ? job_->dense_x
+                                                    : nullptr;
 }
 
 PARTITA_DEF std::size_t collective_transfer::elements(const worker_group& g) const {
-  const bool of_x = job_->where == group_direction::spread ? g.position == 0 : !gets(g);
+  const bool of_x = job_->direction == group_direction::spread ? g.position == 0 : !gets(g);
   return of_x ? job_->x->size() : job_->y->size();
 }
 
@@ -130,7 +130,7 @@ PARTITA_DEF void started_transfer::start(const collective_job& job, bool gives) 
   job_ = job;
   job_.x = &x_, job_.y = &y_, job_.dense_x = x_.data;
   if (gives && job_.packs()) {  // not into the world's buffers, which other calls use meanwhile
-    packed_.emplace(channels_->memory(), x_.size() * job_.of->bytes);
+    packed_.emplace(channels_->memory(), x_.size() * job_.kind->bytes);
     job_.pack(packed_->data());
   }
   transfer_.emplace(*world_, *channels_, job_, true);

@@ -69,9 +69,9 @@ PARTITA_DEF std::shared_ptr<box_exchange> index_planner::exchange(
   return made;
 }
 
-PARTITA_DEF const std::shared_ptr<box_exchange>& index_planner::returning(structure& s,
-                                                                          const element_kind& kind) const {
-  return s.returning.find(kind, [&] {
+PARTITA_DEF const std::shared_ptr<box_exchange>& index_planner::return_exchanges(structure& s,
+                                                                                 const element_kind& kind) const {
+  return s.return_exchanges.find(kind, [&] {
     const index_travel& t = pattern_->travel;
     std::vector<index_travel::part> to(t.passed_from.begin(), t.passed_from.end());
     std::vector<index_travel::part> from(t.passed_to.begin(), t.passed_to.end());
