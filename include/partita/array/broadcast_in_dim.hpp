@@ -42,7 +42,7 @@ auto expand(E&& e, const dimension_map& map, const shape_list& result) {
   }
 }
 
-/// The sum of a row of n elements. It uses eight partial sums, so that the additions are independent.
+/// The sum of a row of n elements. Eight partial sums make the additions independent.
 template <class T>
 T sum_of_row(const T* row, std::ptrdiff_t stride, std::size_t n) {
   std::array<T, 8> partial{};

@@ -25,7 +25,7 @@ inline xt::xtensor<double, 1> frequencies(const char* call, std::size_t n, bool 
 }  // namespace detail
 
 /// The frequencies of the n numbers of a spectrum, in periods per unit of length: 0, 1, 2, … and then …, -2, -1, each
-/// divided by n times the distance of two points. `rfftfreq`: the same for half of the spectrum of n real numbers.
+/// divided by n times the distance of two points. `rfftfreq` returns the frequencies of half of it.
 /// Shapes:   n numbers for fftfreq, n / 2 + 1 numbers for rfftfreq.
 /// Requires: at least one point, and a positive spacing [shape_error].
 /// Cost:     no communication: `shard(everyone, layout, fftfreq(n))` splits the frequencies as the spectrum is split.

@@ -94,7 +94,7 @@ void multiply_onto(const strided<const T, 2>& a, const strided<const T, 2>& b, c
   const T beta = row != nullptr ? T(1) : to.beta;
   const blas_operand<T> left(a), right(b);
   if (right.transpose == cxxblas::Trans && m > 1 && m <= few_rows && b.size() >= large_matrix) {
-    thread_local std::vector<T> transposed_result;  // kept between calls: the next batch has the same number of rows
+    thread_local std::vector<T> transposed_result;  // memory kept for the next call, whose batch is often equally large
     transposed_result.resize(c.size());
     const auto t = dense_block<T, 2>(transposed_result.data(), {n, m});
     if (row != nullptr) {
@@ -178,7 +178,7 @@ void multiply_by_conjugate(const strided<const T, 2>& a, const strided<const T, 
     const std::size_t k = a.shape[1];
     if (c.size() == 0 || k == 0) return multiply<T>(a, b, beta, c);
     const detail::blas_operand<T> left(a), right(b);
-    thread_local std::vector<T> buffer;  // kept between calls: the next batch has the same size
+    thread_local std::vector<T> buffer;  // memory kept for the next call, whose matrices are often equally large
     if (right.transpose == cxxblas::Trans) {
       cxxblas::gemm<int>(cxxblas::RowMajor, left.transpose, cxxblas::ConjTrans, static_cast<int>(m),
                          static_cast<int>(n), static_cast<int>(k), T(1), left.data, left.leading, right.data,

@@ -112,7 +112,7 @@ void multiply_ends(const strided<T, Rank>& block, std::size_t dimension, const e
   multiply_by(slice_of(block, dimension, block.shape[dimension] - 1), by.last);
 }
 
-/// Transforms of blocks, with the FFTW plans that they have used. Several threads must not share an object.
+/// Transforms blocks, and keeps the FFTW plans that were used. Several threads must not share an object.
 class local_transforms {
  public:
   explicit local_transforms(bool measure) : measure_(measure) {}

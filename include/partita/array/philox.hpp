@@ -18,7 +18,7 @@ constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> count
   return counter;
 }
 
-/// A stream of random words for one seed and one step: word number k is the same on every worker.
+/// A stream of random words for one seed and one step: word number k is equal on all workers.
 class random_words {
  public:
   constexpr random_words(std::uint64_t seed, std::uint64_t step)

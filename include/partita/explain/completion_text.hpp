@@ -84,7 +84,7 @@ inline long_text steps_of(const reshard_plan& plan, const char* before) {
 
 }  // namespace detail
 
-/// Writes, for each axis that shards the value, the way back to an annotation. Then follow the pending reductions, the
+/// Writes, for each axis that shards the value, the way back to an annotation. Also writes the pending reductions, the
 /// rejected proposals, and the communication where the value is computed or read. Repeats the propagation of the
 /// operations that use the value, not of the whole program.
 template <class Graph>

@@ -27,7 +27,7 @@ auto local_dot(const A& a, const B& b) {
   return sum;
 }
 
-/// Both sides of the identity <F x, y> == <x, F* y>; every worker gets the same numbers.
+/// Both sides of the identity <F x, y> == <x, F* y>; all workers get equal numbers.
 template <class T>
 struct adjoint_products {
   T forward{};   ///< the scalar product <F x, y>

@@ -11,7 +11,7 @@ namespace partita {
 /// Combines, element by element, the blocks of the workers of p whose indices differ only in the given dimensions; each
 /// of these workers gets the result: `all_reduce a(p, dimensions<0>, maximum)`.
 /// Shapes:   x is this worker's block; the blocks of one group have equal shapes [shape_error, on all workers]. The
-///           result has the same shape. An inactive worker gets a copy of its own input.
+///           result has the shape of x. An inactive worker gets a copy of its own input.
 /// Requires: dimensions below rank(p), each listed once, and elements that the reduction accepts [compile time].
 /// Cost:     as all_sum_reduce, which is all_reduce with `sum`; `mean`, and `any` and `all` of integers, need one more
 ///           pass over the result.
@@ -39,8 +39,8 @@ class all_reduce
       : base(movement(p, kept_dimensions<Extents::rank()>(named))) {
     check_dimensions<D...>();
   }
-  /// `all_reduce(p, dimension_list{0, 2}, maximum)`: reduces along dimensions that are known only at run time; they
-  /// must be below rank(p), each listed once [partition_error].
+  /// `all_reduce(p, dimension_list{0, 2}, maximum)`: reduces along dimensions that are known only at run time; the
+  /// dimensions must be below rank(p), each listed once [partition_error].
   all_reduce(const partition<Extents>& p, const dimension_list& along, named_reduction, Policies...)
       : base(movement(p, detail::kept_at_run_time<Extents::rank()>(along, "partita::all_reduce"))) {}
   /// Fallback: the dimensions must be the second argument and the reduction the third; other calls do not compile.
@@ -51,7 +51,7 @@ class all_reduce
                   "partita::all_reduce(p, dimensions, reduction): requires the dimensions to reduce along, "
                   "dimensions<0>, all_dimensions_but<0> or a dimension_list, and a reduction, sum or maximum");
   }
-  /// Fallback for a reduction whose name is an overloaded function, as `sum` is: gives the same error message.
+  /// Fallback for a reduction whose name is an overloaded function, as `sum` is: the same message.
   template <class Other>
     requires detail::no_dimensions<Other>
   all_reduce(const partition<Extents>& p, Other, named_reduction) : base(movement(p, {})) {

@@ -116,7 +116,7 @@ class fourier_operator {
   }
 
   /// The transforms in each layout, and what this worker moves, for a tensor x of these extents in balanced blocks.
-  /// Requires: extents that have such a transform [shape_error]. Cost: no communication.
+  /// Requires: extents that have a transform of this kind [shape_error]. Cost: no communication.
   template <std::size_t... E>
   fourier_plan<Rank> plan(const extents<E...>& global) const {
     static_assert(sizeof...(E) == Rank,
@@ -135,7 +135,7 @@ class fourier_operator {
     else return here().definition().p_x;
   }
 
-  /// The inverse transform, from p_y to p_x, with the same norm. The inverse of real_to_complex requires the option
+  /// The inverse transform, from p_y to p_x, with an equal norm. The inverse of real_to_complex requires the option
   /// real_extent; a transform whose result has a free layout requires the extents of x [shape_error].
   auto inverse() const {
     const auto& d = here().definition();
@@ -417,7 +417,7 @@ class fourier_operator {
 /// Shapes:   x is this worker's block on p_x, in any decomposition that tiles the tensor; the result is its block on
 ///           p_y, in the balanced decomposition. A worker outside p_y gets no elements, as of block_from.
 /// Requires: partitions of the rank of x, distinct dimensions below it, elements of the kind [compile time]; blocks
-///           that fit together, fields of one shape, extents that have such a transform [shape_error, on all workers].
+///           that fit together, fields of one shape, extents that have this transform [shape_error, on all workers].
 /// Cost:     each dimension is transformed in a layout in which it is whole, so dimensions that are not cut move
 ///           nothing. The other dimensions take moves, chosen so that the worker with the largest blocks moves and
 ///           transforms least (slabs: one move, and one back). FFTW plans once for each shape. One worker transforms a

@@ -14,7 +14,7 @@ namespace partita {
 /// exchanges may differ in widths, boundaries, ranks and partitions.
 /// Shapes:   the shapes of each halo_exchange: `auto [gu, gv, gp] = all(u, v, p)`.
 /// Requires: exchanges on one world [partition_error]; fields of one arithmetic type [compile time]; what halo_exchange
-///           requires of each [shape_error]; on all workers. There may be any number of fields.
+///           requires of each [shape_error]; on all workers. The number of fields is free.
 /// Cost:     one agreement, and one message for each pair of workers on different nodes, with the ghosts of all fields;
 ///           on one node ghosts pass through buffers (two copies each).
 /// Adjoint:  adjoint(du, dv, dp), bitwise equal to the adjoint of each halo_exchange.

@@ -14,7 +14,7 @@ using result_of = decltype(std::declval<const K&>()(std::declval<const X&>()));
 
 namespace detail {
 
-/// The operator K does not declare that it is not linear. This is checked first, because the adjoint of an operator
+/// The operator K does not declare that it is not linear. The check comes first, because the adjoint of an operator
 /// that is not linear does not compile.
 template <class K>
 concept may_be_linear = !requires { K::is_linear; } || K::is_linear;

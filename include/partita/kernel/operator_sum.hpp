@@ -134,7 +134,7 @@ class operator_sum {
 };
 
 /// Makes the sum of two operators: add(a, b)(x) = a(x) + b(x).
-/// Shapes:   x is a block of both operators; on each worker their results have equal shapes [shape_error there].
+/// Shapes:   x is a block of both operators; on each worker both results have equal shapes [shape_error there].
 /// Requires: operators, which are copied; elements that can be added.
 /// Cost:     the cost of both operators and one pass over the result.
 /// Adjoint:  the sum of the adjoints; the sum has no adjoint if one operator has none.

@@ -1,5 +1,5 @@
 // The cost of a repartition between two partitions, and the order of the destination's workers that minimises this
-// cost. Both are computed before a kernel is made and before data moves.
+// cost. The cost and the order are computed before a kernel is made and before data moves.
 #pragma once
 
 #include <array>
@@ -67,7 +67,7 @@ partition<Dst> relabelled(const partition<Src>& p_x, const partition<Dst>& p_y, 
 /// Shapes:   as for relabelled.
 /// Requires: as for relabelled.
 /// Cost:     no communication: time in O(all overlaps).
-/// Adjoint:  the adjoint of the repartition costs the same.
+/// Adjoint:  the adjoint of the repartition has the same cost.
 template <class Src, class Dst, std::size_t... E, class... Policies>
 movement_cost cost_of(const partition<Src>& p_x, const partition<Dst>& p_y, const extents<E...>& global,
                       const Policies&... policies) {

@@ -75,9 +75,9 @@ inline std::uint64_t sum_of(const std::vector<facts<2>>& sizes, std::size_t whic
   return sum;
 }
 
-/// Merges consecutive sorted parts, two at a time; `first` has the start of each part, and the end. Of equal elements,
-/// those of the earlier part are first. A branch that a processor would mispredict half of the time is a selection: 0.5
-/// of the time of std::inplace_merge.
+/// Merges consecutive sorted parts, two at a time; `first` has the start of each part, and the end. Equal elements of
+/// an earlier part come first. A branch that a processor would mispredict half of the time is a selection: 0.5 of the
+/// time of std::inplace_merge.
 template <class Order, class Element>
 void merge_parts(Element* all, std::vector<std::size_t> first) {
   if (first.size() <= 2) return;

@@ -144,7 +144,7 @@ struct top_numbers {
   xt::xtensor<T, 1> values;
   xt::xtensor<std::size_t, 1> places;
 };
-/// The k greatest numbers of all workers, on all workers: `auto [values, places] = top_k(everyone, x, 10)`. Of equal
+/// The k greatest numbers of all workers, on all workers: `auto [values, places] = top_k(everyone, x, 10)`. Among equal
 /// numbers the first are taken. Collective.
 /// Requires: integers, float or double, at least k numbers [shape_error], equal k on all workers [disagreement_error].
 ///           NaNs are greater than all numbers, 0.0 and -0.0 are equal.

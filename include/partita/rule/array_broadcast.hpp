@@ -2,8 +2,8 @@
 // result dimensions to which each operand is mapped.
 //
 // First, the operand of lower rank is mapped to the operand of higher rank by explicit, strictly increasing
-// broadcast_dimensions (a scalar needs none). Then, in each dimension, an extent of 1 on either side is expanded to the
-// extent of the other side. XLA never promotes ranks implicitly. (OpenXLA, "Broadcasting semantics".)
+// broadcast_dimensions (a scalar needs none). Second, in each dimension, an extent of 1 of either operand is expanded
+// to the extent of the other operand. XLA never promotes ranks implicitly. (OpenXLA, "Broadcasting semantics".)
 #pragma once
 
 #include <cstddef>

@@ -31,8 +31,8 @@ constexpr text shown(const short_list<Extent>& shape) {
 /// An error message lists at most this many alternatives.
 inline constexpr std::size_t most_alternatives = 6;
 
-/// Lists every strictly increasing map of the dimensions of `small` to those of the larger shape that begins with
-/// `chosen`; returns their number.
+/// Lists every strictly increasing map from dimensions of `small` to dimensions of `large` that begins with `chosen`;
+/// returns their number.
 template <class Extent>
 constexpr std::size_t list_alternatives(text& out, const short_list<Extent>& small, const short_list<Extent>& large,
                                         broadcast_dimensions_list chosen, std::size_t found) {

@@ -1,4 +1,4 @@
-// The policies of kernels. They are tags, so that the behaviour of a kernel is part of its type.
+// The policies of kernels are tags, so that the behaviour of a kernel is part of its type.
 #pragma once
 
 #include <type_traits>
@@ -15,8 +15,8 @@ inline constexpr transpose_dest_t transpose_dest{};
 struct discard_batch_t {};
 inline constexpr discard_batch_t discard_batch{};
 
-/// Sums are rounded only once, at the end: they are bitwise the same for every order of the workers, every number of
-/// nodes, and any number of workers that contribute zeros.
+/// Sums are rounded only once, at the end, and are bitwise equal for every order of the workers, every number of nodes,
+/// and any number of workers that contribute zeros.
 struct reproducible_t {};
 inline constexpr reproducible_t reproducible{};
 /// A broadcast returns a read-only tensor (a shared_view_of) that all workers of a node share: one block per node.
@@ -34,7 +34,7 @@ concept broadcast_policy =
     std::is_same_v<T, reproducible_t> || std::is_same_v<T, shared_view_t>;
 
 namespace detail {
-/// Each of `Policies` is a broadcast_policy. This is a variable because g++ does not print explanations for variables.
+/// Each of `Policies` is a broadcast_policy. A variable, because g++ does not explain variables.
 template <class... Policies>
 inline constexpr bool broadcast_policies = (broadcast_policy<Policies> && ...);
 }  // namespace detail

@@ -64,7 +64,7 @@ constexpr extent_combination<known_extent> combine_extents(known_extent a, known
   return {false, a};
 }
 
-/// Combines two extents without broadcasting: both extents must be the same number.
+/// Combines two extents without broadcasting: both extents must be equal.
 constexpr extent_combination<std::size_t> combine_equal_extents(std::size_t a, std::size_t b) {
   if (a == b || b == dynamic) return {true, a};
   return {a == dynamic, b};

@@ -23,7 +23,7 @@ namespace detail {
 
 struct reduction_name {};
 
-/// The parameter type of a kernel for the reduction R. It accepts an R, or the function that names R: the parameter
+/// The parameter type of a kernel for the reduction R, which accepts an R, or the function that names R: the parameter
 /// type selects that function from its overloads, because `sum` and `mean` are also functions of tensors.
 template <class R>
 struct reduction_argument {

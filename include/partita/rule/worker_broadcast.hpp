@@ -1,8 +1,8 @@
 // Worker broadcast and its reduction between two partitions: whether it is legal, and which workers are paired.
 //
 // The rule and the pairing are those of DistDL. One of the two partitions is *small* (the source of a broadcast, the
-// destination of a reduction), the other is *large*. A transposition reverses the shape of a partition. Then the small
-// shape is extended on the left with ones, and each of its extents must be 1 or equal to the large one.
+// destination of a reduction), the other is *large*. A transposition reverses the shape of a partition. The small shape
+// is extended on the left with ones, and each of its extents must be 1 or equal to the large extent.
 #pragma once
 
 #include <array>
@@ -89,10 +89,10 @@ constexpr text explain_verdict(const worker_broadcast_verdict& verdict, const st
   return sentence;
 }
 
-/// Pairs the workers of the large partition with those of the small one.
+/// Pairs the workers of the large partition with the workers of the small partition.
 ///
-/// Only the dimensions where both extents are equal are used. The large worker with index i is paired with the small
-/// worker whose number is the C-order number of i restricted to these dimensions. A transposition decides which
+/// The pairing uses only the dimensions where both extents are equal. The large worker with index i is paired with the
+/// small worker whose number is the C-order number of i restricted to these dimensions. A transposition decides which
 /// dimensions have equal extents, but never reverses an index: both sides keep their lexicographic order. (DistDL, and
 /// 133 recorded cases.)
 template <std::size_t Large>

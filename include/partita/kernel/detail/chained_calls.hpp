@@ -1,5 +1,5 @@
-// One agreement for a chain of kernels. Once every step knows its plan, the results of the steps' agreements are cached
-// for blocks of the same shapes.
+// One agreement for a chain of kernels. When every step knows its plan, the results of the steps' agreements are cached
+// by the shapes of the blocks.
 #pragma once
 
 #include <concepts>
@@ -62,8 +62,8 @@ struct chained_call {
 /// The calls of a chain in one direction.
 class chained_calls {
  public:
-  /// Runs a call of the chain. `run()` calls the steps and returns the result; `made()` is the number of plans that
-  /// they have made. All workers agree on the call. Agreements of the steps that every worker cached in the last call
+  /// Runs a call of the chain. `run()` calls the steps and returns the result; `made()` is the number of plans that the
+  /// steps have made. All workers agree on the call. Agreements of the steps that every worker cached in the last call
   /// with these shapes, and since which no plan was made, are replayed; otherwise the steps agree one by one.
   template <class Made, class Run>
   auto carry_out(const chained_call& call, Made made, Run run) {

@@ -52,7 +52,7 @@ struct collective_call {
   bool has_error() const { return error_message != nullptr && !error_message->empty(); }
   /// Whether the call writes a view while it reads x in the same memory.
   bool overlaps() const { return view != nullptr && !in_place && share_memory(x, *view); }
-  /// This worker's error, if there is one. The function is not inlined, so that correct calls do not reserve stack
+  /// This worker's error, if it has an error. The function is not inlined, so that correct calls do not reserve stack
   /// space for a long error message; that alone would take as long as moving a small block.
   PARTITA_DECL [[gnu::noinline]] local_error own_error(const char* kernel, std::size_t worker) const;
   /// Sets an error if the view to fill does not have the shape of the result.

@@ -111,12 +111,12 @@ class collective_movement {
     return call.fingerprint(description_.fingerprint, channels_ ? channels_->number() : 0);
   }
 
-  /// Agreement before blocks are spread: checks that all workers make the same call; receivers learn the shape of their
+  /// Agreement before blocks are spread: checks that all workers make equal calls; receivers learn the shape of their
   /// block from a header.
   PARTITA_DECL const structure& agree_on_block(const collective_call& call, const local_error& before,
                                                speculative_send* ahead);
 
-  /// Agreement before a reduction: checks that all workers make the same call with blocks of equal shapes in each sum.
+  /// Agreement before a reduction: checks that all workers make equal calls with blocks of equal shapes in each sum.
   PARTITA_DECL const structure& agree_on_sum(const collective_call& call, const local_error& before,
                                              speculative_send* ahead);
 

@@ -40,7 +40,7 @@ struct collective_job {
   const untyped_block* y = nullptr;              ///< the block that receives the result
   const char* dense_x = nullptr;                 ///< the elements of x contiguously, if this worker contributes them
   std::size_t parts = 0;                         ///< the blocks of a reduction to complete before the spread, or 0
-  bool completed = false;                        ///< whether it was completed: all workers get dense_x
+  bool completed = false;                        ///< whether the reduction is complete, in dense_x
 
   /// Whether the input must first be packed contiguously.
   bool packs() const { return parts != 0 || !x->dense(); }

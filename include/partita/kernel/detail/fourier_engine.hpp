@@ -235,8 +235,8 @@ class fourier_engine {
           return all << " of shape " << call.block << " of " << call.name_of_type();
         });
   }
-  /// The error message if this worker's fields, or the views to fill, cannot be moved in one exchange; empty if they
-  /// can. Workers outside of a layout may pass any blocks.
+  /// The error message if this worker's fields, or the views to fill, cannot be moved in one exchange; empty if one
+  /// exchange suffices. Workers outside of a layout may pass any blocks.
   template <std::size_t N>
   text unequal_fields(bool forward, const std::array<shape_type, N>& blocks, const shape_type* views) const {
     const auto of = [&](const shape_type* shapes, bool of_x, const char* what) {

@@ -1,5 +1,5 @@
-// One call of a Fourier transform: the blocks of its fields pass through the layouts; in each layout they are
-// transformed, and then moved to the next layout together.
+// One call of a Fourier transform: the blocks of its fields pass through the layouts; the fields are transformed in
+// each layout, and moved to the next layout together.
 #pragma once
 
 #include <array>
@@ -72,7 +72,7 @@ class fourier_run {
     has_result_type_ = std::is_same_v<In, Out>;
   }
 
-  /// Transforms in the first layout and starts the move to the next layout. Returns whether there is a next layout.
+  /// Transforms in the first layout and starts the move to the next layout. Returns whether a move has started.
   bool begin() {
     engine_->begin_counting();
     transform_layout();
@@ -154,7 +154,7 @@ class fourier_run {
   void transform_in_place(fourier_block<T, Rank>& here, std::size_t f) {
     if constexpr (std::is_same_v<T, Out>) {
       if (is_last(finished_layouts_) && is_given()) {
-        // The previous move, if there was one, has filled the caller's view already.
+        // A previous move has filled the caller's view already.
         const strided<Out, Rank>& view = outputs_[f].block;
         return engine_->local().run(fills_views_ ? strided<const T, Rank>(view) : here.block, view,
                                     lines(finished_layouts_));

@@ -66,7 +66,7 @@ class index_directory {
   }
 
   std::size_t bucket_of(std::size_t index) const { return (index - start_) >> shift_; }
-  /// Sorts runs into buckets, which have the runs that begin in one range of indices. There are as many buckets as
+  /// Sorts runs into buckets, which have the runs that begin in one range of indices. The number of buckets is that of
   /// runs, so a bucket has about one run, and the time to insert or find a run does not depend on the number of runs.
   void sort_runs(const std::vector<run>& runs) {
     while ((stop_ - start_) >> shift_ > runs.size()) ++shift_;

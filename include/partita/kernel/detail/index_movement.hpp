@@ -222,9 +222,9 @@ class index_movement : public planned_movement<index_planner> {
     if (!before.any()) expect_shape(output, shape, name(), before);
   }
 
-  /// Packs the rows that other workers want, unless they are written directly to their receiver, starts to move them,
-  /// copies the rows that stay, and places the received rows at the end. Rows arrive directly in the filled rows, if
-  /// these have the same order, unless a copy costs less: on one node senders write directly only into the `pooled`
+  /// Packs the rows that other workers want (unless rows are written directly to their receiver), starts to move these
+  /// rows, copies the rows that stay, and places the received rows at the end. Rows arrive directly in the filled rows,
+  /// if these have the same order, unless a copy costs less: on one node senders write directly only into the `pooled`
   /// memory of a result; other memory receives rows through a ring.
   template <std::size_t N, class Result>
   auto move_forward(const row_call<N>& call, Result result, bool pooled) {

@@ -72,7 +72,7 @@ class joint_windows_planner {
                   local_error& found_error) const {
     structure s;
     std::size_t first = 0;
-    for_fields<fields>([&](auto f) {  // errors are equal on all workers, so all stop at the same field
+    for_fields<fields>([&](auto f) {  // errors are equal on all workers, so all stop at one field
       box_call<std::tuple_element_t<f, std::tuple<Windows...>>::rank> one;
       one.forward = call.forward, one.direction = call.direction;
       std::copy_n(call.shape.begin() + first, one.shape.size(), one.shape.begin());

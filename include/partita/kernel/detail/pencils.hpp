@@ -34,11 +34,11 @@ struct pencil {
 /// nothing.
 ///
 /// The cost of a route is the largest block, for each move (of its two layouts) and for each transformed dimension:
-/// both read and write the block about once. Of equal costs the fewest moves win, then the fewest pairs of workers that
-/// exchange boxes. So a dimension that is not cut is transformed in place, slabs win if all workers have a slab (two
-/// moves there and back, or one if the layout of the result is free), and pencils win if slabs would leave too many
-/// workers idle. No layout in between has the whole array on one worker, unless the array has only one line that is
-/// longer than 1, which must be whole in one layout.
+/// both read and write the block about once. Among equal costs the fewest moves win, then the fewest pairs of workers
+/// that exchange boxes. Therefore a dimension that is not cut is transformed in place, slabs win if all workers have a
+/// slab (two moves there and back, or one if the layout of the result is free), and pencils win if slabs would leave
+/// too many workers idle. No layout in between has the whole array on one worker, unless the array has only one line
+/// that is longer than 1, which must be whole in one layout.
 /// Cost: O(2^d) layouts for d transformed dimensions, each the best of all grids of at most `workers` workers.
 PARTITA_DECL std::vector<pencil> choose_pencils(const pencil_request& request);
 

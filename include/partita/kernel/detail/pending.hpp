@@ -29,7 +29,7 @@ class exchanges_by_kind {
     return entries_.back().exchange;
   }
   void clear() { entries_.clear(); }
-  /// The existing exchange for a kind of elements; null if there is none yet.
+  /// The existing exchange for a kind of elements; null if none was made yet.
   PARTITA_DECL box_exchange* made(const element_kind& kind) const;
 
  private:

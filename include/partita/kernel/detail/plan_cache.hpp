@@ -44,8 +44,8 @@ struct kernel_call {
   std::uint64_t fingerprint = 0;  ///< the fingerprint of kernel, direction and elements: equal for equal calls
   const local_error& before;      ///< this worker's error, if any; valid during the call only
   /// Whether a worker cannot check received data against its own block, whose shape does not show which plan the other
-  /// workers use. Then the workers agree on the plan at every level of checks, because a receiver relies on the plan.
-  /// (False only for sums to which every receiver contributes a block of the same shape; only these sums may use
+  /// workers use. If true, the workers agree on the plan at every level of checks, because a receiver relies on the
+  /// plan. (False only for sums to which every receiver contributes a block of the same shape; only these sums may use
   /// checks::local.)
   bool without_probe = false;
   speculative_send* ahead = nullptr;      ///< the data that may be sent once the workers of a node agree on a plan

@@ -19,7 +19,7 @@ using scratch_of = typename pooled_tensor<Element, 1>::storage_type;
 /// Sorts elements by `key(element)`, an unsigned number of 64 bits; elements with equal keys keep their order. The
 /// first 32 bits in which keys differ are sorted digit by digit, from the last digit on (Knuth, The Art of Computer
 /// Programming 3, section 5.2.5); elements that agree in these bits (few, unless keys are equal) are sorted afterwards.
-/// Memory: a copy of all elements.
+/// The sort needs memory for a copy of all elements.
 template <class Element, class Key>
 void radix_sort(Element* const all, std::size_t size, const Key& key) {
   const auto before = [&](const Element& a, const Element& b) { return key(a) < key(b); };

@@ -123,7 +123,7 @@ class repartition_planner {
     return s.of_x ? made(*s.of_x) : made(s.boxes);
   }
 
-  /// Passes the shape of this worker's block to all workers with the agreement, if they share memory.
+  /// Passes the shape of this worker's block to all workers with the agreement, if all share memory.
   void before_agreement(const box_call<Rank>& call) const {
     constexpr std::size_t numbers = Rank + 1;
     if constexpr (numbers <= shared_flags::most_numbers) {
@@ -238,7 +238,7 @@ class repartition_planner {
     return s;
   }
 
-  /// Gathers the shapes of the blocks of p_x on every worker, unless they were passed with the agreement. Returns
+  /// Gathers the shapes of the blocks of p_x on every worker, unless the agreement has passed the shapes. Returns
   /// whether no worker alone can find an error: no worker passes a view, whose shape the other workers do not know.
   bool gather_shapes(const shape_type& own_shape) const {
     bool is_known_to_all = shapes_passed_;
@@ -256,8 +256,8 @@ class repartition_planner {
     return is_known_to_all;
   }
 
-  /// The decomposition of the blocks, if they have the same sizes in every line of p_x. The decomposition takes over
-  /// the memory of `reused`.
+  /// The decomposition of the blocks, if every line of p_x has blocks of equal sizes. The decomposition takes over the
+  /// memory of `reused`.
   std::optional<decomposition<rank>> decomposition_of_shapes(std::optional<decomposition<rank>> reused) const {
     const auto& shapes = shared_->shapes;
     const shape_type grid = p_x_.grid().shape();

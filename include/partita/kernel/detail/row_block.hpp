@@ -72,7 +72,7 @@ row_block rows_of(const strided<T, Rank>& block) {
   return rows;
 }
 /// Describes dense rows with the elements of the rows `like`, `pitch` bytes apart; the first row is `offset` bytes
-/// behind `data`, which may be null if there are no rows.
+/// behind `data`, which may be null without rows.
 inline row_block packed_rows(std::byte* data, std::size_t offset, std::size_t pitch, const row_block& like) {
   row_block rows;
   rows.data = data == nullptr ? nullptr : data + offset;

@@ -20,7 +20,7 @@ const auto& grid_of(const P& p) {
   return p.grid();
 }
 
-/// Throws if there are fewer blocks than the grid's worker ids require.
+/// Throws if `blocks` is less than the grid's worker ids require.
 template <class Extents>
 void expect_blocks(const grid<Extents>& p, std::size_t blocks, const char* call) {
   if (p.workers().bound() <= blocks) return;

@@ -35,7 +35,7 @@ struct untyped_block {
   std::array<std::ptrdiff_t, most_dimensions> strides{};  ///< the strides, in elements
 
   untyped_block() = default;
-  /// Constness is cast away, but kernels never write input blocks: they keep x and results apart.
+  /// Constness is cast away, but kernels never write input blocks.
   template <class T, std::size_t Rank>
   untyped_block(const strided<T, Rank>& block)
       : data(reinterpret_cast<char*>(const_cast<std::remove_const_t<T>*>(block.data))),

@@ -62,8 +62,8 @@ two_steps<Rank> plan_wholes_by_node(const block_group<Rank>& group, const parted
 }
 
 /// The plan of a reduce-scatter in two steps. The first step gives each member the sums over its node's blocks of the
-/// parts that it represents on this node, one after the other; the second step sums the parts of all nodes. Members of
-/// a node are added in their order, nodes in the order in which they first appear among the members.
+/// parts that it represents on this node, one after the other; the second step sums the parts of all nodes. Blocks of a
+/// node are added in the order of the members, sums of nodes in the order of their first members.
 template <std::size_t Rank>
 two_steps<Rank> plan_sums_by_node(const block_group<Rank>& group, const parted_tensor<Rank>& tensor,
                                   const members_by_node& nodes, std::size_t worker) {

@@ -145,8 +145,8 @@ struct conflict_resolution : factor_proposals<Policy> {
 
   // --- the complete resolution ---
 
-  /// Whether the policy joins axes and the operation works element by element. Then the factors get the axes of the
-  /// most sharded tensor, and the other tensors add axes.
+  /// Whether the policy joins axes and the operation works element by element. If so, the factors get the axes of the
+  /// most sharded tensor, and all other tensors add axes.
   constexpr bool follows_one_tensor() const {
     if (by.disagreement != policy::conflict::join || r.alike) return false;
     std::size_t proposers = 0;

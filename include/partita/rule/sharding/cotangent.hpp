@@ -26,7 +26,7 @@ constexpr axis_state state_of(const sharding& s, std::size_t a) {
 /// partial where it is reduced, and reduced where it is partial. Two cotangents of one value have the same layout, so
 /// they are added without communication. The cotangent of a reduced value is accumulated as partial sums, which one
 /// reduction at the end completes.
-/// Shapes:   those of the value.
+/// Shapes:   a cotangent has the shape of its value.
 /// Requires: partial sums; other pending reductions are not linear, or weight their operands [partition_error].
 /// Cost:     no communication; a constant expression where the argument is constant.
 /// Adjoint:  itself: the cotangent of the cotangent has the layout of the value.

@@ -90,7 +90,7 @@ struct mesh {
     axes[count++] = one;
   }
 
-  /// The same mesh without implicit communication of tensors: every reshard must be written in the program. An
+  /// A copy of the mesh without implicit communication of tensors: every reshard must be written in the program. An
   /// operation that needs another layout of an operand does not compile where layouts are types, and throws a
   /// partition_error where layouts are run-time values.
   constexpr mesh no_implicit_reshard() const {

@@ -39,7 +39,7 @@ struct operation {
     o.name = other;
     return o;
   }
-  /// Copies the operation with given attributes: given lists and counts replace those of the operation, switches are
+  /// Copies the operation with given attributes: given lists and counts replace its lists and counts, switches are
   /// added. The reduction of the operation stays, except for an operation that accepts any reduction.
   constexpr operation called_with(const attributes& given, bool takes_kind = false) const {
     operation o = *this;

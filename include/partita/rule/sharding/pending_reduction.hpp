@@ -18,7 +18,7 @@ enum class linearity : std::uint8_t {
   none,         ///< the operation has no known property: operands must be complete
   movement,     ///< values are only moved or copied: any reduction, if all data operands have it pending
   additive,     ///< linear in all operands together: sum or avg, if every data operand has it pending
-  multilinear,  ///< linear in each operand: sum or avg, if it is pending in one operand and the others are complete
+  multilinear,  ///< linear in each operand: sum or avg, pending in one operand only
   monotone,     ///< a non-decreasing function of its one operand: max and min
 };
 

@@ -8,9 +8,9 @@
 
 namespace partita {
 
-/// The result of propagation. `operands` are the shardings that the operation needs, `results` those that it produces;
-/// `reshards` lists the tensors that must be resharded for this, and `log` the reasons. Tensors are numbered with the
-/// operands first.
+/// The result of propagation. `operands` are the shardings that the operation needs, `results` the shardings that it
+/// produces; `reshards` lists the tensors that must be resharded for this, and `log` the reasons. Tensors are numbered
+/// with the operands first.
 struct propagation {
   growing_list<sharding, 12> operands{};
   growing_list<sharding, 8> results{};
@@ -143,8 +143,8 @@ constexpr void require_mesh(const mesh& m, const rule& r, const spec_list& all) 
 
 }  // namespace detail
 
-/// Infers the shardings of all operands and results of an operation from those of the operands (forward), of the
-/// results (backward) or of both (mixed).
+/// Infers the shardings of all operands and results of an operation from the shardings of the operands (forward), of
+/// the results (backward), or of both (mixed).
 /// Shapes:   operands and results as in the rule; a spec without a sharding gives only the shape.
 /// Requires: extents that fit the rule [shape_error]; shardings that the policy accepts [partition_error].
 /// Cost:     no allocation; below a microsecond for a matrix product; constexpr.
@@ -161,7 +161,7 @@ constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& o
   // 2. Project the shardings to factors, and resolve conflicts.
   detail::conflict_resolution<Policy> resolved{{{m, all, operands, results, towards, by, out.log}}};
   resolved.resolve();
-  // 3. Convert the factors back to shardings, operands first: they decide which pending reductions pass.
+  // 3. Convert the factors back to shardings, operands first, because they decide which pending reductions pass.
   const detail::conclusion<Policy> conclude{resolved, out};
   std::array<pending_reduction, most_axes> passed{};
   for (std::size_t i = 0; i < all.operand_count; ++i) conclude.conclude_operand(i, passed);
@@ -180,7 +180,7 @@ constexpr propagation propagate(const mesh& m, const rule& r, std::initializer_l
   return propagate(m, r, spec_list(operands), spec_list(), direction::forward, by);
 }
 
-/// Propagates through an operation that makes its rule from the shapes of its operands, such as those in `rules::`.
+/// Propagates through an operation that makes its rule from the shapes of its operands, such as rules::matmul.
 template <class Operation>
   requires requires(const Operation& op, const shape_span& shapes) { rule(op(shapes)); }
 constexpr propagation propagate(const mesh& m, const Operation& op, const spec_list& operands, const spec_list& results,

@@ -65,7 +65,7 @@ struct reshape_walk {
   static constexpr bool at_end(const side& s) { return s.d == s.shape.size(); }
   static constexpr void next_dimension(side& s) { s.rest = s.shape[s.d++]; }
 
-  /// Whether a shape has no elements. Such shapes share only equal dimensions at the major end.
+  /// Whether a shape has no elements. Shapes without elements share only equal dimensions at the major end.
   static constexpr bool has_none(const shape_list& s) {
     for (const std::size_t extent : s)
       if (extent == 0) return true;

@@ -42,7 +42,7 @@ struct rule {
   linearity how = linearity::multilinear;
   bool alike = false;                   ///< the operands are equivalent: none has priority (concatenate, stack)
   tensor_set followers = 0;             ///< operands that propose nothing if the policy lets leaders decide
-  tensor_set unread = 0;                ///< operands whose values are not read: they may have any layout
+  tensor_set unread = 0;                ///< operands whose values are not read, in any layout
   tensor_set constant = 0;              ///< operands in which the operation is not linear (indices, masks)
   tensor_set unused[most_selective]{};  ///< the operands that result j does not depend on, for the first results j
   char letters_of_name[most_letters + 1]{};
@@ -222,7 +222,7 @@ struct rule {
     for (const std::size_t i : operands) r.unread |= one_tensor(i);
     return r;
   }
-  /// Declares that result j depends only on these operands: it is not summed over factors that they lack.
+  /// Declares that result j depends only on these operands: it is not summed over factors that these operands lack.
   constexpr rule result_reads(std::size_t j, std::initializer_list<std::size_t> operands) const {
     if (j >= most_selective)
       throw shape_error(text("partita::rule::result_reads: requires one of the first ")

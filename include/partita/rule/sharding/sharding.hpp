@@ -70,7 +70,7 @@ struct sharding {
     return bits;
   }
 
-  /// The same sharding with dimension d sharded by the axes `by`; a partition_error if an axis is already in use.
+  /// A copy of the sharding with dimension d sharded by the axes `by`; a partition_error if an axis is already in use.
   constexpr sharding cut(std::size_t d, axis_list by) const {
     sharding s = *this;
     s.cuts[d] = axis_list();
@@ -84,7 +84,7 @@ struct sharding {
     }
     return s;
   }
-  /// The same sharding of a value with a pending reduction over axis a; a partition_error if axis a shards the value.
+  /// A copy of the sharding with a pending reduction over axis a; a partition_error if axis a shards the value.
   constexpr sharding partial(std::size_t a, pending_reduction kind = pending_reduction::sum) const {
     if ((cutting() >> a & 1U) != 0)
       throw partition_error(text("partita::sharding: requires an axis that cuts no dimension, but \"")
@@ -97,13 +97,13 @@ struct sharding {
   constexpr sharding partial(const char* name, pending_reduction kind = pending_reduction::sum) const {
     return partial(on.number(name), kind);
   }
-  /// The same sharding without pending reductions.
+  /// A copy of the sharding without pending reductions.
   constexpr sharding finished() const {
     sharding s = *this;
     s.pending = {};
     return s;
   }
-  /// The same sharding of a value that must stay replicated over an axis; a partition_error if the axis is in use.
+  /// A copy of the sharding that must stay replicated over an axis; a partition_error if the axis is in use.
   constexpr sharding replicate(const char* name) const {
     sharding s = *this;
     const std::size_t a = on.number(name);
@@ -112,8 +112,8 @@ struct sharding {
     s.kept_whole = static_cast<std::uint16_t>(s.kept_whole | 1U << a);
     return s;
   }
-  /// The same sharding of a value that is replicated over axis a, and whose cotangent is not summed over axis a. The
-  /// change needs no communication: the sum in the backward pass is postponed to where the cotangent is reduced. A
+  /// A copy of the sharding for a value that is replicated over axis a, and whose cotangent is not summed over axis a.
+  /// The change needs no communication: the sum in the backward pass is postponed to where the cotangent is reduced. A
   /// partition_error if the axis is in use.
   constexpr sharding reduced(std::size_t a) const {
     if ((cutting() >> a & 1U) != 0)
