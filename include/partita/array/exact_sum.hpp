@@ -26,8 +26,8 @@ class long_accumulator {
  public:
   void add(T x) {
     if (!std::isfinite(x)) {
-      special_ = seen_special_ ? special_ + x : x;
-      seen_special_ = true;
+      non_finite_sum_ = has_non_finite_ ? non_finite_sum_ + x : x;
+      has_non_finite_ = true;
       return;
     }
     if (x == 0) return;
@@ -50,11 +50,11 @@ class long_accumulator {
 
   /// The number of type T nearest to the sum, ties to even. A zero sum is +0; a sum that does not exist is NaN.
   T rounded() {
-    if (seen_special_) return special_;
-    const bool negative = carry() < 0;
+    if (has_non_finite_) return non_finite_sum_;
+    const bool negative = propagate_carries() < 0;
     if (negative) {
       for (std::int64_t& d : digits_) d = -d;
-      carry();
+      propagate_carries();
     }
     // 1. Find the highest set bit of the sum, and take as many bits as T has.
     std::size_t top = 32 * count;  // the position after the highest set bit
@@ -83,7 +83,7 @@ class long_accumulator {
       static_cast<std::size_t>(limits::max_exponent - limits::min_exponent + limits::digits) / 32 + 4;
 
   /// Propagates carries so that every digit but the last has 32 bits; returns the last digit.
-  std::int64_t carry() {
+  std::int64_t propagate_carries() {
     for (std::size_t k = 0; k + 1 < count; ++k) {
       const std::int64_t over = digits_[k] >> 32;
       digits_[k] -= over * (std::int64_t{1} << 32);
@@ -105,8 +105,8 @@ class long_accumulator {
   }
 
   std::int64_t digits_[count] = {};
-  T special_{};
-  bool seen_special_ = false;
+  T non_finite_sum_{};
+  bool has_non_finite_ = false;
 };
 
 /// The sum of value(0) … value(count - 1), rounded once.

@@ -55,7 +55,7 @@ class row_walk {
       strides_[to] = strides;
       moved = moved || to != d;
     }
-    if (moved) merge_again();
+    if (moved) merge_dimensions();
   }
 
   /// The plane of the two innermost dimensions. Missing dimensions have extent 1 and strides of 0.
@@ -102,7 +102,7 @@ class row_walk {
  private:
   static std::ptrdiff_t magnitude(const steps& s) { return s[0] < 0 ? -s[0] : s[0]; }
 
-  void merge_again() {
+  void merge_dimensions() {
     const std::size_t rank = rank_;
     rank_ = 0;
     for (std::size_t d = 0; d < rank; ++d) add(extents_[d], steps(strides_[d]));

@@ -44,9 +44,9 @@ long_text rejections_text(const completion_of<Graph>& done, std::size_t o, std::
                                   direction::mixed, done.by);
   long_text all;
   for (const decision& one : p.log) {
-    const bool of_all =
+    const bool concerns_all_tensors =
         one.tensor == decision::none && one.factor != decision::none && (n.how.factors_of(t) >> one.factor & 1U) != 0;
-    if (!is_rejection(one.done) || (one.tensor != t && !of_all)) continue;
+    if (!is_rejection(one.done) || (one.tensor != t && !concerns_all_tensors)) continue;
     all << "  lost in " << name_of(n) << ":";
     if (one.axis != decision::no_axis) all << " " << g.on().axes[one.axis].name();
     if (one.factor != decision::none) all << " for '" << n.how.factors[one.factor].letter << "'";

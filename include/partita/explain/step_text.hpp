@@ -59,7 +59,7 @@ long_text differences(const search_answer_of<Graph>& found, const search_candida
   return all;
 }
 template <class Graph>
-long_text what_binds(const search_answer_of<Graph>& found) {
+long_text binding_constraint_text(const search_answer_of<Graph>& found) {
   const step_cost& cost = found.best.cost;
   long_text all("what binds: ");
   if (found.without_limit.is_there)
@@ -116,7 +116,7 @@ long_text explain(const search_answer_of<Graph>& found) {
     else all << "as fast";
     all << ", with\n" << detail::differences(found, found.runner_up);
   }
-  all << detail::what_binds(found) << found.judged << " candidates judged, ";
+  all << detail::binding_constraint_text(found) << found.judged << " candidates judged, ";
   return all << (found.is_exact ? "all there are\n" : "not all there are\n");
 }
 

@@ -70,7 +70,7 @@ class drawing {
  private:
   PARTITA_DECL void reach(px x, px y);
 
-  long_text body_;
+  long_text elements_;
   px width_ = 0;
   px height_ = 0;
 };

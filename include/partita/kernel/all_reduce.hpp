@@ -42,7 +42,7 @@ class all_reduce
   /// `all_reduce(p, dimension_list{0, 2}, maximum)`: reduces along dimensions that are known only at run time; the
   /// dimensions must be below rank(p), each listed once [partition_error].
   all_reduce(const partition<Extents>& p, const dimension_list& along, named_reduction, Policies...)
-      : base(movement(p, detail::kept_at_run_time<Extents::rank()>(along, "partita::all_reduce"))) {}
+      : base(movement(p, detail::kept_dimensions_of_list<Extents::rank()>(along, "partita::all_reduce"))) {}
   /// Fallback: the dimensions must be the second argument and the reduction the third; other calls do not compile.
   template <class... Other>
     requires(sizeof...(Other) < 2 || detail::no_dimensions<Other...>)

@@ -145,14 +145,14 @@ class csr_matrix {
     if constexpr (takes<Y>()) {
       const xt::xtensor<T, rank_of<Y>> given = dy;
       const std::size_t width = detail::row_elements(given.shape());
-      text wrong;
+      text error_message;
       if (given.shape(0) != rows_.size())
-        wrong << words.call << ".adjoint(dy): requires a block with a row for each row that its worker owns, "
-              << rows_.size() << ", got a block of " << given.shape() << "; dimension 0 numbers the rows";
-      auto others = zeros<rank_of<Y>>(others_count(), given.shape()),
+        error_message << words.call << ".adjoint(dy): requires a block with a row for each row that its worker owns, "
+                      << rows_.size() << ", got a block of " << given.shape() << "; dimension 0 numbers the rows";
+      auto others = zeros<rank_of<Y>>(ghost_count(), given.shape()),
            x = zeros<rank_of<Y>>(columns_.size(), given.shape());
-      if (wrong.empty()) others_.multiply_transposed(given.data(), others.data(), width);
-      auto later = detail::kernel_access::start_adjoint(exchange_, others, wrong, detail::nothing_to_fill());
+      if (error_message.empty()) others_.multiply_transposed(given.data(), others.data(), width);
+      auto later = detail::kernel_access::start_adjoint(exchange_, others, error_message, detail::nothing_to_fill());
       own_.multiply_transposed(given.data(), x.data(), width);
       x += later.finish();
       return x;
@@ -169,7 +169,7 @@ class csr_matrix {
       const xt::xtensor<T, rank_of<X>> own = x;
       const xt::xtensor<T, rank_of<Y>> given = dy;
       const auto ghosts =
-          detail::kernel_access::call(exchange_, own, block_error(own.shape(), others_count(), given.shape()));
+          detail::kernel_access::call(exchange_, own, block_error(own.shape(), ghost_count(), given.shape()));
       return products(own, ghosts, given);
     } else {
       return detail::rejected_call();
@@ -183,7 +183,7 @@ class csr_matrix {
       const xt::xtensor<T, rank_of<Y>> given = dy;
       const bool fits = detail::row_elements(others.shape()) == detail::row_elements(own.shape());
       detail::kernel_access::throw_together(
-          exchange_, block_error(own.shape(), fits ? others.shape(0) : others_count() + 1, given.shape()));
+          exchange_, block_error(own.shape(), fits ? others.shape(0) : ghost_count() + 1, given.shape()));
       return products(own, others, given);
     } else {
       return detail::rejected_call();
@@ -202,11 +202,11 @@ class csr_matrix {
   void set_values(const V& values) {
     if constexpr (takes<V>()) {
       const xt::xtensor<T, rank_of<V>> given = values;
-      text wrong;
+      text error_message;
       if (given.size() != entries())
-        wrong << words.call << ".set_values(v): requires a number for each entry of the rows of its worker, "
-              << entries() << ", got a block of " << given.shape() << "; values() has them in the same order";
-      detail::kernel_access::throw_together(exchange_, wrong);
+        error_message << words.call << ".set_values(v): requires a number for each entry of the rows of its worker, "
+                      << entries() << ", got a block of " << given.shape() << "; values() has them in the same order";
+      detail::kernel_access::throw_together(exchange_, error_message);
       auto from = given.begin();
       for_entries(*this, [&](std::size_t, auto& part, std::size_t k) { part.value[k] = *from++; });
     }
@@ -262,7 +262,7 @@ class csr_matrix {
     shape[0] = rows;
     return xt::zeros<T>(shape);
   }
-  std::size_t others_count() const { return wanted_.size(); }
+  std::size_t ghost_count() const { return wanted_.size(); }
 
   /// Calls f(row, part, k) for all entries in ascending order; part is one of the two parts, k its entry number.
   template <class Matrix, class F>
@@ -278,13 +278,15 @@ class csr_matrix {
   /// The error message for blocks that do not fit this matrix, or that do not fit each other.
   template <class X, class Y>
   text block_error(const X& x, std::size_t ghosts, const Y& dy) const {
-    text wrong;
-    if (x[0] != columns_.size() || ghosts != others_count() || dy[0] != rows_.size() ||
+    text error_message;
+    if (x[0] != columns_.size() || ghosts != ghost_count() || dy[0] != rows_.size() ||
         detail::row_elements(x) != detail::row_elements(dy))
-      wrong << words.call << ".values_adjoint(x, dy): requires blocks with a row for each column and for each row that "
-            << "their worker owns, " << columns_.size() << " and " << rows_.size() << ", and as many vectors, got " << x
-            << " and " << dy << "; ghosts are those that with_ghosts(x) returns";
-    return wrong;
+      error_message << words.call
+                    << ".values_adjoint(x, dy): requires blocks with a row for each column and for each row that "
+                    << "their worker owns, " << columns_.size() << " and " << rows_.size()
+                    << ", and as many vectors, got " << x << " and " << dy
+                    << "; ghosts are those that with_ghosts(x) returns";
+    return error_message;
   }
   template <class X, class Ghosts, class Y>
   xt::xtensor<T, 1> products(const X& x, const Ghosts& ghosts, const Y& dy) const {

@@ -244,7 +244,7 @@ class fourier_operator {
   template <class View, class X, bool Forward>
   static consteval bool fills() {
     static_assert(
-        !detail::ends_with_the_call<View>,
+        !detail::is_temporary_tensor<View>,
         "partita: kernel.into(x, view): requires a tensor that outlives the call, or a view of one; a temporary "
         "tensor takes the result with it");
     constexpr bool fit = [] {

@@ -100,7 +100,7 @@ class halo_planner {
     return decomposition<rank>::balanced(global.array(), p_.grid().shape());
   }
   /// Returns an error message if the workers cannot hold a tensor of this decomposition; otherwise an empty text.
-  text error_in(const decomposition<rank>& cuts, const char* call) const {
+  text error_of_cuts(const decomposition<rank>& cuts, const char* call) const {
     const auto shape = p_.grid().shape();
     for (std::size_t d = 0; d < rank; ++d) {
       if (cuts.cuts[d].parts() != shape[d])

@@ -86,14 +86,14 @@ class halo_exchanges {
 
   template <class... X>
   static consteval bool takes() {
-    constexpr bool one_each = [] {
+    constexpr bool has_exchange_per_field = [] {
       if constexpr (sizeof...(X) == fields) return (detail::has_rank<X, Extents::rank()>() && ...);
       else return false;
     }();
-    static_assert(one_each,
+    static_assert(has_exchange_per_field,
                   "partita::halo_exchanges(h...)(x...): requires one block for each halo_exchange, an xtensor "
                   "expression of the rank of its partition");
-    if constexpr (one_each) {
+    if constexpr (has_exchange_per_field) {
       constexpr bool alike = (std::is_same_v<element_of<X>, element<X...>> && ...) &&
                              std::is_arithmetic_v<element<X...>> && !std::is_same_v<element<X...>, bool>;
       static_assert(alike,

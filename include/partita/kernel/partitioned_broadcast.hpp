@@ -123,7 +123,7 @@ class partitioned_broadcast {
   /// This worker's part of x that the result needs: of the rank of x, not yet repeated. The caller must have checked x
   /// as a call checks it.
   template <array_expression X>
-  auto bring(const X& x) const {
+  auto move_operand(const X& x) const {
     using block = detail::readable_block<detail::operand_element<X>, operand_rank>;
     auto here = block::of(x);
     if (to_needed_) here = block::holding((*to_needed_)(here.view()));
@@ -135,7 +135,7 @@ class partitioned_broadcast {
   auto operator()(const X& x) const {
     detail::agree_on_blocks(from_.partition.world(), "partitioned_broadcast(x)", fingerprint(),
                             from_.problem_with(x, "x"));
-    const auto here = bring(x);
+    const auto here = move_operand(x);
     xt::xtensor<detail::operand_element<X>, result_rank> y(to_.block_shape());
     if (to_.partition.active())
       xt::noalias(y) = detail::expand<result_rank>(here.view(), route_.map, shape_list(to_.block_shape()));

@@ -19,16 +19,16 @@ auto finer_result_partition(const Lhs& lhs, const Rhs& rhs, const resolved_broad
   constexpr std::size_t rank = Lhs::rank() > Rhs::rank() ? Lhs::rank() : Rhs::rank();
   const shape_list l = all.lhs.lift(shape_list(lhs.partition.extents())),
                    r = all.rhs.lift(shape_list(rhs.partition.extents()));
-  const bool right_first = Rhs::rank() > Lhs::rank();
-  const shape_list* finer = right_first ? finer_partition(r, l) : finer_partition(l, r);
-  if (finer == nullptr)
+  const bool rhs_has_larger_rank = Rhs::rank() > Lhs::rank();
+  const shape_list* finer_extents = rhs_has_larger_rank ? finer_partition(r, l) : finer_partition(l, r);
+  if (finer_extents == nullptr)
     throw partition_error(
         text("partita::partitioned_elementwise(f, lhs, rhs): requires one operand that is cut at least as "
              "fine as the other in every dimension of the result; lhs is cut ")
         << l << ", rhs " << r << "; pass the partition of the result");
-  const auto extents = extents_of_list<rank>(*finer);
-  return finer == &l ? lhs.partition.world().partition(extents, lhs.partition.grid().workers())
-                     : lhs.partition.world().partition(extents, rhs.partition.grid().workers());
+  const auto extents = extents_of_list<rank>(*finer_extents);
+  return finer_extents == &l ? lhs.partition.world().partition(extents, lhs.partition.grid().workers())
+                             : lhs.partition.world().partition(extents, rhs.partition.grid().workers());
 }
 
 template <class F, class Lhs, class Rhs, class Dims>
@@ -81,8 +81,8 @@ class partitioned_elementwise {
     const text problem = lhs_.from().problem_with(x, "x");
     detail::agree_on_blocks(result_.partition.world(), "partitioned_elementwise(x, y)", fingerprint(),
                             problem.empty() ? rhs_.from().problem_with(y, "y") : problem);
-    const auto a = lhs_.bring(x);
-    const auto b = rhs_.bring(y);
+    const auto a = lhs_.move_operand(x);
+    const auto b = rhs_.move_operand(y);
     using T = std::decay_t<decltype(f_(std::declval<detail::operand_element<X>>(),
                                        std::declval<detail::operand_element<Y>>()))>;
     xt::xtensor<T, result_placement::rank()> z(result_.block_shape());

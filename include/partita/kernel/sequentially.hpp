@@ -126,8 +126,8 @@ class repartition {
   auto operator()(const std::vector<X>& x) {
     static_assert(rank_of<X> == rank,
                   "partita::sequentially::repartition(p_x, p_y)(x): requires blocks of the rank of the partitions");
-    there_ = detail::plans_for(p_x_, p_y_, shapes_on(p_x_, x), cuts_, x.size());
-    return detail::carry_out(there_, x, keep_batch);
+    last_plans_ = detail::plans_for(p_x_, p_y_, shapes_on(p_x_, x), cuts_, x.size());
+    return detail::carry_out(last_plans_, x, keep_batch);
   }
   /// Moves dy back to the decomposition of the last x, or to the balanced decomposition if dy does not have the shape
   /// of the result for that x.
@@ -147,8 +147,8 @@ class repartition {
                                "p_y as the result of the forward call was (the ")
                           << (cuts_.to() ? "given" : "balanced") << " cut of " << of_y << " over " << p_y_.shape()
                           << "), got a block of " << shapes[place] << " at " << p_y_.index(place));
-    if (there_.size() == dy.size() && !dy.empty() && there_[0].extents == global)
-      return detail::carry_out(detail::reversed(there_), dy, keep_batch);
+    if (last_plans_.size() == dy.size() && !dy.empty() && last_plans_[0].extents == global)
+      return detail::carry_out(detail::reversed(last_plans_), dy, keep_batch);
     const auto there = detail::plans_between(p_x_, cuts_.of_x(global), p_y_, wanted, cuts_.axes(), dy.size());
     return detail::carry_out(detail::reversed(there), dy, keep_batch);
   }
@@ -171,7 +171,7 @@ class repartition {
   grid<Src> p_x_;
   grid<Dst> p_y_;
   detail::repartition_cuts<rank> cuts_;
-  detail::all_plans<rank> there_;
+  detail::all_plans<rank> last_plans_;
 };
 
 template <class P, class Q, class... Policies>

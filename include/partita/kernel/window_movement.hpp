@@ -236,8 +236,8 @@ class window_movement : public refreshing_movement<planned_movement<window_excha
   /// window, all zeros.
   template <class T>
   pooled_tensor<T, rank> frame(const decomposition<rank>& cuts, const char* direction) {
-    return this->template frame_of<T>(this->template agree_on_frame<T>(cuts.cuts.data(), rank, cuts.extents(),
-                                                                       direction, windows().error_in(cuts, direction)));
+    return this->template frame_of<T>(this->template agree_on_frame<T>(
+        cuts.cuts.data(), rank, cuts.extents(), direction, windows().error_of_cuts(cuts, direction)));
   }
 };
 

@@ -54,9 +54,9 @@ struct the_call_is_not_legal;
 // argument if the lambda comes from a precompiled header.
 template <auto MakeText>
 constexpr auto make_message() {
-  constexpr auto full = MakeText();
-  exact_message<full.size() + 1> exact{};
-  for (std::size_t k = 0; k < full.size(); ++k) exact.sentence[k] = full[k];
+  constexpr auto whole_message = MakeText();
+  exact_message<whole_message.size() + 1> exact{};
+  for (std::size_t k = 0; k < whole_message.size(); ++k) exact.sentence[k] = whole_message[k];
   return exact;
 }
 

@@ -102,11 +102,11 @@ constexpr text explain_verdict(const broadcast_verdict& verdict, const char* ope
                                const short_list<Extent>& rhs, const broadcast_dimensions_list& dims) {
   using enum broadcast_fault;
   text out = detail::call_sentence(operation, "lhs, rhs", dims);
-  const bool left_is_small = lhs.size() < rhs.size();
-  const auto& small = left_is_small ? lhs : rhs;
-  const auto& large = left_is_small ? rhs : lhs;
-  const char* small_name = left_is_small ? "lhs" : "rhs";
-  const char* large_name = left_is_small ? "rhs" : "lhs";
+  const bool is_lhs_smaller = lhs.size() < rhs.size();
+  const auto& small = is_lhs_smaller ? lhs : rhs;
+  const auto& large = is_lhs_smaller ? rhs : lhs;
+  const char* small_name = is_lhs_smaller ? "lhs" : "rhs";
+  const char* large_name = is_lhs_smaller ? "rhs" : "lhs";
   const std::size_t i = verdict.at;
   text shapes("; lhs is ");
   shapes << detail::shown(lhs) << ", rhs is " << detail::shown(rhs);

@@ -59,9 +59,9 @@ class dimension_map {
   /// Converts one value per result dimension to one value per operand dimension.
   template <class T>
   constexpr short_list<T> restrict_to_operand(const short_list<T>& result) const {
-    short_list<T> restricted;
-    for (std::size_t j = 0; j < operand_rank(); ++j) restricted.push_back(result[targets_[j]]);
-    return restricted;
+    short_list<T> operand_values;
+    for (std::size_t j = 0; j < operand_rank(); ++j) operand_values.push_back(result[targets_[j]]);
+    return operand_values;
   }
 
   /// Whether the operand has the extent of the result along result dimension d: d is mapped, and is not an expanded 1.

@@ -274,11 +274,11 @@ struct reduction_named<R (*)(reduction_name)> {
 };
 
 template <class R, class T>
-concept with_identity_of = requires {
+concept has_typed_identity = requires {
   { R::template identity<T>() } -> std::convertible_to<T>;
 };
 template <class R, class T>
-concept with_one_identity = requires {
+concept has_untyped_identity = requires {
   { R::identity() } -> std::convertible_to<T>;
 };
 /// Whether R accepts elements of type T. Without a member `takes`, R accepts what its function accepts.
@@ -290,7 +290,7 @@ constexpr bool takes_elements() {
 /// The identity element of a reduction: the contribution of a worker without a block.
 template <class R, class T>
 constexpr T identity_of() {
-  if constexpr (with_identity_of<R, T>) return static_cast<T>(R::template identity<T>());
+  if constexpr (has_typed_identity<R, T>) return static_cast<T>(R::template identity<T>());
   else return static_cast<T>(R::identity());
 }
 /// Properties that the type of a reduction declares. Linear: the adjoint copies dy, or a fraction of dy. Extreme: the
@@ -311,7 +311,7 @@ inline constexpr bool has_reproducible_form = is_linear_reduction<R> || is_idemp
 template <class R, class T>
 concept reduction_of =
     std::is_empty_v<R> && std::is_default_constructible_v<R> && detail::takes_elements<R, T>() &&
-    (detail::with_identity_of<R, T> || detail::with_one_identity<R, T>)&&requires(const R& r, const T& a) {
+    (detail::has_typed_identity<R, T> || detail::has_untyped_identity<R, T>)&&requires(const R& r, const T& a) {
       { r(a, a) } -> std::convertible_to<T>;
     };
 

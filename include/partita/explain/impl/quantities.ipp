@@ -7,9 +7,9 @@ namespace partita::detail {
 
 PARTITA_DEF long_text three_figures(double number) {
   const std::size_t scale = number < 10 ? 100 : number < 100 ? 10 : 1;
-  const auto figures = static_cast<std::size_t>(number * static_cast<double>(scale) + 0.5);
-  long_text all = long_text() << figures / scale;
-  if (scale > 1) all << (scale == 100 && figures % scale < 10 ? ".0" : ".") << figures % scale;
+  const auto scaled_number = static_cast<std::size_t>(number * static_cast<double>(scale) + 0.5);
+  long_text all = long_text() << scaled_number / scale;
+  if (scale > 1) all << (scale == 100 && scaled_number % scale < 10 ? ".0" : ".") << scaled_number % scale;
   return all;
 }
 

@@ -7,32 +7,32 @@ namespace partita {
 
 PARTITA_DEF void drawing::rectangle(px x, px y, px width, px height, const colour& c, px line, bool dashed, px round) {
   reach(x + width, y + height);
-  body_ << "<rect x=\"" << x << "\" y=\"" << y << "\" width=\"" << width << "\" height=\"" << height << "\"";
-  if (round > 0) body_ << " rx=\"" << round << "\"";
-  body_ << " fill=\"" << c.fill << "\"";
-  if (line > 0) body_ << " stroke=\"" << c.ink << "\" stroke-width=\"" << line << "\"";
-  if (dashed) body_ << " stroke-dasharray=\"4 3\"";
-  body_ << "/>\n";
+  elements_ << "<rect x=\"" << x << "\" y=\"" << y << "\" width=\"" << width << "\" height=\"" << height << "\"";
+  if (round > 0) elements_ << " rx=\"" << round << "\"";
+  elements_ << " fill=\"" << c.fill << "\"";
+  if (line > 0) elements_ << " stroke=\"" << c.ink << "\" stroke-width=\"" << line << "\"";
+  if (dashed) elements_ << " stroke-dasharray=\"4 3\"";
+  elements_ << "/>\n";
 }
 
 PARTITA_DEF void drawing::line(px x1, px y1, px x2, px y2, const char* ink, px width) {
   reach(x1 > x2 ? x1 : x2, y1 > y2 ? y1 : y2);
-  body_ << "<path d=\"M" << x1 << " " << y1 << "L" << x2 << " " << y2 << "\" stroke=\"" << ink << "\" stroke-width=\""
-        << width << "\" fill=\"none\"/>\n";
+  elements_ << "<path d=\"M" << x1 << " " << y1 << "L" << x2 << " " << y2 << "\" stroke=\"" << ink
+            << "\" stroke-width=\"" << width << "\" fill=\"none\"/>\n";
 }
 
 PARTITA_DEF void drawing::curve(px x, px y1, px bend, px end_x, px y2, const char* ink) {
   reach(x > end_x ? x : end_x, y1 > y2 ? y1 : y2);
-  body_ << "<path d=\"M" << x << " " << y1 << "C" << bend << " " << y1 << " " << bend << " " << y2 << " " << end_x
-        << " " << y2 << "\" stroke=\"" << ink << "\" fill=\"none\"/>\n";
+  elements_ << "<path d=\"M" << x << " " << y1 << "C" << bend << " " << y1 << " " << bend << " " << y2 << " " << end_x
+            << " " << y2 << "\" stroke=\"" << ink << "\" fill=\"none\"/>\n";
 }
 
 PARTITA_DEF void drawing::arrow(px x1, px y1, px x2, px y2, const char* ink) {
   const px along_x = x2 > x1 ? 1 : x2 < x1 ? -1 : 0, along_y = y2 > y1 ? 1 : y2 < y1 ? -1 : 0;
   const px back_x = x2 - 8 * along_x, back_y = y2 - 8 * along_y;
   line(x1, y1, back_x, back_y, ink, 2);
-  body_ << "<path d=\"M" << x2 << " " << y2 << "L" << back_x + 5 * along_y << " " << back_y + 5 * along_x << "L"
-        << back_x - 5 * along_y << " " << back_y - 5 * along_x << "Z\" fill=\"" << ink << "\"/>\n";
+  elements_ << "<path d=\"M" << x2 << " " << y2 << "L" << back_x + 5 * along_y << " " << back_y + 5 * along_x << "L"
+            << back_x - 5 * along_y << " " << back_y - 5 * along_x << "Z\" fill=\"" << ink << "\"/>\n";
   reach(x2 + 5, y2 + 5);
 }
 
@@ -40,18 +40,18 @@ PARTITA_DEF void drawing::words(px x, px y, const long_text& what, const style& 
   if (what.empty()) return;
   const px wide = width_of(what, how);
   reach(how.at == anchor::start ? x + wide : how.at == anchor::middle ? x + wide / 2 : x, y + how.size / 4);
-  body_ << "<text x=\"" << x << "\" y=\"" << y << "\" font-size=\"" << how.size << "\" fill=\"" << how.ink << "\"";
-  if (how.at != anchor::start) body_ << " text-anchor=\"" << (how.at == anchor::middle ? "middle" : "end") << "\"";
-  if (how.bold) body_ << " font-weight=\"bold\"";
-  if (how.code) body_ << " font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" xml:space=\"preserve\"";
-  body_ << ">";
+  elements_ << "<text x=\"" << x << "\" y=\"" << y << "\" font-size=\"" << how.size << "\" fill=\"" << how.ink << "\"";
+  if (how.at != anchor::start) elements_ << " text-anchor=\"" << (how.at == anchor::middle ? "middle" : "end") << "\"";
+  if (how.bold) elements_ << " font-weight=\"bold\"";
+  if (how.code) elements_ << " font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" xml:space=\"preserve\"";
+  elements_ << ">";
   for (const char c : what) {
-    if (c == '<') body_ << "&lt;";
-    else if (c == '>') body_ << "&gt;";
-    else if (c == '&') body_ << "&amp;";
-    else body_ << c;
+    if (c == '<') elements_ << "&lt;";
+    else if (c == '>') elements_ << "&gt;";
+    else if (c == '&') elements_ << "&amp;";
+    else elements_ << c;
   }
-  body_ << "</text>\n";
+  elements_ << "</text>\n";
 }
 
 PARTITA_DEF drawing::px drawing::lines(px x, px y, const long_text& what, style how) {
@@ -77,7 +77,7 @@ PARTITA_DEF long_text drawing::svg() const {
       << height_ + 2 * margin << "\" font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\">\n<rect x=\"-" << margin
       << "\" y=\"-" << margin << "\" width=\"" << width_ + 2 * margin << "\" height=\"" << height_ + 2 * margin
       << "\" rx=\"8\" fill=\"#ffffff\"/>\n"
-      << body_ << "</svg>\n";
+      << elements_ << "</svg>\n";
   return all;
 }
 

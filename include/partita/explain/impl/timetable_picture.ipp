@@ -20,9 +20,9 @@ PARTITA_DECL long_text total_text(const timetable& times) {
   all << in_seconds(times.seconds()) << (times.is_measured ? ", measured: " : ", estimated: ") << "computing "
       << in_seconds(times.computing()) << ", waiting for movements " << in_seconds(times.waiting());
   if (times.moving() > 0) {
-    const double hidden = 1 - times.waiting() / times.moving();
-    all << "; movements are pending for " << in_seconds(times.moving()) << ", " << in_percent(hidden < 0 ? 0 : hidden)
-        << " of it while something is computed";
+    const double hidden_share = 1 - times.waiting() / times.moving();
+    all << "; movements are pending for " << in_seconds(times.moving()) << ", "
+        << in_percent(hidden_share < 0 ? 0 : hidden_share) << " of it while something is computed";
   }
   return all;
 }

@@ -42,14 +42,14 @@ using member_if = std::conditional_t<Accepted, Member, refused_member>;
 /// Whether View is a temporary tensor that owns its memory, so that a result in it would be destroyed with it. View
 /// must be the type that a parameter `View&&` deduces.
 template <class View>
-inline constexpr bool ends_with_the_call =
+inline constexpr bool is_temporary_tensor =
     !std::is_reference_v<View> && requires(const std::remove_reference_t<View>* y) {
       []<class S, std::size_t N, xt::layout_type L, class Tag>(const xt::xtensor_container<S, N, L, Tag>*) {}(y);
     };
 
 /// Passes x to a call that is not its last use: as a copy if x is a temporary tensor, which the call would destroy.
 template <class X>
-std::conditional_t<ends_with_the_call<X>, std::remove_cvref_t<X>, const X&> kept_argument(
+std::conditional_t<is_temporary_tensor<X>, std::remove_cvref_t<X>, const X&> kept_argument(
     const std::remove_cvref_t<X>& x) {
   return x;
 }
@@ -58,7 +58,7 @@ std::conditional_t<ends_with_the_call<X>, std::remove_cvref_t<X>, const X&> kept
 template <class View, class X>
 constexpr bool fits_view() {
   static_assert(
-      !ends_with_the_call<View>,
+      !is_temporary_tensor<View>,
       "partita: kernel.into(x, view): requires a tensor that outlives the call, or a view of one; a temporary "
       "tensor takes the result with it");
   if constexpr (ranked_array<X> && strided_array<View>)

@@ -213,10 +213,10 @@ class collective_kernel {
         const untyped_block view(output.block);
         if (output.given) call.view = &view;
         const block_shape shape = movement_.agree(call);
-        const bool into_view = output.given && elements_in(shape, Rank) != 0;
+        const bool fills_view = output.given && elements_in(shape, Rank) != 0;
         pooled_tensor<T, Rank> y;
-        if (!into_view) y = allocate_result<T, Rank>(shape);
-        const untyped_block result = into_view ? view : untyped_block(block_of(y));
+        if (!fills_view) y = allocate_result<T, Rank>(shape);
+        const untyped_block result = fills_view ? view : untyped_block(block_of(y));
         try {
           fill();
         } catch (...) {  // other workers depend on this worker's messages

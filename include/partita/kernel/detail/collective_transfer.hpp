@@ -87,7 +87,9 @@ class collective_transfer {
   PARTITA_DECL void start_sum(const worker_group& g, collective_channel& channel);
   PARTITA_DECL void finish_sum(const worker_group& g, collective_channel& channel);
 
-  bool gets(const worker_group& g) const { return g.position == 0 || job_->direction == group_direction::to_all; }
+  bool receives_result(const worker_group& g) const {
+    return g.position == 0 || job_->direction == group_direction::to_all;
+  }
   PARTITA_DECL const char* given(const worker_group& g) const;
   PARTITA_DECL std::size_t elements(const worker_group& g) const;
 

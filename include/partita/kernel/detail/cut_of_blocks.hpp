@@ -21,9 +21,9 @@ std::array<std::size_t, Extents::rank()> extents_along_lines(
   if (p.active()) {
     const auto i = p.index();
     for (std::size_t d = 0; d < rank; ++d) {
-      bool on_line = true;
-      for (std::size_t other = 0; other < rank; ++other) on_line = on_line && (other == d || i[other] == 0);
-      if (on_line) share[d] = own_shape[d];
+      bool is_on_line = true;
+      for (std::size_t other = 0; other < rank; ++other) is_on_line = is_on_line && (other == d || i[other] == 0);
+      if (is_on_line) share[d] = own_shape[d];
     }
   }
   const auto sum = summed(*p.world().state(), share);

@@ -18,7 +18,7 @@ class evicted_plans {
   /// Notes that a plan was evicted; `follows_from_extents`: whether the decomposition of its tensor follows from the
   /// extents.
   template <std::size_t Rank>
-  void note(const std::array<std::size_t, Rank>& extents, bool follows_from_extents) {
+  void add_evicted(const std::array<std::size_t, Rank>& extents, bool follows_from_extents) {
     if (is_full_) return;
     const std::uint64_t number = number_of(extents);
     const auto place = std::lower_bound(numbers_.begin(), numbers_.end(), number);

@@ -69,12 +69,12 @@ class fields_movement : public planned_movement<Planner> {
 /// The plans of a repartition, and their exchanges of several fields.
 template <std::size_t Rank>
 struct fields_structure : repartition_structure<Rank> {
-  std::vector<exchanges_by_kind> several{};  ///< two entries for each number of fields
+  std::vector<exchanges_by_kind> exchanges_by_field_count{};  ///< two entries for each number of fields
 
   exchanges_by_kind& exchanges(std::size_t fields, bool forward) {
     const std::size_t k = 2 * fields + (forward ? 1 : 0);
-    if (k >= several.size()) several.resize(k + 1);
-    return several[k];
+    if (k >= exchanges_by_field_count.size()) exchanges_by_field_count.resize(k + 1);
+    return exchanges_by_field_count[k];
   }
 };
 

@@ -150,8 +150,8 @@ class fourier_engine {
                            .dimensions = definition_.dimensions};
     if (definition_.p_y) request.grid_y = definition_.p_y->grid().shape();
     const bool of_x = !definition_.p_y || definition_.p_x.size() >= definition_.p_y->size();
-    const workers& hosts = of_x ? definition_.p_x.workers() : definition_.p_y->workers();
-    request.workers = hosts.size();
+    const workers& workers_of_layouts = of_x ? definition_.p_x.workers() : definition_.p_y->workers();
+    request.workers = workers_of_layouts.size();
     request.in_place = balanced && (!definition_.p_y || definition_.p_x == *definition_.p_y);
     if (real_x) request.before_all = definition_.last();
     if (real_y) request.after_all = definition_.last();
@@ -164,7 +164,7 @@ class fourier_engine {
       const bool given = k + 1 == pencils.size() && definition_.p_y.has_value();
       fourier_stage<Rank> stage{k == 0  ? definition_.p_x
                                 : given ? *definition_.p_y
-                                        : layout(hosts, pencils[k].grid),
+                                        : layout(workers_of_layouts, pencils[k].grid),
                                 now, now};
       for (const std::size_t d : pencils[k].dimensions) {
         const std::size_t at = place_of(d), n = real_y ? result[d] : global[d];
@@ -298,12 +298,13 @@ class fourier_engine {
     while (definition_.dimensions[k] != dimension) ++k;
     return k;
   }
-  /// Makes the partition of a layout from the first of the workers `hosts`.
-  dynamic_partition<Rank> layout(const workers& hosts, const shape_list& grid_of_layout) const {
+  /// Makes the partition of a layout from the first of the workers `workers_of_layouts`.
+  dynamic_partition<Rank> layout(const workers& workers_of_layouts, const shape_list& grid_of_layout) const {
     shape_type shape{};
     for (std::size_t d = 0; d < Rank; ++d) shape[d] = grid_of_layout[d];
     return {definition_.p_x.world(),
-            grid<dynamic_extents<Rank>>(dynamic_extents<Rank>(shape), hosts.subset(workers(0, volume_of(shape))))};
+            grid<dynamic_extents<Rank>>(dynamic_extents<Rank>(shape),
+                                        workers_of_layouts.subset(workers(0, volume_of(shape))))};
   }
   void require_transform(const shape_type& global, const char* call) const {
     const text problem = error_message(global);

@@ -231,11 +231,12 @@ class index_movement : public planned_movement<index_planner> {
     const index_travel& p = pattern().travel;
     const std::size_t pitch = call.pitch();
     const auto offsets = call.offsets();
-    const bool gathers = shared_transport()->one_memory(), is_written_at_once = pooled && p.first_placed() == 0;
-    const bool direct = N == 1 && p.arrives_in_order() && call.filled[0].dense && (is_written_at_once || !gathers);
-    auto packed = scratch(gathers ? 0 : p.sent, pitch), received = scratch(direct ? 0 : p.received, pitch);
+    const bool writes_unpacked = shared_transport()->one_memory(), is_written_at_once = pooled && p.first_placed() == 0;
+    const bool direct =
+        N == 1 && p.arrives_in_order() && call.filled[0].dense && (is_written_at_once || !writes_unpacked);
+    auto packed = scratch(writes_unpacked ? 0 : p.sent, pitch), received = scratch(direct ? 0 : p.received, pitch);
     const auto pack = [&] {
-      for (std::size_t f = 0; f < N && !gathers; ++f)
+      for (std::size_t f = 0; f < N && !writes_unpacked; ++f)
         copy_rows(packed_rows(packed.data(), offsets[f], pitch, call.given[f]), call.given[f], p.packed);
     };
     const row_block there =
@@ -251,11 +252,11 @@ class index_movement : public planned_movement<index_planner> {
   }
 
   /// Packs the rows that arrived in a forward call, starts to move them back, and combines them at the end, in the
-  /// ascending order of the workers. The wanted rows of the blocks `cleared` are set to zero at the end; without such
-  /// blocks, the filled rows are first set to the identity of the reduction.
+  /// ascending order of the workers. The wanted rows of the blocks `cleared_blocks` are set to zero at the end; without
+  /// such blocks, the filled rows are first set to the identity of the reduction.
   template <class Reduction, class... T, class Result>
   auto move_backward(const row_call<sizeof...(T)>& call, Result result,
-                     const std::array<row_block, sizeof...(T)>& cleared) {
+                     const std::array<row_block, sizeof...(T)>& cleared_blocks) {
     constexpr std::size_t N = sizeof...(T);
     constexpr auto each = std::make_index_sequence<N>();
     const index_travel& p = pattern().travel;
@@ -286,11 +287,11 @@ class index_movement : public planned_movement<index_planner> {
     auto moved =
         begin_rows(false, call, from, packed_rows(received.data(), 0, pitch, call.filled[0]), pack, return_rows);
     auto combine = [pattern = planner().pattern(), pitch, offsets, me = state().id(), given = call.given,
-                    filled = call.filled, cleared, packed = std::move(packed),
+                    filled = call.filled, cleared_blocks, packed = std::move(packed),
                     received = std::move(received)]() mutable {
       [&]<std::size_t... F>(std::index_sequence<F...>) {
         (combine_all<Reduction, T>(*pattern, me, filled[F], packed_rows(received.data(), offsets[F], pitch, filled[F]),
-                                   given[F], cleared[F]),
+                                   given[F], cleared_blocks[F]),
          ...);
       }(std::make_index_sequence<N>());
     };
@@ -310,8 +311,8 @@ class index_movement : public planned_movement<index_planner> {
   }
   template <class Reduction, class T>
   static void combine_all(const index_pattern& p, std::size_t me, const row_block& filled, const row_block& received,
-                          const row_block& given, const row_block& cleared) {
-    if (cleared.element == 0) fill_rows(filled, p.owned, identity_of<Reduction, T>());
+                          const row_block& given, const row_block& cleared_blocks) {
+    if (cleared_blocks.element == 0) fill_rows(filled, p.owned, identity_of<Reduction, T>());
     const auto keep = [&] {
       p.kept.for_each([&](const row_run& run) { combine_rows<T>(filled, given, run.reversed(), Reduction()); });
     };
@@ -324,7 +325,7 @@ class index_movement : public planned_movement<index_planner> {
       });
     }
     if (!kept) keep();
-    if (cleared.element != 0) fill_rows(cleared, p.wanted, T{});
+    if (cleared_blocks.element != 0) fill_rows(cleared_blocks, p.wanted, T{});
   }
 
   /// Agrees on the call with all workers, calls `pack()`, which writes the rows one after another, and starts to move

@@ -145,7 +145,7 @@ class joint_window_movement : public refreshing_movement<fields_movement<joint_w
     text found;
     const std::tuple<const decomposition<Windows::rank>&...> all(of_fields...);
     for_fields<sizeof...(Windows)>([&](auto f) {
-      if (found.empty()) found = std::get<f>(this->planner_.of()).windows().error_in(std::get<f>(all), direction);
+      if (found.empty()) found = std::get<f>(this->planner_.of()).windows().error_of_cuts(std::get<f>(all), direction);
     });
     const auto& s = this->template agree_on_frame<T>(cuts.data(), cuts.size(), {}, direction, found);
     results<T> y;

@@ -85,35 +85,36 @@ struct placed_extents {
 /// Makes the movement between partitions of these ranks; the compiled core has it for the usual ranks.
 template <std::size_t Small, std::size_t Large>
 collective_movement movement_between(const placed_extents<Small>& of_small, const placed_extents<Large>& of_large,
-                                     const group_kernel_choices& is) {
+                                     const group_kernel_choices& choices) {
   const auto small = of_small.places();
   const auto large = of_large.places();
-  text call(is.name);
-  call << "(p_x, p_y" << is.reduction << ") with p_x = " << (is.to_root ? partition_text(large) : partition_text(small))
-       << ", p_y = " << (is.to_root ? partition_text(small) : partition_text(large));
-  expect_one_world(of_small.everyone == of_large.everyone, is.name);
+  text call(choices.name);
+  call << "(p_x, p_y" << choices.reduction
+       << ") with p_x = " << (choices.to_root ? partition_text(large) : partition_text(small))
+       << ", p_y = " << (choices.to_root ? partition_text(small) : partition_text(large));
+  expect_one_world(of_small.everyone == of_large.everyone, choices.name);
   const auto s = small.shape();
   const auto l = large.shape();
-  const auto verdict = judge_worker_broadcast(s, l, is.transpose_small, is.transpose_large, is.to_root);
-  if (!verdict) throw partition_error(explain_verdict(verdict, s, l, is.transpose_small, is.transpose_large));
-  const worker_pairing<Large> pairing(s, l, is.transpose_small, is.transpose_large);
+  const auto verdict = judge_worker_broadcast(s, l, choices.transpose_small, choices.transpose_large, choices.to_root);
+  if (!verdict) throw partition_error(explain_verdict(verdict, s, l, choices.transpose_small, choices.transpose_large));
+  const worker_pairing<Large> pairing(s, l, choices.transpose_small, choices.transpose_large);
   std::uint64_t fingerprint = mixed(small.fingerprint(), large.fingerprint());
-  fingerprint = mixed(fingerprint, is.number);
-  fingerprint = mixed(fingerprint, (is.to_root ? 1U : 0U) + (is.transpose_small ? 2U : 0U) +
-                                       (is.transpose_large ? 4U : 0U) + (is.keep_batch ? 8U : 0U));
-  const auto kind = is.to_root ? group_plan::kind::sum_reduce : group_plan::kind::broadcast;
+  fingerprint = mixed(fingerprint, choices.number);
+  fingerprint = mixed(fingerprint, (choices.to_root ? 1U : 0U) + (choices.transpose_small ? 2U : 0U) +
+                                       (choices.transpose_large ? 4U : 0U) + (choices.keep_batch ? 8U : 0U));
+  const auto kind = choices.to_root ? group_plan::kind::sum_reduce : group_plan::kind::broadcast;
   const world& everyone = of_small.everyone;
   return {everyone.state(),
           plan_groups(small, large, pairing, everyone.id(), kind),
-          {is.name, call, fingerprint, is.keep_batch,
+          {choices.name, call, fingerprint, choices.keep_batch,
            everyone.level() == checks::local && sums_other_blocks_only(small, large, pairing)}};
 }
 
 /// Makes the movement between a small and a large partition; checks the broadcasting rule first.
 template <class Small, class Large>
 collective_movement make_collective_movement(const partition<Small>& small, const partition<Large>& large,
-                                             const group_kernel_choices& is) {
-  return movement_between(placed_extents<Small::rank()>(small), placed_extents<Large::rank()>(large), is);
+                                             const group_kernel_choices& choices) {
+  return movement_between(placed_extents<Small::rank()>(small), placed_extents<Large::rank()>(large), choices);
 }
 
 /// Makes the movement among the workers of a partition whose indices are equal in the kept dimensions; the compiled
@@ -168,7 +169,7 @@ PARTITA_COLLECTIVE_MOVEMENTS(extern)
 
 /// Makes the movement in groups that were made at run time.
 PARTITA_DECL collective_movement make_movement_in_groups(const world& everyone, const worker_groups& groups,
-                                                         const group_kernel_choices& is, group_plan::kind kind);
+                                                         const group_kernel_choices& choices, group_plan::kind kind);
 
 /// Whether a policy concerns the reduction, not the partitions.
 template <class Policy>
@@ -178,7 +179,7 @@ inline constexpr bool policy_in_groups =
 
 /// The dimensions along which a kernel does not reduce, for a list of dimensions that was made at run time.
 template <std::size_t Rank>
-std::array<bool, Rank> kept_at_run_time(const dimension_list& along, const char* name) {
+std::array<bool, Rank> kept_dimensions_of_list(const dimension_list& along, const char* name) {
   std::array<bool, Rank> kept{};
   kept.fill(true);
   for (std::size_t d : along) {

@@ -30,7 +30,7 @@ struct part_structure : planned_boxes<Rank> {
 
   /// Is called when this plan is evicted from the cache.
   void forget() const {
-    if (forgotten && this->there.gives) forgotten->note(this->there.extents, follows_from_extents);
+    if (forgotten && this->there.gives) forgotten->add_evicted(this->there.extents, follows_from_extents);
   }
 };
 

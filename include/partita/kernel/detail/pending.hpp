@@ -192,7 +192,7 @@ class lasting_argument {
   auto block() const { return argument_.block(); }
 
  private:
-  std::conditional_t<ends_with_the_call<X>, const given, const given&> own_;
+  std::conditional_t<is_temporary_tensor<X>, const given, const given&> own_;
   block_argument<given> argument_;
 };
 
@@ -200,7 +200,7 @@ class lasting_argument {
 template <class X, class Begin>
 auto begun(X&& x, Begin begin) {
   using given = std::remove_cvref_t<X>;
-  if constexpr (strided_array<const given> && !ends_with_the_call<X>) {
+  if constexpr (strided_array<const given> && !is_temporary_tensor<X>) {
     return begin(block_argument<given>(x).block());
   } else {
     auto argument = std::make_shared<const lasting_argument<X>>(std::forward<X>(x));

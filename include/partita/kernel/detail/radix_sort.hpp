@@ -43,7 +43,7 @@ void radix_sort(Element* const all, std::size_t size, const Key& key) {
   std::array<std::array<std::size_t, values>, digits> count{};
   for (std::size_t j = 0; j < size; ++j) {
     std::uint32_t k = first_bits(all[j]);
-    for (auto& of_digit : count) ++of_digit[k % values], k >>= bits;
+    for (auto& digit_count : count) ++digit_count[k % values], k >>= bits;
   }
   // 2. Digit by digit, move each element to its place among the elements with the same digit and with smaller digits.
   scratch_of<Element> other(size);

@@ -58,7 +58,7 @@ struct shared_by_plans {
   std::vector<std::size_t> sizes;
 
   void take(repartition_structure<Rank>& plan) {
-    evicted.note(plan.there.extents, plan.follows_from_extents);
+    evicted.add_evicted(plan.there.extents, plan.follows_from_extents);
     plan.forward_exchanges.clear(), plan.backward_exchanges.clear();
     evicted_plan = std::move(plan);
     has_evicted_plans = true;
@@ -178,8 +178,8 @@ class repartition_planner {
     }
     if (shapes_passed_ || were_unbalanced_) return learn_from_shapes(own_shape, shared_transport, found_error);
     const shape_type global = extents_along_lines(p_x_, own_shape);
-    const bool as_balanced = !p_x_.active() || own_shape == cuts_.of_x(global).shape(p_x_.index());
-    if (!on_all(state(), as_balanced)) {
+    const bool is_balanced = !p_x_.active() || own_shape == cuts_.of_x(global).shape(p_x_.index());
+    if (!on_all(state(), is_balanced)) {
       were_unbalanced_ = true;
       return learn_from_shapes(own_shape, shared_transport, found_error);
     }
@@ -288,12 +288,12 @@ class repartition_planner {
     if (s.of_x) {
       const shape_type global = s.of_x->extents();
       if (reject_extents(global, found_error)) return {};
-      const decomposition<rank> usual = cuts_.of_x(global);
+      const decomposition<rank> default_cuts = cuts_.of_x(global);
       bool follows_from_extents = true;
       for (std::size_t d = 0; d < rank; ++d)
-        for (std::size_t k = 0; follows_from_extents && k < usual.cuts[d].parts(); ++k)
-          follows_from_extents = usual.cuts[d].size(k) == s.of_x->cuts[d].size(k);
-      if (follows_from_extents) s.of_x = usual;
+        for (std::size_t k = 0; follows_from_extents && k < default_cuts.cuts[d].parts(); ++k)
+          follows_from_extents = default_cuts.cuts[d].size(k) == s.of_x->cuts[d].size(k);
+      if (follows_from_extents) s.of_x = default_cuts;
       complete(s, global, shared_transport, follows_from_extents);
       return s;
     }

@@ -71,14 +71,14 @@ row_block rows_of(const strided<T, Rank>& block) {
   }
   return rows;
 }
-/// Describes dense rows with the elements of the rows `like`, `pitch` bytes apart; the first row is `offset` bytes
+/// Describes dense rows with the elements of the rows `model`, `pitch` bytes apart; the first row is `offset` bytes
 /// behind `data`, which may be null without rows.
-inline row_block packed_rows(std::byte* data, std::size_t offset, std::size_t pitch, const row_block& like) {
+inline row_block packed_rows(std::byte* data, std::size_t offset, std::size_t pitch, const row_block& model) {
   row_block rows;
   rows.data = data == nullptr ? nullptr : data + offset;
   rows.step = static_cast<std::ptrdiff_t>(pitch);
-  rows.element = like.element;
-  rows.elements = like.elements;
+  rows.element = model.element;
+  rows.elements = model.elements;
   return rows;
 }
 

@@ -66,10 +66,10 @@ all_plans<Rank> plans_for(const grid<Src>& src, const grid<Dst>& dst,
   expect_extents(cuts, layout.extents);
   const auto to = cuts.of_y(layout.extents), balanced = cuts.of_x(layout.extents);
   if (!layout.cartesian) return plans_between(src, layout.boxes, dst, to, cuts.axes(), workers);
-  bool as_balanced = true;
+  bool is_balanced = true;
   for (std::size_t place = 0; place < shapes.size(); ++place)
-    as_balanced = as_balanced && shapes[place] == balanced.shape(src.index(place));
-  if (as_balanced) return plans_between(src, balanced, dst, to, cuts.axes(), workers);
+    is_balanced = is_balanced && shapes[place] == balanced.shape(src.index(place));
+  if (is_balanced) return plans_between(src, balanced, dst, to, cuts.axes(), workers);
   const auto explicit_cuts = decomposition<Rank>::make([&](std::size_t d) { return cut::at(layout.sizes[d]); });
   return plans_between(src, explicit_cuts, dst, to, cuts.axes(), workers);
 }

@@ -72,8 +72,8 @@ class spectrum_planner {
     exchange_plan<Rank> all;
     all.worker = worker;
     all.extents = x_.extents();
-    const std::size_t as_source = p_x_.grid().place(worker), as_destination = p_y_.grid().place(worker);
-    all.gives = as_source < p_x_.size(), all.takes = as_destination < p_y_.size();
+    const std::size_t source_place = p_x_.grid().place(worker), destination_place = p_y_.grid().place(worker);
+    all.gives = source_place < p_x_.size(), all.takes = destination_place < p_y_.size();
     if (all.gives) all.source_shape = shape_of(x_, p_x_, worker);
     if (all.takes) all.destination_shape = shape_of(y_, p_y_, worker);
     for (std::size_t corner = 0; corner < std::size_t{1} << Rank; ++corner) {

@@ -44,18 +44,18 @@ constexpr rule gradient(const rule& of, gradient_parts parts = {}) {
   for (std::size_t j = 0; j < of.result_count; ++j)
     if (contains(parts.result_gradients, j)) g.begin_operand(), add(of.operand_count + j);
   // 2. Add the results of the gradient's rule: the requested gradients of operands.
-  std::uint32_t in_all = ~std::uint32_t{0};
+  std::uint32_t factors_of_all_results = ~std::uint32_t{0};
   for (std::size_t i = 0; i < of.operand_count; ++i)
     if (contains(parts.operand_gradients, i)) {
       g.begin_result(), add(i);
-      in_all &= of.factors_of(i);
+      factors_of_all_results &= of.factors_of(i);
     }
   // 3. Propagate the factors that all results have; sum over the other factors.
   for (std::size_t f = 0; f < g.factor_count; ++f) {
     factor& one = g.factors[f];
     one.how = pending_reduction::sum;
     if (one.kind == factor_kind::pass || one.kind == factor_kind::reduce)
-      one.kind = (in_all >> f & 1U) != 0 ? factor_kind::pass : factor_kind::reduce;
+      one.kind = (factors_of_all_results >> f & 1U) != 0 ? factor_kind::pass : factor_kind::reduce;
   }
   g.how = linearity::additive;
   g.alike = of.alike;

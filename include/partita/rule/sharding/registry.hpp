@@ -20,8 +20,10 @@ class registry {
   static constexpr registry standard(fallback f = fallback::refuse);
 
   /// Adds an operation, or replaces the rule of a known name. The name must outlive the registry, as literals do.
-  constexpr registry& add(const char* name, const char* notation) { return put({name, notation, nullptr, nullptr}); }
-  constexpr registry& add(const char* name, operation::maker make) { return put({name, nullptr, make, nullptr}); }
+  constexpr registry& add(const char* name, const char* notation) {
+    return add_entry({name, notation, nullptr, nullptr});
+  }
+  constexpr registry& add(const char* name, operation::maker make) { return add_entry({name, nullptr, make, nullptr}); }
 
   constexpr bool knows(const char* name) const { return find(name) < count_; }
   constexpr std::size_t size() const { return count_; }
@@ -34,7 +36,7 @@ class registry {
     const std::size_t k = find(name);
     if (k < count_) {
       const entry& one = entries_[k];
-      if (one.ready != nullptr) return one.ready->called_with(with, equal(name, "reduction"))(shapes);
+      if (one.predefined != nullptr) return one.predefined->called_with(with, equal(name, "reduction"))(shapes);
       return one.make != nullptr ? one.make(shapes, with).named(name) : rule(one.notation).named(name);
     }
     if (fallback_ == fallback::refuse)
@@ -50,7 +52,7 @@ class registry {
     const char* name = "";
     const char* notation = nullptr;
     operation::maker make = nullptr;
-    const operation* ready = nullptr;  ///< the predefined operation of this name, if there is one
+    const operation* predefined = nullptr;  ///< the predefined operation of this name, if there is one
   };
   static constexpr bool equal(const char* a, const char* b) {
     while (*a != '\0' && *a == *b) ++a, ++b;
@@ -61,7 +63,7 @@ class registry {
       if (equal(entries_[k].name, name)) return k;
     return count_;
   }
-  constexpr registry& put(const entry& one) {
+  constexpr registry& add_entry(const entry& one) {
     const std::size_t k = find(one.name);
     if (k == most_entries)
       throw shape_error(text("partita::registry: requires at most ")
@@ -126,7 +128,7 @@ inline constexpr const char* elementwise_names[] = {
 
 constexpr registry registry::standard(fallback f) {
   registry all(f);
-  for (const operation& one : detail::standard_operations) all.put({one.name, nullptr, nullptr, &one});
+  for (const operation& one : detail::standard_operations) all.add_entry({one.name, nullptr, nullptr, &one});
   for (const char* name : detail::elementwise_names) all.add(name, &detail::elementwise_rule);
   return all;
 }

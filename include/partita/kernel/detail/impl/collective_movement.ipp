@@ -93,10 +93,11 @@ collective_movement::speculative_start::~speculative_start() {
 
 PARTITA_DEF speculative_send* collective_movement::speculative_start::unless_useless() {
   if (!movement_->channels_ || !movement_->gives(call_->direction) || call_->later || call_->shares) return nullptr;
-  const bool alone = movement_->channels_->all_on_one_node();  // on one node other workers read the block themselves
-  if (alone && (call_->direction != group_direction::spread || movement_->job_of(*call_).packs())) return nullptr;
+  const bool is_one_node =
+      movement_->channels_->all_on_one_node();  // on one node other workers read the block themselves
+  if (is_one_node && (call_->direction != group_direction::spread || movement_->job_of(*call_).packs())) return nullptr;
   const measured_link& link = movement_->channels_->link();
-  const std::size_t most = alone                                             ? collective_channels::most_copied
+  const std::size_t most = is_one_node                                       ? collective_channels::most_copied
                            : call_->direction == group_direction::spread     ? link.most_at_once()
                            : link.at_once < collective_channels::most_copied ? link.at_once
                                                                              : collective_channels::most_copied;

@@ -89,7 +89,7 @@ PARTITA_DEF void collective_transfer::begin_sum_ahead(const worker_group& g, col
 
 PARTITA_DEF void collective_transfer::start_sum(const worker_group& g, collective_channel& channel) {
   if (channel.is_ahead) return;
-  const group_blocks b{given(g), gets(g) && dense_y_ ? job_->y->data : nullptr, elements(g)};
+  const group_blocks b{given(g), receives_result(g) && dense_y_ ? job_->y->data : nullptr, elements(g)};
   const bool to_all = job_->direction == group_direction::to_all;
   channel.start_sum(*job_->operation, b, to_all);
   if (under_way_) channel.send_ahead(messages(channel), *job_->operation, b, to_all);
@@ -99,7 +99,7 @@ PARTITA_DEF void collective_transfer::finish_sum(const worker_group& g, collecti
   const std::size_t n = elements(g);
   const element_operation& operation = *job_->operation;
   const auto incoming = [&](std::size_t elements_there) { return buffer(2, elements_there); };
-  const auto into = [&] { return gets(g) && dense_y_ ? job_->y->data : buffer(1, n); };
+  const auto into = [&] { return receives_result(g) && dense_y_ ? job_->y->data : buffer(1, n); };
   if (g.members.size() == 1) {
     if (dense_y_ || operation.complete == nullptr) job_->copy_to_own_result();
     else copy(*job_->kind, job_->y->dense_at(into()), *job_->x);
@@ -108,7 +108,7 @@ PARTITA_DEF void collective_transfer::finish_sum(const worker_group& g, collecti
   } else {
     channel.finish_sum(messages(channel), operation, given(g), n, into, incoming);
   }
-  if (!gets(g)) return;
+  if (!receives_result(g)) return;
   if (operation.complete != nullptr) operation.complete(into(), n, g.contributors());
   if (!dense_y_ && (g.members.size() > 1 || operation.complete != nullptr))
     copy(*job_->kind, *job_->y, job_->y->dense_at(into()));
@@ -121,7 +121,7 @@ PARTITA_DEF const char* collective_transfer::given(const worker_group& g) const 
 }
 
 PARTITA_DEF std::size_t collective_transfer::elements(const worker_group& g) const {
-  const bool of_x = job_->direction == group_direction::spread ? g.position == 0 : !gets(g);
+  const bool of_x = job_->direction == group_direction::spread ? g.position == 0 : !receives_result(g);
   return of_x ? job_->x->size() : job_->y->size();
 }
 

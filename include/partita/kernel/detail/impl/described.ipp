@@ -14,9 +14,9 @@ PARTITA_DEF text workers_text(const workers& all) {
     if (all.size() > 1) name << "-" << all[all.size() - 1];
     return name;
   }
-  constexpr std::size_t shown = 8;
-  for (std::size_t k = 0; k < all.size() && k < shown; ++k) name << (k == 0 ? "" : ", ") << all[k];
-  if (all.size() > shown) name << ", ... (" << all.size() << " in all, the last " << all[all.size() - 1] << ")";
+  constexpr std::size_t most_ids = 8;
+  for (std::size_t k = 0; k < all.size() && k < most_ids; ++k) name << (k == 0 ? "" : ", ") << all[k];
+  if (all.size() > most_ids) name << ", ... (" << all.size() << " in all, the last " << all[all.size() - 1] << ")";
   return name;
 }
 

@@ -10,21 +10,23 @@ PARTITA_DEF void expect_one_world(bool is_one, const char* call) {
 }
 
 PARTITA_DEF collective_movement make_movement_in_groups(const world& everyone, const worker_groups& groups,
-                                                        const group_kernel_choices& is, group_plan::kind kind) {
+                                                        const group_kernel_choices& choices, group_plan::kind kind) {
   if (groups.bound() > everyone.size())
-    throw partition_error(text(is.name) << "(everyone, groups" << is.reduction << "): requires workers of a world of "
-                                        << everyone.size() << ", got worker " << groups.bound() - 1
-                                        << "; start more workers, or choose ids below " << everyone.size());
-  text call(is.name);
-  call << "(everyone, groups" << is.reduction << ") with groups [";
+    throw partition_error(text(choices.name)
+                          << "(everyone, groups" << choices.reduction << "): requires workers of a world of "
+                          << everyone.size() << ", got worker " << groups.bound() - 1
+                          << "; start more workers, or choose ids below " << everyone.size());
+  text call(choices.name);
+  call << "(everyone, groups" << choices.reduction << ") with groups [";
   constexpr std::size_t named = 8;  // the groups that are written; a fingerprint follows if there are more groups
   for (std::size_t g = 0; g < groups.size() && g < named; ++g)
     call << (g == 0 ? "" : ", ") << workers_of(groups.members(g));
   if (groups.size() > named) call << ", ... (groups number " << groups.fingerprint() << ")";
   call << "]";
-  const std::uint64_t fingerprint = mixed(mixed(groups.fingerprint(), is.number),
-                                          64 + 2 * static_cast<std::uint64_t>(kind) + (is.keep_batch ? 1 : 0));
-  return {everyone.state(), groups.plan(everyone.id(), kind), {is.name, call, fingerprint, is.keep_batch, false}};
+  const std::uint64_t fingerprint = mixed(mixed(groups.fingerprint(), choices.number),
+                                          64 + 2 * static_cast<std::uint64_t>(kind) + (choices.keep_batch ? 1 : 0));
+  return {
+      everyone.state(), groups.plan(everyone.id(), kind), {choices.name, call, fingerprint, choices.keep_batch, false}};
 }
 
 #ifdef PARTITA_CORE

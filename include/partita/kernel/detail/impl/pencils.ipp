@@ -36,14 +36,14 @@ class pencil_search {
       if (left.empty()) return search_in_place.best();
     }
     const std::size_t subsets = std::size_t{1} << r_.dimensions.size();
-    for (const bool gathers : {false, true}) {
+    for (const bool allows_gathering : {false, true}) {
       // For each set of dimensions, layouts in which these dimensions are whole. Sets of last dimensions come first: as
       // grids number their workers by rows, {a, b, 1} to {a, 1, b} to {1, a, b} moves within rows and columns of
       // workers, and a part of each block stays.
       std::vector<shape_list> between;
       for (std::size_t set = subsets; --set > 0;) {
         for (const shape_list& grid : best_grids(set))
-          if (gathers || largest_block(grid) != whole_) between.push_back(grid);
+          if (allows_gathering || largest_block(grid) != whole_) between.push_back(grid);
       }
       compare_route({});
       for (const shape_list& a : between) {
@@ -80,16 +80,16 @@ class pencil_search {
       return false;
     };
     bool all = true;
-    const bool first_is_whole = r_.before_all == r_.no_such || is_whole(grid, r_.before_all);
+    const bool required_first_is_whole = r_.before_all == r_.no_such || is_whole(grid, r_.before_all);
     for (const std::size_t d : left)
-      if (d == r_.before_all && first_is_whole) done.push_back(d);
+      if (d == r_.before_all && required_first_is_whole) done.push_back(d);
     for (const std::size_t d : left) {
       if (d == r_.before_all || d == r_.after_all) continue;
-      if (is_whole(grid, d) && (first_is_whole || !must_wait(d))) done.push_back(d);
+      if (is_whole(grid, d) && (required_first_is_whole || !must_wait(d))) done.push_back(d);
       else rest.push_back(d), all = false;
     }
     for (const std::size_t d : left) {
-      if (d == r_.before_all && !first_is_whole) rest.push_back(d);
+      if (d == r_.before_all && !required_first_is_whole) rest.push_back(d);
       if (d != r_.after_all) continue;
       if (all && is_whole(grid, d)) done.push_back(d);
       else rest.push_back(d);

@@ -28,8 +28,8 @@ PARTITA_DEF void row_moves::list_last(const row_run& next) {
   if (first + last.rows > most) return;
   groups_.pop_back();
   // A list is followed by a run that continues the list on its consecutive side.
-  const bool continues = !groups_.empty() && groups_.back().side == side;
-  if (continues) groups_.back().rows += last.rows;
+  const bool continues_last_group = !groups_.empty() && groups_.back().side == side;
+  if (continues_last_group) groups_.back().rows += last.rows;
   else if (side == listed::from) groups_.push_back({numbers_.size(), last.to, last.rows, side});
   else groups_.push_back({last.from, numbers_.size(), last.rows, side});
   for (std::size_t k = 0; k < last.rows; ++k) numbers_.push_back(static_cast<std::uint32_t>(first + k));

@@ -38,20 +38,20 @@ constexpr rule rope_rule(const shape_span& shapes, const attributes& with) {
   rule r;
   const std::size_t b = r.add_factor(dynamic, 'b'), s = r.add_factor(dynamic, 's', factor_kind::replicate),
                     h = r.add_factor(dynamic, 'h'), d = r.add_factor(dynamic, 'd', factor_kind::replicate);
-  const auto rotated = [&] {
+  const auto add_rotated_tensor = [&] {
     r.add_dimension(with.x ? s : b), r.add_dimension(with.x ? b : s), r.add_dimension(h), r.add_dimension(d);
   };
   for (std::size_t k = 0; k < shapes.size(); ++k) {
     r.begin_operand();
     if (k < with.count) {
-      rotated();
+      add_rotated_tensor();
     } else if (shapes[k].size() == 2) {
       r.add_dimension(b), r.add_dimension(s);
     } else {
       for (std::size_t n = 0; n < shapes[k].size(); ++n) r.add_whole_dimension(shapes[k][n]);
     }
   }
-  for (std::size_t k = 0; k < with.count; ++k) r.begin_result(), rotated();
+  for (std::size_t k = 0; k < with.count; ++k) r.begin_result(), add_rotated_tensor();
   return r.complete().with(linearity::none);
 }
 

@@ -101,7 +101,7 @@ constexpr rule expand_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, with.keep ? "tile" : "expand");
   const shape_list& x = shapes[0];
   const std::size_t rank = with.sizes.size() > x.size() ? with.sizes.size() : x.size();
-  const std::size_t new_front = rank - x.size(), silent = rank - with.sizes.size();
+  const std::size_t new_dimensions = rank - x.size(), silent = rank - with.sizes.size();
   rule r;
   const own_factors f(r, x);
   r.begin_operand();
@@ -109,20 +109,20 @@ constexpr rule expand_rule(const shape_span& shapes, const attributes& with) {
   r.begin_result();
   for (std::size_t d = 0; d < rank; ++d) {
     const std::ptrdiff_t asked = d < silent ? (with.keep ? 1 : -1) : with.sizes[d - silent];
-    const bool is_new = d < new_front;
-    const std::size_t was = is_new ? 1 : x[d - new_front];
+    const bool is_new = d < new_dimensions;
+    const std::size_t was = is_new ? 1 : x[d - new_dimensions];
     const std::size_t extent = asked < 0 || (with.keep && was == dynamic) ? was
                                : with.keep                                ? was * static_cast<std::size_t>(asked)
                                                                           : static_cast<std::size_t>(asked);
     if (!is_new && extent == was && !(with.keep && asked != 1)) {
-      r.add_dimension(f[d - new_front]);
+      r.add_dimension(f[d - new_dimensions]);
       continue;
     }
     if (!is_new && !with.keep && was != 1)
       throw shape_error(text("partita::rules::expand: requires extents of 1 where they grow, but dimension ")
-                        << d - new_front << " of " << x << " shall be " << extent << "; tile repeats others");
+                        << d - new_dimensions << " of " << x << " shall be " << extent << "; tile repeats others");
     const bool repeats = with.keep && !is_new;
-    if (repeats) r.factors[f[d - new_front]].kind = factor_kind::replicate;
+    if (repeats) r.factors[f[d - new_dimensions]].kind = factor_kind::replicate;
     r.add_dimension(
         r.add_factor(extent, nth_letter(r.factor_count), repeats ? factor_kind::replicate : factor_kind::pass));
   }
@@ -135,15 +135,15 @@ constexpr rule expand_rule(const shape_span& shapes, const attributes& with) {
 constexpr rule resize_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "slice");
   const shape_list& x = shapes[0];
-  const std::uint32_t touched = dimensions_of(with.axes, x.size(), "slice");
+  const std::uint32_t resized_dimensions = dimensions_of(with.axes, x.size(), "slice");
   rule r;
-  const own_factors f(r, x, touched);
+  const own_factors f(r, x, resized_dimensions);
   r.begin_operand();
   f.write(r);
   for (std::size_t j = 0; j < (with.count == 0 ? 1 : with.count); ++j) {
     r.begin_result();
     for (std::size_t d = 0; d < x.size(); ++d) {
-      if (!in(touched, d)) {
+      if (!in(resized_dimensions, d)) {
         r.add_dimension(f[d]);
         continue;
       }
