@@ -47,9 +47,8 @@ class listing {
     for (std::size_t i = 0; i < n.operands; ++i) {
       const graph_reshard* move = move_of(done_, o, i);
       if (move != nullptr)
-        rows_.add_move(
-            long_text("    ") << steps_in_a_line(done_.plan(*move)) << " of " << name_of(g_, g_.operand(n, i)),
-            written(move->to));
+        rows_.add_move(long_text("    ") << steps_text(done_.plan(*move)) << " of " << name_of(g_, g_.operand(n, i)),
+                       written(move->to));
       moves.push_back(move != nullptr);
     }
     for (std::size_t i = 0; i < n.operands; ++i)
@@ -59,8 +58,7 @@ class listing {
       const graph_reshard* move = move_of(done_, o, n.operands + j);
       if (j > 0 && read_[v.number] == 0 && move == nullptr) continue;  // no operation reads the value
       add_value(v, j == 0 ? name_of(n) : name_of(g_, v));
-      if (move != nullptr)
-        rows_.add_move(long_text("    then ") << steps_in_a_line(done_.plan(*move)), written(move->to));
+      if (move != nullptr) rows_.add_move(long_text("    then ") << steps_text(done_.plan(*move)), written(move->to));
     }
   }
 
@@ -93,13 +91,13 @@ long_text to_dot(const completion_of<Graph>& done) {
     for (std::size_t j = 0; j < n.results; ++j) {
       all << "\\n" << detail::written(done[g.of(n, n.operands + j)]);
       if (const graph_reshard* move = detail::move_of(done, o, n.operands + j))
-        all << " after " << detail::steps_in_a_line(done.plan(*move));
+        all << " after " << detail::steps_text(done.plan(*move));
     }
     all << "\"];\n";
     for (std::size_t i = 0; i < n.operands; ++i) {
       all << "  " << id(g.operand(n, i)) << " -> o" << o;
       if (const graph_reshard* move = detail::move_of(done, o, i))
-        all << " [color=red, fontcolor=red, label=\"" << detail::steps_in_a_line(done.plan(*move)) << "\"]";
+        all << " [color=red, fontcolor=red, label=\"" << detail::steps_text(done.plan(*move)) << "\"]";
       all << ";\n";
     }
   }

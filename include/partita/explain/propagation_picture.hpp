@@ -13,7 +13,7 @@ namespace partita {
 namespace detail {
 
 /// Writes the steps of a reshard in one line: reduce_scatter model, all_gather data.
-PARTITA_DECL long_text steps_in_a_line(const reshard_plan& plan);
+PARTITA_DECL long_text steps_text(const reshard_plan& plan);
 
 }  // namespace detail
 

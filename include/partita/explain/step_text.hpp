@@ -26,7 +26,7 @@ long_text event_text(const step_plan_of<Graph>& plan, const step_event& one) {
   long_text all;
   const char* gradient = one.is_cotangent ? "d " : "";
   if (one.done == step_event::what::move)
-    return all << steps_in_a_line(plan.plan(one)) << " of " << gradient << name_of(g, value{one.of}) << " -> "
+    return all << steps_text(plan.plan(one)) << " of " << gradient << name_of(g, value{one.of}) << " -> "
                << written(one.to);
   if (one.done == step_event::what::update) return all << "update " << name_of(g, value{one.of});
   if (one.done == step_event::what::window)

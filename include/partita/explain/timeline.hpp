@@ -29,13 +29,11 @@ struct timeline {
   long_text title{};
   const char* beside = "";  ///< the title of the texts to the right of the bars
   drawing on{};
-  drawing::px legend_end = 0;
+  drawing::px legend_x = 0;
   std::vector<timeline_bar> bars{};
 
   /// Adds an entry to the legend.
-  void add_to_legend(std::size_t colour, const char* name) {
-    legend_end = add_legend_entry(on, legend_end, colour, name);
-  }
+  void add_to_legend(std::size_t colour, const char* name) { legend_x = add_legend_entry(on, legend_x, colour, name); }
   /// Adds the bars and the time axis, and returns the drawing as SVG.
   PARTITA_DECL long_text svg();
 };

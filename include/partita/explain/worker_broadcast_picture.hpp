@@ -54,16 +54,12 @@ long_text draw_pairs(const grid<Small>& small, const grid<Large>& large, const P
   drawing on;
   const tiles<Small::rank()> small_tiles{small.shape()};
   const tiles<Large::rank()> large_tiles{large.shape()};
-  const px top = 28,
-           tallest = small_tiles.height() > large_tiles.height() ? small_tiles.height() : large_tiles.height(),
-           length = 134;
-  const auto side = [&](px left, const char* name, const auto& tiling, bool transposed, const auto& draw) {
-    on.words(left, 14,
-             long_text(name) << ", " << extents_text(tiling.shape, " × ") << (transposed ? ", transposed" : ""),
+  const px top = 28, a = small_tiles.height(), b = large_tiles.height(), tallest = a > b ? a : b, length = 134;
+  const auto side = [&](px left, const char* name, const auto& t, bool transposed, const auto& draw) {
+    on.words(left, 14, long_text(name) << ", " << extents_text(t.shape, " × ") << (transposed ? ", transposed" : ""),
              {.size = 14, .bold = true});
-    const px above = top + (tallest - tiling.height()) / 2;
-    for (std::size_t place = 0; place < volume_of(tiling.shape); ++place)
-      draw(left + tiling.x(place), above + tiling.y(place), place);
+    const px above = top + (tallest - t.height()) / 2;
+    for (std::size_t place = 0; place < volume_of(t.shape); ++place) draw(left + t.x(place), above + t.y(place), place);
   };
   const auto draw_small = [&](px left) {
     side(left, sums ? "p_y" : "p_x", small_tiles, small_transposed, [&](px x, px y, std::size_t place) {

@@ -11,15 +11,14 @@ namespace partita {
 /// between partitions of these extents, or if the extents are equal (one worker); otherwise the error message.
 template <std::size_t Rank>
 constexpr text all_to_all_error(const std::array<std::size_t, Rank>& from, const std::array<std::size_t, Rank>& to) {
-  std::size_t losing_dimension = Rank, gaining_dimension = Rank, others = 0;
+  std::size_t old_split = Rank, new_split = Rank, others = 0;
   for (std::size_t d = 0; d < Rank; ++d) {
-    if (from[d] > to[d]) losing_dimension == Rank ? losing_dimension = d : ++others;
-    if (from[d] < to[d]) gaining_dimension == Rank ? gaining_dimension = d : ++others;
+    if (from[d] > to[d]) old_split == Rank ? old_split = d : ++others;
+    if (from[d] < to[d]) new_split == Rank ? new_split = d : ++others;
   }
-  const bool moves = others == 0 && losing_dimension < Rank && gaining_dimension < Rank && to[losing_dimension] > 0 &&
-                     from[gaining_dimension] > 0 && from[losing_dimension] % to[losing_dimension] == 0 &&
-                     to[gaining_dimension] % from[gaining_dimension] == 0 &&
-                     from[losing_dimension] / to[losing_dimension] == to[gaining_dimension] / from[gaining_dimension];
+  const bool moves = others == 0 && old_split < Rank && new_split < Rank && to[old_split] > 0 && from[new_split] > 0 &&
+                     from[old_split] % to[old_split] == 0 && to[new_split] % from[new_split] == 0 &&
+                     from[old_split] / to[old_split] == to[new_split] / from[new_split];
   if (moves || from == to) return {};
   return text(
              "requires partitions of which one dimension of p_from is cut into k times fewer parts in p_to, one other "

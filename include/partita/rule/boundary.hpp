@@ -55,19 +55,15 @@ struct halo_boundaries {
   }
   constexpr halo_boundaries(const std::array<boundary, Rank>& each, double constant = 0)  // NOLINT
       : halo_boundaries(each, each, constant) {}
-  constexpr halo_boundaries(const std::array<boundary, Rank>& conditions_before,
-                            const std::array<boundary, Rank>& conditions_after, double constant = 0)
-      : before(conditions_before), after(conditions_after) {
+  constexpr halo_boundaries(const std::array<boundary, Rank>& at_start, const std::array<boundary, Rank>& at_end,
+                            double constant = 0)
+      : before(at_start), after(at_end) {
     value_before.fill(constant), value_after.fill(constant);
   }
-  constexpr halo_boundaries(const std::array<boundary, Rank>& conditions_before,
-                            const std::array<boundary, Rank>& conditions_after,
-                            const std::array<double, Rank>& constants_before,
-                            const std::array<double, Rank>& constants_after)
-      : before(conditions_before),
-        after(conditions_after),
-        value_before(constants_before),
-        value_after(constants_after) {}
+  constexpr halo_boundaries(const std::array<boundary, Rank>& at_start, const std::array<boundary, Rank>& at_end,
+                            const std::array<double, Rank>& constants_at_start,
+                            const std::array<double, Rank>& constants_at_end)
+      : before(at_start), after(at_end), value_before(constants_at_start), value_after(constants_at_end) {}
 
   template <class... More>
     requires(((std::is_same_v<More, boundary> || (sizeof...(More) > 1 && std::is_arithmetic_v<More>)) && ...) &&

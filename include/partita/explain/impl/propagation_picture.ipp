@@ -5,7 +5,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF long_text steps_in_a_line(const reshard_plan& plan) {
+PARTITA_DEF long_text steps_text(const reshard_plan& plan) {
   long_text all;
   for (const reshard_step& one : plan) {
     text name(name_of(one.done));
@@ -66,7 +66,7 @@ PARTITA_DEF long_text to_svg(const propagation_picture& picture) {
     bool any = false;
     for (const tensor_move& move : picture.moves)
       if (move.tensor == tensor) {
-        rows.add_move(long_text(first) << detail::steps_in_a_line(move.plan) << " of " << picture.name(tensor),
+        rows.add_move(long_text(first) << detail::steps_text(move.plan) << " of " << picture.name(tensor),
                       detail::written(move.to));
         any = true;
       }

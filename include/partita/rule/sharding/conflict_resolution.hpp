@@ -14,7 +14,7 @@ template <class Policy>
 struct conflict_resolution : factor_proposals<Policy> {
   using base = factor_proposals<Policy>;
   using base::cut, base::origin, base::disagreed, base::adopt_proposals, base::join_lists, base::bytes_for, base::align;
-  using base::m, base::r, base::by, base::spec_of, base::is_given, base::proposes, base::proposals_of, base::may_shard,
+  using base::m, base::r, base::by, base::spec_of, base::is_given, base::proposes, base::proposals_of, base::can_cut,
       base::log_decision, base::log_decisions;
 
   std::uint32_t assigned_axes = 0;  ///< the axes that shard some factor, as a bit set
@@ -164,7 +164,7 @@ struct conflict_resolution : factor_proposals<Policy> {
       std::size_t lists = 0, blocks = 1;
       for (const proposal& one : proposals_of(t)) {
         decision::what why{};
-        if (!one.is_usable() || !may_shard(one.factor, why)) continue;
+        if (!one.is_usable() || !can_cut(one.factor, why)) continue;
         lists += one.axes.size() > 1;
         blocks *= m.size(one.axes);
       }
@@ -184,7 +184,7 @@ struct conflict_resolution : factor_proposals<Policy> {
       if (t == followed || !proposes(t)) continue;
       for (const proposal& one : proposals_of(t)) {
         decision::what why = one.done;
-        if (!one.is_usable() || !may_shard(one.factor, why)) {
+        if (!one.is_usable() || !can_cut(one.factor, why)) {
           log_decisions(why, t, one.dimension, one.factor, one.axes);
           continue;
         }

@@ -135,7 +135,7 @@ struct factor_projection {
   }
 
   /// Whether factor f may be sharded at all; if not, `why` is the reason.
-  constexpr bool may_shard(std::size_t f, decision::what& why) const {
+  constexpr bool can_cut(std::size_t f, decision::what& why) const {
     const factor& one = r.factors[f];
     if (one.kind == factor_kind::replicate) return why = decision::what::must_be_whole, false;
     if (one.size == 1) return why = decision::what::one_element, false;

@@ -73,25 +73,24 @@ struct conclusion {
   }
   constexpr void conclude_operand(std::size_t i, std::array<pending_reduction, most_axes>& passed) const {
     const bool given = s.is_given(i), unread = given && contains(s.r.unread, i);
-    sharding required_sharding = sharding_of(i);
+    sharding required = sharding_of(i);
     if (unread) {
-      required_sharding = s.operands[i].layout;
-      required_sharding.open = required_sharding.kept_whole = 0;
-      required_sharding.priority = 0;
+      required = s.operands[i].layout;
+      required.open = required.kept_whole = 0;
+      required.priority = 0;
     }
     for (std::size_t a = 0; given && !unread && a < s.m.rank(); ++a) {
       const pending_reduction kind = s.operands[i].layout.pending[a];
       if (kind == pending_reduction::none) continue;
       const bool stays = s.towards != direction::backward && passes(i, a, kind);
-      if (stays) required_sharding.pending[a] = passed[a] = kind;
+      if (stays) required.pending[a] = passed[a] = kind;
       s.log_decision(stays ? decision::what::passes_partial : decision::what::finishes_partial, i, decision::none,
                      decision::none, a, decision::none, kind);
     }
     if (given)  // a value that stays replicated over an axis keeps its pending cotangent reduction
-      required_sharding.reduced_over =
-          static_cast<std::uint16_t>(s.operands[i].layout.reduced_over & ~required_sharding.cutting());
-    out.operands.push_back(required_sharding);
-    if (given) move(i, s.operands[i].layout, required_sharding, s.operands[i]);
+      required.reduced_over = static_cast<std::uint16_t>(s.operands[i].layout.reduced_over & ~required.cutting());
+    out.operands.push_back(required);
+    if (given) move(i, s.operands[i].layout, required, s.operands[i]);
   }
   constexpr void conclude_result(std::size_t j, const std::array<pending_reduction, most_axes>& passed) const {
     const std::size_t t = s.r.operand_count + j;

@@ -47,7 +47,7 @@ template <class = void>
 template <class Policy>
 struct factor_proposals : factor_projection<Policy> {
   using base = factor_projection<Policy>;
-  using base::m, base::r, base::by, base::spec_of, base::proposes, base::proposals_of, base::may_shard,
+  using base::m, base::r, base::by, base::spec_of, base::proposes, base::proposals_of, base::can_cut,
       base::log_decision, base::log_decisions;
 
   axis_list cut[most_factors]{};
@@ -57,7 +57,7 @@ struct factor_proposals : factor_projection<Policy> {
   constexpr void adopt_proposals(std::size_t t) {
     for (const proposal& one : proposals_of(t)) {
       decision::what why = one.done;
-      if (one.is_usable() && may_shard(one.factor, why)) adopt_proposals(t, one.dimension, one.factor, one.axes);
+      if (one.is_usable() && can_cut(one.factor, why)) adopt_proposals(t, one.dimension, one.factor, one.axes);
       else if (why == decision::what::must_be_whole && t < r.operand_count && by.needed == policy::whole::refuse)
         refuse_cut(r, t, one.dimension, spec_of(t));
       else log_decisions(why, t, one.dimension, one.factor, one.axes);
@@ -171,16 +171,14 @@ struct factor_proposals : factor_projection<Policy> {
         std::size_t here = most_factors;
         for (const proposal& one : proposals_of(t)) {
           decision::what why{};
-          if (one.is_usable() && one.axes.contains(a))
-            here = may_shard(one.factor, why) ? one.factor : most_factors + 1;
+          if (one.is_usable() && one.axes.contains(a)) here = can_cut(one.factor, why) ? one.factor : most_factors + 1;
         }
         same = same && here <= most_factors && (first || here == agreed);
         if (first) agreed = here, by_whom = t;
         first = false;
       }
       if (!same) disputed_axes |= std::uint32_t{1} << a;
-      if (same && agreed < most_factors)
-        assign_axis_to_factor(agreed, a, by_whom), assigned_factors |= std::uint32_t{1} << agreed;
+      if (same && agreed < most_factors) give_axis(agreed, a, by_whom), assigned_factors |= std::uint32_t{1} << agreed;
     }
     for (std::size_t a = 0; disputed_axes >> a != 0; ++a) {
       if ((disputed_axes >> a & 1U) == 0) continue;
@@ -189,15 +187,14 @@ struct factor_proposals : factor_projection<Policy> {
       for (std::size_t f = 0; f < r.factor_count; ++f) {
         decision::what why{};
         const std::size_t size = r.factors[f].size;
-        if ((assigned_factors >> f & 1U) != 0 || !may_shard(f, why) || (size != dynamic && size < m.size(a))) continue;
+        if ((assigned_factors >> f & 1U) != 0 || !can_cut(f, why) || (size != dynamic && size < m.size(a))) continue;
         const double price = price_of(f, a);
         if (best == most_factors || price < least) best = f, least = price;
       }
-      if (best != most_factors)
-        assign_axis_to_factor(best, a, decision::none), assigned_factors |= std::uint32_t{1} << best;
+      if (best != most_factors) give_axis(best, a, decision::none), assigned_factors |= std::uint32_t{1} << best;
     }
   }
-  constexpr void assign_axis_to_factor(std::size_t f, std::size_t a, std::size_t t) {
+  constexpr void give_axis(std::size_t f, std::size_t a, std::size_t t) {
     origin[f] = static_cast<std::uint8_t>(t);
     cut[f].push_back(a);
     log_decision(decision::what::took, t, decision::none, f, a);

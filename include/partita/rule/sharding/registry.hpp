@@ -20,10 +20,8 @@ class registry {
   static constexpr registry standard(fallback f = fallback::refuse);
 
   /// Adds an operation, or replaces the rule of a known name. The name must outlive the registry, as literals do.
-  constexpr registry& add(const char* name, const char* notation) {
-    return add_entry({name, notation, nullptr, nullptr});
-  }
-  constexpr registry& add(const char* name, operation::maker make) { return add_entry({name, nullptr, make, nullptr}); }
+  constexpr registry& add(const char* name, const char* notation) { return insert({name, notation, nullptr, nullptr}); }
+  constexpr registry& add(const char* name, operation::maker make) { return insert({name, nullptr, make, nullptr}); }
 
   constexpr bool knows(const char* name) const { return find(name) < count_; }
   constexpr std::size_t size() const { return count_; }
@@ -63,7 +61,7 @@ class registry {
       if (equal(entries_[k].name, name)) return k;
     return count_;
   }
-  constexpr registry& add_entry(const entry& one) {
+  constexpr registry& insert(const entry& one) {
     const std::size_t k = find(one.name);
     if (k == most_entries)
       throw shape_error(text("partita::registry: requires at most ")
@@ -128,7 +126,7 @@ inline constexpr const char* elementwise_names[] = {
 
 constexpr registry registry::standard(fallback f) {
   registry all(f);
-  for (const operation& one : detail::standard_operations) all.add_entry({one.name, nullptr, nullptr, &one});
+  for (const operation& one : detail::standard_operations) all.insert({one.name, nullptr, nullptr, &one});
   for (const char* name : detail::elementwise_names) all.add(name, &detail::elementwise_rule);
   return all;
 }
