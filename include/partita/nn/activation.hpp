@@ -38,7 +38,8 @@ class activation {
                   "as_rank<2>(x)");
     return detail::rejected_call{};
   }
-  /// dx = dy f'(x) for the last x. Requires dy of the shape of the last result [shape_error on this worker].
+  /// dx = dy f'(x) for the x of the last call. Requires dy of the shape of the last result [shape_error, on this
+  /// worker].
   template <ranked_array Y>
   xt::xtensor<T, rank_of<Y>> adjoint(const Y& dy) {
     xt::xtensor<T, rank_of<Y>> dx = dy;
@@ -59,7 +60,7 @@ namespace detail {
 struct relu_function {
   template <class T>
   static T value(T x) {
-    return x < T(0) ? T(0) : x;  // NaN is passed through
+    return x < T(0) ? T(0) : x;  // x < 0 is false for NaN, so NaN is passed through
   }
   template <class T>
   static T derivative(T x, T) {

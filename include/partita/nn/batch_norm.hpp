@@ -1,4 +1,5 @@
-// Batch normalisation of a tensor that is partitioned in any way. The statistics are those of the whole batch.
+// Batch normalisation of a tensor that is partitioned in any way. Mean and variance are those of the whole batch, not
+// those of the block of one worker.
 #pragma once
 
 #include <cstddef>
@@ -14,29 +15,29 @@ namespace partita {
 struct batch_norm_options {
   std::size_t channels = 0;
   double epsilon = 1e-5;
-  /// The weight of a new batch in the running statistics, as in PyTorch. 0 never changes them; without a value they are
-  /// the average over all batches.
+  /// The weight of a new batch in the running statistics, as in PyTorch. With 0 the running statistics never change;
+  /// without a value they are the average over all batches.
   std::optional<double> momentum = 0.1;
   bool affine = true;                ///< multiplies by weight() and adds bias()
   bool track = true;                 ///< keeps running statistics, which evaluation mode uses
-  std::optional<cut> channel_cut{};  ///< how the channels are split over the partition; balanced by default
+  std::optional<cut> channel_cut{};  ///< how the channels are split over the workers; balanced by default
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }
 };
 
 /// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance of each channel over batch and
-/// features: `batch_norm<float, 4> n(p_x, {.channels = 16})`. Starts in training mode; train() and evaluate() switch
-/// it.
-/// Shapes:   x is batch x channels x features, of rank Rank >= 2, partitioned over p in any way, its channels as the
-///           options say; y is partitioned as x. weight(), bias(), running_mean() and running_variance() hold the
-///           channels of this worker, and are the same on all workers with these channels. They are empty on a worker
-///           outside of p.
-/// Requires: the channels of the options, split as they say, and in training more than one element in a channel
-///           [shape_error, on all workers].
+/// features: `batch_norm<float, 4> n(p_x, {.channels = 16})`. The layer starts in training mode.
+/// Shapes:   x is batch x channels x features, of rank Rank >= 2, partitioned over p in any way, except that its
+///           channels are split as the options say; y is partitioned as x. weight(), bias(), running_mean() and
+///           running_variance() hold the values of this worker's channels, are the same on all workers with these
+///           channels, and are empty on a worker outside of p.
+/// Requires: an x whose channels have the number and the split that the options say, and in training more than one
+///           element in each channel [shape_error, on all workers].
 /// Cost:     in training one all_reduce of three numbers per channel among the workers that share channels (count, mean
-///           and sum of squared deviations, merged pairwise); in evaluation none. The adjoint: one all_reduce of two
-///           numbers per channel.
-/// Adjoint:  adjoint(dy) of the last x; adds the sums over all workers to weight_gradient() and bias_gradient().
+///           and sum of squared deviations, merged pairwise); in evaluation no communication. The adjoint takes one
+///           all_reduce of two numbers per channel.
+/// Adjoint:  adjoint(dy) returns dx of the last x, and adds sums over all workers to weight_gradient() and
+///           bias_gradient().
 template <class T, std::size_t Rank = detail::rank_not_given>
 class batch_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::batch_norm<T, Rank>: requires floating-point elements");
@@ -102,16 +103,17 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     return normaliser_.adjoint(block, fixed_, counts_, this->memory());
   }
 
-  /// train(): normalise by the statistics of each batch, and update the running statistics. evaluate(): normalise by
-  /// the running statistics (without `track`, by those of the batch).
+  /// After train() the layer normalises by the statistics of each batch, and updates the running statistics. After
+  /// evaluate() it normalises by the running statistics (without `track`, by the statistics of the batch).
   void train() { training_ = true; }
   void evaluate() { training_ = false; }
   bool training() const { return training_; }
 
-  /// Empty without `track`. The variance is the unbiased estimate, with the factor n / (n - 1), as in PyTorch.
+  /// The running statistics, which are empty without `track`. The running variance is the unbiased estimate, with the
+  /// factor n / (n - 1), as in PyTorch.
   xt::xtensor<double, 1>& running_mean() { return running_mean_; }
   xt::xtensor<double, 1>& running_variance() { return running_variance_; }
-  /// The channels of this worker.
+  /// The range of the channels that this worker keeps.
   interval channels() const { return own_channels(layout_.p(), options_); }
   const batch_norm_options& options() const { return options_; }
 
@@ -129,7 +131,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   static interval own_channels(const partition<anywhere>& p, const batch_norm_options& options) {
     return detail::part_of_channels(p, detail::cut_of_channels(options, p.grid().shape()[1], name));
   }
-  /// All workers have the same inputs here, so all throw the same error.
+  /// Throws an error if x cannot be normalised. The arguments are the same on all workers, so all throw the same error.
   void refuse(const detail::tensor_layout<Rank>& tensor, std::size_t others) const {
     detail::expect_channels(tensor, cut_, name);
     if (training_ && others <= 1)

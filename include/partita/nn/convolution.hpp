@@ -1,5 +1,5 @@
-// The distributed convolution over 1, 2 or 3 feature dimensions. Batch, channels and features may be partitioned in any
-// combination.
+// The distributed convolution over 1, 2 or 3 feature dimensions, whose batch, channels and features may be partitioned
+// in any combination.
 #pragma once
 
 #include <algorithm>
@@ -28,11 +28,11 @@ namespace partita {
 ///           out x features, p_w = out x in x features on any workers. W is split over out x in (with groups over out
 ///           only), balanced, and replicated on the workers along the features.
 /// Requires: T float or double, ranks [compile time]; partitions that fit [partition_error]; positive kernel, stride
-///           and dilation, channels that are multiples of groups, a kernel that fits into the padded x, a padding mode
-///           that x has enough cells for [shape_error]; all errors on all workers.
-/// Cost:     forward one exchange that brings each worker the part of x that it needs, with p_w a second exchange that
-///           sums the products. The weights are not communicated. The adjoint reverses these exchanges and sums the
-///           gradients of each block of W in one all_sum_reduce.
+///           and dilation, channels that are multiples of groups, a kernel that fits into the padded x, an x with
+///           enough cells for the padding mode [shape_error]; all errors on all workers.
+/// Cost:     the forward call makes one exchange, in which each worker receives the part of x that it needs, and with
+///           p_w a second exchange, which sums the products. The weights are not communicated. The adjoint reverses
+///           these exchanges and sums the gradients of each block of W in one all_sum_reduce.
 /// Adjoint:  adjoint(dy) returns dx and adds to weight_gradient() and bias_gradient(). Every worker that keeps a block
 ///           of W gets the complete gradient of this block.
 template <class T, std::size_t Features = detail::rank_not_given>
@@ -87,14 +87,14 @@ class convolution {
     return (*this)(x);
   }
   /// Returns the gradient with respect to the last x, from a dy of the shape of the last result. Adds the gradients of
-  /// the weights and the bias. A rejected call changes nothing.
+  /// the weights and the bias to weight_gradient() and bias_gradient(). A call that throws an error changes nothing.
   template <class Y>
   auto adjoint(const Y& dy) {
     if constexpr (takes<Y>()) return here().adjoint(dy);
   }
 
   /// This worker's block of W (out x in / groups x kernel) and of the bias. Blocks of the same shape may be assigned;
-  /// all workers that keep the block must assign the same values. Empty where the worker keeps no block.
+  /// all workers that keep a block must assign the same values. Both are empty on a worker without a block.
   xt::xtensor<T, rank>& weight() { return here().weight; }
   xt::xtensor<T, 1>& bias() { return here().bias; }
   xt::xtensor<T, rank>& weight_gradient() { return here().weight_gradient; }
@@ -103,7 +103,7 @@ class convolution {
   const xt::xtensor<T, 1>& bias() const { return here().bias; }
   const xt::xtensor<T, rank>& weight_gradient() const { return here().weight_gradient; }
   const xt::xtensor<T, 1>& bias_gradient() const { return here().bias_gradient; }
-  /// The position of this worker's block in the global W. Its dimension 0 is the position in the bias, too.
+  /// The indices of this worker's block in the global W. Dimension 0 of the box holds the indices of the bias, too.
   box<rank> weight_box() const { return here().w; }
   const convolution_options<Features>& options() const { return here().jobs.options(); }
 
@@ -111,7 +111,7 @@ class convolution {
     here().weight_gradient.fill(T(0));
     here().bias_gradient.fill(T(0));
   }
-  /// The weights and gradients, for an optimiser. Valid as long as the layer lives, also after the layer is moved.
+  /// The weights and gradients, for an optimiser. They stay valid as long as the layer lives, even if it is moved.
   std::vector<parameter<T>> parameters() {
     return {{here().weight, here().weight_gradient}, {here().bias, here().bias_gradient}};
   }
@@ -179,11 +179,12 @@ class convolution {
       forward_done = false;
       x = pooled_tensor<T, rank>();
       const block_argument<X> argument(given);
-      // 1. Start the exchange that brings the window of x that this worker needs.
+      // 1. Start the exchange in which this worker receives the window of x that it needs.
       auto later = input.template forward<T>(argument.block(), {}, "(x)", detail::local_error(error_message));
       const shape_type extents = input.last_cuts().extents(), all = jobs.extents_of_y(extents);
       x_shape = detail::as_array<rank>(later.so_far().shape());
-      // 2. The shape of the part of y that this worker computes; an inactive worker keeps only the batch.
+      // 2. Compute the shape of the part of y that this worker computes; on an inactive worker only the batch is not
+      //    zero.
       job_shape = {};
       if (p_j.active()) {
         const auto part = jobs.part_of_y(p_j.index());
@@ -192,13 +193,13 @@ class convolution {
       } else {
         job_shape[0] = x_shape[0];
       }
-      // 3. Compute. Outputs whose inputs are already here overlap with the exchange.
+      // 3. Compute y. The outputs that need only cells of this worker's own block are computed while the exchange runs.
       auto y = detail::room<T, rank>(input.memory(), job_shape);
       if (p_j.active())
         local().forward(later.so_far().data(), weight.data(), bias.size() > 0 ? bias.data() : nullptr, y.data(),
                         there_at_once(), [&] { x = later.finish(); });
       else x = later.finish();
-      // 4. With p_w: sum the products of the workers, and send the sums to the blocks of y.
+      // 4. If the layer has a p_w, sum the products of the workers, and send the sums to the blocks of y.
       if (!by_output()) {
         if (fresh.is_new(all)) {
           const auto own =
@@ -212,8 +213,8 @@ class convolution {
       return y;
     }
 
-    /// The features of the window that this worker has before any message arrives. Empty unless it already has all
-    /// samples and all channels of them.
+    /// The ranges of feature indices in the window whose cells this worker has before any message arrives. The ranges
+    /// are empty unless the worker has these cells for all samples and all channels.
     std::array<interval, Features> there_at_once() const {
       std::array<interval, Features> there{};
       const box<rank> cells = input.last_windows()->there_at_once();
@@ -243,7 +244,7 @@ class convolution {
                                               detail::local_error(error_message), [&] {
                                                 if (computes) local().adjoint(dy, weight.data(), dx.data());
                                               });
-      // 2. Meanwhile compute dW and db.
+      // 2. Compute dW and db while the exchange of dx runs.
       xt::xtensor<T, 1> own = xt::zeros<T>(std::array<std::size_t, 1>{weight.size() + bias.size()});
       T* const db = bias.size() > 0 ? own.data() + weight.size() : nullptr;
       if (computes) local().gradients(x.data(), dy, own.data(), db);
@@ -295,7 +296,7 @@ class convolution {
       return false;
     }
   }
-  /// Requires a layer that was not moved from [partition_error].
+  /// The state of this layer. Requires a layer that was not moved from [partition_error].
   state& here() const {
     if (!state_)
       throw partition_error(

@@ -18,9 +18,9 @@ namespace partita {
 /// The values in the padding around the whole tensor (not around blocks).
 enum class padding_mode {
   zeros,
-  circular,  ///< the cells from the opposite end
-  reflect,   ///< mirrored, without repeating the border cell
-  replicate  ///< the border cell, repeated
+  circular,  ///< the padding repeats the cells of the opposite end
+  reflect,   ///< the padding mirrors the tensor at its border cell, which is not repeated
+  replicate  ///< every cell of the padding is a copy of the border cell
 };
 
 /// A convolution over `Features` dimensions, described by the whole tensors: `{.in_channels = 8, .out_channels = 16,
@@ -32,13 +32,14 @@ struct convolution_options {
   std::size_t out_channels = 0;
   per_dimension<Features> kernel{};
   per_dimension<Features> stride = 1;
-  per_dimension<Features> padding{};  ///< on both sides
+  per_dimension<Features> padding{};  ///< the number of cells added before and after the tensor
   per_dimension<Features> dilation = 1;
-  /// each group of output channels sees its group of input channels; groups == channels is depthwise
+  /// each group of output channels depends on its group of input channels only; groups == channels is depthwise
+  /// convolution
   std::size_t groups = 1;
   bool bias = true;
   padding_mode mode = padding_mode::zeros;
-  initial_values initial = initial_values::uniform;  ///< in (-b, b), b = 1 / sqrt(weights of one output)
+  initial_values initial = initial_values::uniform;  ///< in (-b, b), b = 1 / sqrt(number of weights per output)
   std::uint64_t seed = 0;
 
   constexpr sliding along(std::size_t feature) const {
@@ -111,10 +112,10 @@ text convolution_error(const convolution_options<Features>& o, const std::array<
   return problem;
 }
 
-/// The number of cells that n positions of a sliding kernel cover, plus `more` at the end, minus the padding: the
-/// extent of the result of a transposed convolution. 0 if there is no such result or the number would overflow.
+/// The extent of the result of a transposed convolution: the number of cells that n positions of a sliding kernel
+/// cover, plus `added_at_end` at the end, minus the padding. 0 if that is not positive or would overflow.
 constexpr std::size_t cells_met(const sliding& along, std::size_t n, std::size_t more) {
-  constexpr std::size_t most = static_cast<std::size_t>(-1) / 4;  // as above, with room for adding the reach
+  constexpr std::size_t most = static_cast<std::size_t>(-1) / 4;  // chosen: adding a reach does not overflow
   if (n == 0 || more >= along.stride || n - 1 > (most - along.reach() - more) / along.stride) return 0;
   const std::size_t all = (n - 1) * along.stride + along.reach() + more;
   return all > 2 * along.padding ? all - 2 * along.padding : 0;

@@ -9,8 +9,8 @@ namespace partita::sequentially {
 
 /// `sequentially::convolution<double, 2> c(p_x, p_y, p_w, options)` computes what partita::convolution returns on each
 /// worker, from the whole W (out x in / groups x kernel) and b (empty for no bias). p_x, p_y and p_w are grids.
-/// Shapes:   vectors with one block for each worker of the world; gradients are those of the whole W and b.
-/// Adjoint:  adjoint(dy) of the last x.
+/// Shapes:   x and y are vectors with one block for each worker of the world; gradients are those of the whole W and b.
+/// Adjoint:  adjoint(dy) returns dx for the last x.
 template <class T, std::size_t Features>
 class convolution {
   static constexpr std::size_t rank = Features + 2;

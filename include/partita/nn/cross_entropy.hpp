@@ -16,7 +16,7 @@ namespace partita {
 
 struct cross_entropy_options {
   loss_reduction reduction = loss_reduction::mean;
-  std::optional<std::int64_t> ignore_index{};  ///< targets with this number have loss 0 and are not counted in the mean
+  std::optional<std::int64_t> ignore_index{};  ///< rows with this target have loss 0 and do not count in the mean
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
 };
@@ -24,12 +24,11 @@ struct cross_entropy_options {
 /// -log softmax(x) at the class of the target; dimension 1 of x holds the classes: `cross_entropy_loss<double, 2>
 /// loss(p_x)`.
 /// Shapes:   x is batch x classes x features on p, partitioned in any way; target holds class numbers, has the
-///           dimensions of x without dimension 1, and is partitioned as x. On workers outside of p both have zero
-///           volume.
+///           dimensions of x without dimension 1, and is partitioned as x. Workers outside of p pass zero volume.
 /// Requires: targets that are below the number of classes or equal to ignore_index, and blocks that fit [shape_error,
 ///           on all workers].
-/// Cost:     two all_reduces along the classes, of one and of two numbers per row, and one of two numbers over the
-///           world.
+/// Cost:     two all_reduces along the classes, of one and of two numbers per row, and one over the world, of two
+///           numbers.
 /// Adjoint:  adjoint(dy) is dy times the gradient of the last loss with respect to x.
 template <class T, std::size_t Rank = detail::rank_not_given>
 class cross_entropy_loss {
@@ -54,12 +53,12 @@ class cross_entropy_loss {
           "alone");
   }
 
-  /// The loss, the same on every worker of the world.
+  /// Returns the loss, which is the same on every worker of the world.
   template <class X, class Target>
   T operator()(const X& x, const Target& target) {
     evaluate<X, Target>(x, target);
     double own = 0, counted = 0;
-    // the worker with index 0 along the classes counts the row
+    // of the workers that share a row, only the worker with index 0 along the classes counts it
     if (layout_.p().active() && layout_.p().index()[1] == 0)
       for (std::size_t r = 0; r < losses_.size(); ++r) {
         own += losses_.data()[r];
@@ -70,7 +69,7 @@ class cross_entropy_loss {
     last_ = detail::last_loss::number;
     return static_cast<T>(options_.reduction == loss_reduction::mean ? all[0] / all[1] : all[0]);
   }
-  /// The losses of the rows of this worker's block, with the shape of target.
+  /// Returns the losses of the rows of this worker's block, in the shape of target.
   template <class X, class Target>
   xt::xtensor<T, Rank - 1> each(const X& x, const Target& target) {
     evaluate<X, Target>(x, target);
@@ -78,12 +77,12 @@ class cross_entropy_loss {
     return losses_;
   }
 
-  /// The gradient of dy times the last loss. Requires a previous loss [shape_error].
+  /// Returns the gradient of dy times the last loss with respect to x. Requires a previous loss [shape_error].
   xt::xtensor<T, Rank> adjoint(T dy = T(1)) const {
     detail::require_number_before(last_, "partita::cross_entropy_loss");
     return gradient([&](std::size_t) { return scale_ * static_cast<double>(dy); });
   }
-  /// The gradient of the last result of `each`, for a dy of the same shape [shape_error, on all workers].
+  /// Returns dx for the last result of `each`. Requires a dy of the shape of that result [shape_error, on all workers].
   template <ranked_array Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) const {
     static_assert(rank_of<Y> == Rank - 1 && std::is_same_v<element_of<Y>, T>,
@@ -126,7 +125,7 @@ class cross_entropy_loss {
     counts_.assign(rows, 1);
     hits_.assign(rows, n);
 
-    // 1. For each row: check the target, find it in this block, and take the largest score of this block.
+    // 1. For each row, check the target, find its class in this block, and take the largest score of this block.
     text error_message;
     auto top = uninitialised<double, 1>({rows});
     for (std::size_t r = 0; r < rows; ++r) {
@@ -144,9 +143,9 @@ class cross_entropy_loss {
       top(r) = -std::numeric_limits<double>::infinity();
       for (std::size_t c = 0; c < n; ++c) top(r) = std::max(top(r), static_cast<double>(given.data()[at(r, c)]));
     }
-    // 2. The largest score of each whole row.
+    // 2. Compute the largest score of each whole row, over all its classes.
     const xt::xtensor<double, 1> most = detail::kernel_access::call(largest_, top, error_message);
-    // 3. The sums over each whole row: of exp(x - largest), and of (x - largest) at the target.
+    // 3. Compute two sums over each whole row: of exp(x - largest), and of (x - largest) at the target.
     auto shares = uninitialised<double, 2>({2, rows});
     for (std::size_t r = 0; r < rows; ++r) {
       shares(0, r) = 0;
@@ -200,7 +199,7 @@ class cross_entropy_loss {
   xt::xtensor<T, Rank> softmax_;
   xt::xtensor<T, Rank - 1> losses_;
   std::vector<double> counts_;     // one weight per row: 1, or 0 where the target is ignored
-  std::vector<std::size_t> hits_;  // column of the target's class, or past the end if it is in another block
+  std::vector<std::size_t> hits_;  // of each row: the target's column in this block, or past the end
   std::size_t columns_ = 0, features_ = 1;
   double scale_ = 1;
   detail::last_loss last_ = detail::last_loss::none;

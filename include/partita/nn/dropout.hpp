@@ -12,20 +12,19 @@
 namespace partita {
 
 struct dropout_options {
-  double probability = 0.5;  ///< that an element is set to 0
+  double probability = 0.5;  ///< the probability that an element is set to 0
   std::uint64_t seed = 0;
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
 };
 
 /// y = x / (1 - probability) or 0, decided for each element by its own random number: `dropout d(p_x, {.seed = 7})`.
-/// Starts in training mode; after evaluate() y = x.
+/// The layer starts in training mode; after evaluate(), y = x.
 /// Shapes:   x is a tensor on p, partitioned in any way; y is partitioned as x. An inactive worker gets zero volume.
 /// Requires: a probability from 0 to 1 [shape_error], blocks that fit together [shape_error, on all workers].
-/// Cost:     one agreement; no tensor data is communicated. A quarter of a Philox4x32-10 call per element, no memory
-///           for the mask.
-/// Adjoint:  dy times the mask of the last call. The mask depends only on seed, step() and the global index of the
-///           element.
+/// Cost:     one agreement, without communication of tensor data. One call of Philox4x32-10 per four elements, no
+///           memory for the mask.
+/// Adjoint:  adjoint(dy) is dy times the mask of the last call. The mask depends on seed, step() and global index only.
 template <class Extents>
 class dropout {
   static constexpr std::size_t rank = partition<Extents>::rank();

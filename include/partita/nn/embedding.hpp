@@ -1,4 +1,4 @@
-// Embedding: rows of a table are looked up by their number. The table is partitioned by columns or by rows.
+// The embedding layer, which looks up rows of a table by their numbers. The table is partitioned by columns or by rows.
 #pragma once
 
 #include <cmath>
@@ -18,12 +18,12 @@ namespace partita {
 
 /// The dimension of the table that is split over the last dimension of the embedding's partition.
 enum class embedding_cut {
-  columns,  ///< each worker keeps some columns of all rows and returns these columns: no communication
-  rows      ///< each worker keeps some rows and all workers get whole rows: one sum
+  columns,  ///< each worker keeps some columns of all rows and returns these columns, without communication
+  rows      ///< each worker keeps some rows, and one sum over the workers gives all of them whole rows
 };
 
 struct embedding_options {
-  std::size_t rows = 0;  ///< how many rows the table has; numbers in x are below it
+  std::size_t rows = 0;  ///< the number of rows of the table; the numbers in x must be smaller
   std::size_t columns = 0;
   embedding_cut cut = embedding_cut::columns;
   std::uint64_t seed = 0;
@@ -31,17 +31,17 @@ struct embedding_options {
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<4>(*this); }
 };
 
-/// y = the rows of W whose numbers x holds. W starts as normal (0, 1), computed from the seed and the global index
-/// only: `embedding<float, 3> e(p, {.rows = 50000, .columns = 512})`.
+/// y = the rows of W whose numbers x holds. The initial elements of W are normally distributed (0, 1), and depend on
+/// the seed and the global index only: `embedding<float, 3> e(p, {.rows = 50000, .columns = 512})`.
 /// Shapes:   p = b x ... x f has the rank of y. x is partitioned over p without its last dimension, in any way, and is
 ///           the same on the f workers of a line. y has one row of W for each element of x's block: the columns of this
 ///           worker, or all columns where W is split by rows. W is rows x columns; one of the two is split over f,
 ///           balanced, and every line of f workers has the same blocks.
-/// Requires: integers below rows [shape_error, on all workers].
-/// Cost:     forward no communication if split by columns; one all_reduce of |y| along f if split by rows. The adjoint:
-///           one all_reduce of this worker's block of W along the other dimensions of p.
-/// Adjoint:  adjoint(dy) adds the sums over all workers to weight_gradient(). Row numbers have no derivative, so it
-///           returns zeros with the shape of x.
+/// Requires: integers in x that are at least 0 and below `rows` [shape_error, on all workers].
+/// Cost:     the forward call needs no communication if W is split by columns, and one all_reduce of |y| along f if W
+///           is split by rows. The adjoint needs one all_reduce of each block of W along the other dimensions of p.
+/// Adjoint:  adjoint(dy) adds the sums over all workers to weight_gradient(). The result is zeros of the shape of x,
+///           because row numbers have no derivative.
 template <class T, std::size_t Rank = detail::rank_not_given>
 class embedding {
   static_assert(std::is_floating_point_v<T>, "partita::embedding<T, Rank>: requires floating-point elements");
@@ -86,7 +86,7 @@ class embedding {
     text error_message = error_in_weight();
     rows_.assign(active ? numbers.size() : 0, 0);
     for (std::size_t k = 0; k < rows_.size(); ++k) {
-      // a negative number becomes very large, and is rejected as such
+      // A negative number becomes a very large number, which is rejected because the table has fewer rows.
       rows_[k] = static_cast<std::size_t>(numbers.data()[k]);
       if (rows_[k] >= options_.rows && error_message.empty())
         error_message << "partita::embedding(p, options)(x): requires numbers below rows, " << options_.rows
@@ -137,7 +137,7 @@ class embedding {
     return none;
   }
 
-  /// This worker's block of W and its position in W; empty outside of p.
+  /// This worker's block of W, and the box of its indices in W (weight_box); both are empty on a worker outside of p.
   xt::xtensor<T, 2>& weight() { return weight_; }
   xt::xtensor<T, 2>& weight_gradient() { return weight_gradient_; }
   box<2> weight_box() const { return own_; }

@@ -1,4 +1,4 @@
-// Flatten: merges all dimensions after the batch into one.
+// The layer flatten, which merges all dimensions after the batch into one dimension.
 #pragma once
 
 #include <array>
@@ -9,14 +9,14 @@
 
 namespace partita {
 
-/// y = x with channels and features merged into one dimension, in C order. It connects the convolutions of a network to
-/// its linear layers: `flatten f(p_x, p_h)`.
+/// y = x with channels and features merged into one dimension, in C order. The layer connects the convolutions of a
+/// network to its linear layers: `flatten f(p_x, p_h)`.
 /// Shapes:   x is batch x channels x features on p_x, partitioned in any way; y is batch x (channels * features) on
 ///           p_y, balanced.
-/// Requires: p_x of rank 2 at least, p_y = b x f of rank 2 [compile time]; both in the same world [partition_error].
-/// Cost:     a repartition that gives the workers of p_y whole features, unless x has this layout already, and another
-///           one to the balanced layout, unless the channels of each worker are balanced already.
-/// Adjoint:  the reverse repartitions, back to the layout of x.
+/// Requires: p_x of rank 2 at least, p_y = b x f of rank 2 [compile time]; p_x and p_y in one world [partition_error].
+/// Cost:     a repartition that gives the workers of p_y whole features, unless x has this layout already, and a second
+///           repartition to the balanced layout, unless the channels of each worker are balanced already.
+/// Adjoint:  adjoint(dy) makes the reverse repartitions, back to the layout of x.
 template <class Src, class Dst>
 class flatten {
   static constexpr std::size_t rank = Src::rank();

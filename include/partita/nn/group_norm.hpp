@@ -16,22 +16,23 @@ struct group_norm_options {
   std::size_t channels = 0;
   double epsilon = 1e-5;
   bool affine = true;                ///< multiplies by weight() and adds bias()
-  std::optional<cut> channel_cut{};  ///< how the channels are split over the partition; balanced by default
+  std::optional<cut> channel_cut{};  ///< how the channels are split over the workers; balanced by default
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }
 };
 
 /// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance of each sample and group of
 /// channels (Wu and He 2018): `group_norm<float, 4> n(p_x, {.groups = 4, .channels = 16})`.
-/// Shapes:   x is batch x channels x features, partitioned over p in any way, its channels as the options say, so that
-///           one group may be spread over several workers; y is partitioned as x. weight() and bias() hold the channels
-///           of this worker.
+/// Shapes:   x is batch x channels x features, partitioned over p in any way, except that its channels are split as the
+///           options say; one group may be spread over several workers. y is partitioned as x. weight() and bias() hold
+///           the values of this worker's channels.
 /// Requires: a number of channels that is a multiple of groups, and an x with these channels, split as the options say
 ///           [shape_error, all workers].
-/// Cost:     one all_reduce of three numbers per sample and group among the workers that share samples. The adjoint:
-///           one of two numbers per sample and group there, and one of two numbers per channel among the workers that
-///           share channels.
-/// Adjoint:  adjoint(dy) of the last x; adds the sums over all workers to weight_gradient() and bias_gradient().
+/// Cost:     one all_reduce of three numbers per sample and group among the workers that share samples. The adjoint
+///           takes one all_reduce of two numbers per sample and group among these workers, and one of two numbers per
+///           channel among the workers that share channels.
+/// Adjoint:  adjoint(dy) returns dx of the last x, and adds sums over all workers to weight_gradient() and
+///           bias_gradient().
 template <class T, std::size_t Rank = detail::rank_not_given>
 class group_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::group_norm<T, Rank>: requires floating-point elements");
@@ -87,7 +88,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
     return normaliser_.adjoint(block, false, counts_, this->memory());
   }
 
-  /// The channels of this worker.
+  /// The range of the channels that this worker keeps.
   interval channels() const { return own_channels(layout_.p(), options_); }
   const group_norm_options& options() const { return options_; }
 
@@ -100,8 +101,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
   static interval own_channels(const partition<anywhere>& p, const group_norm_options& options) {
     return detail::part_of_channels(p, detail::cut_of_channels(options, p.grid().shape()[1], name));
   }
-  /// One statistic for each local sample and each of all groups, because the channels of a group may be on several
-  /// workers.
+  /// Makes a statistic of each local sample and each group of the whole tensor, as several workers may share a group.
   void arrange(const std::array<std::size_t, Rank>& shape) {
     std::array<bool, Rank> samples{}, by_channel{};
     samples[0] = by_channel[1] = true;

@@ -1,5 +1,5 @@
-// Alternative initial weights of a linear layer, as functions of the global index: every partition gets the same
-// values.
+// Alternative initial weights of a linear layer. The values are functions of the global index, so they are the same for
+// every partition.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace partita {
 
-/// Sets W(i, j) = f(i, j) for the global indices of the layer, and the bias to 0.
+/// Sets W(i, j) = f(i, j), where i and j are indices of the global W, and sets the bias to 0.
 template <class T, linear_algorithm A, class F>
 void initialise(linear<T, A>& layer, F f) {
   const box<2> mine = layer.weight_box();
@@ -30,14 +30,14 @@ void uniform(linear<T, A>& layer, double bound, std::uint64_t seed) {
 }
 }  // namespace detail
 
-/// Uniform in (-b, b), b = sqrt(6 / in_features) (He et al. 2015, for relu); the bias is 0. The global W depends only
-/// on the seed.
+/// Makes W uniform in (-b, b), b = sqrt(6 / in_features) (He et al. 2015, for relu), and the bias 0. The global W
+/// depends only on the seed.
 template <class T, linear_algorithm A>
 void kaiming_uniform(linear<T, A>& layer, std::uint64_t seed) {
   detail::uniform(layer, std::sqrt(6.0 / static_cast<double>(layer.options().in_features)), seed);
 }
 
-/// Uniform in (-b, b), b = sqrt(6 / (in_features + out_features)) (Glorot and Bengio 2010); the bias is 0.
+/// Makes W uniform in (-b, b), b = sqrt(6 / (in_features + out_features)) (Glorot and Bengio 2010), and the bias 0.
 template <class T, linear_algorithm A>
 void xavier_uniform(linear<T, A>& layer, std::uint64_t seed) {
   detail::uniform(

@@ -1,5 +1,5 @@
-// Alternative initial weights of a convolution, as functions of the index in the global W: every partition gets the
-// same values.
+// Alternative initial weights of a convolution. The values are functions of the index in the global W, so they are the
+// same for every partition.
 #pragma once
 
 #include <cmath>
@@ -13,8 +13,8 @@
 
 namespace partita {
 
-/// Sets W(o, c, t, …) = f(o, c, t, …) for the global indices: output channel, input channel within the group, and tap.
-/// The bias is set to 0.
+/// Sets W(o, c, t, …) = f(o, c, t, …), where o is the global output channel, c the input channel within the group, and
+/// t, … the tap, and sets the bias to 0.
 template <class T, std::size_t Features, class F>
 void initialise(convolution<T, Features>& layer, F f) {
   const box<Features + 2> mine = layer.weight_box();
@@ -37,15 +37,14 @@ void uniform(convolution<T, Features>& layer, std::size_t fan, std::uint64_t see
 }
 }  // namespace detail
 
-/// Uniform in (-b, b), b = sqrt(6 / n), where n is the number of weights of one output (He et al. 2015, for relu); the
-/// bias is 0.
+/// Makes W uniform in (-b, b), b = sqrt(6 / weights of one output) (He et al. 2015, for relu), and the bias 0.
 template <class T, std::size_t Features>
 void kaiming_uniform(convolution<T, Features>& layer, std::uint64_t seed) {
   detail::uniform(layer, layer.options().weight_shape()[1] * layer.options().taps(), seed);
 }
 
-/// Uniform in (-b, b), b = sqrt(6 / (n + m)), where n is the number of weights of one output and m is the output
-/// channels times taps (Glorot and Bengio 2010); the bias is 0.
+/// Makes W uniform in (-b, b), b = sqrt(6 / (n + m)), where n is the number of weights of one output and m is the
+/// number of output channels times the number of taps (Glorot and Bengio 2010), and the bias 0.
 template <class T, std::size_t Features>
 void xavier_uniform(convolution<T, Features>& layer, std::uint64_t seed) {
   const auto whole = layer.options().weight_shape();

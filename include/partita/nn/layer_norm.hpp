@@ -16,9 +16,9 @@ template <std::size_t K>
 struct layer_norm_options {
   std::array<std::size_t, K> shape{};  ///< the last K extents of x
   double epsilon = 1e-5;
-  bool affine = true;  ///< multiplies by weight(), and in layer_norm adds bias()
+  bool affine = true;  ///< the result is multiplied by weight(), and in layer_norm bias() is added
   std::optional<decomposition<K>>
-      cuts{};  ///< how the last K dimensions are split over the partition; balanced by default
+      cuts{};  ///< how the last K dimensions are split over the workers; balanced by default
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<4>(*this); }
 };
@@ -79,7 +79,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
     return normaliser_.adjoint(block, false, counts_, this->memory());
   }
 
-  /// The position of this worker's weight and bias in the whole ones; empty on a worker outside of p.
+  /// The box of indices of this worker's weight and bias in the global weight and bias; empty on a worker outside of p.
   box<K> weight_box() const { return own_box(layout_.p(), cuts_); }
   const layer_norm_options<K>& options() const { return options_; }
 
@@ -113,7 +113,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
   static std::array<std::size_t, K> own_shape(const partition<anywhere>& p, const layer_norm_options<K>& options) {
     return own_box(p, cuts_for(p.grid().shape(), options)).shape();
   }
-  /// All workers have the same inputs here, so all throw the same error.
+  /// Throws an error if x cannot be normalised. The arguments are the same on all workers, so all throw the same error.
   void refuse(const tensor_layout<Rank>& tensor) const {
     for (std::size_t d = 0; d < K; ++d) {
       if (tensor.extents[Rank - K + d] != options_.shape[d])
@@ -140,13 +140,15 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
 
 /// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance over the last K dimensions, which
 /// may be partitioned: `layer_norm<float, 3> n(p_x, {.shape = {512}})`.
-/// Shapes:   x is partitioned over p in any way, its last K dimensions as the options say; y is partitioned as x.
-///           weight() and bias() are the block of this worker's last K indices, the same on all workers with these
-///           indices.
-/// Requires: the extents and the splits of the options [shape_error, on all workers].
-/// Cost:     one all_reduce of three numbers per row along the last K dimensions of p. The adjoint: one of two numbers
-///           per row along them, and one of two numbers per parameter along the other dimensions.
-/// Adjoint:  adjoint(dy) of the last x; adds the sums over all workers to weight_gradient() and bias_gradient().
+/// Shapes:   x is partitioned over p in any way, except that its last K dimensions are split as the options say; y is
+///           partitioned as x. weight() and bias() hold the values of this worker's indices in the last K dimensions,
+///           and are the same on all workers with these indices.
+/// Requires: an x whose last K extents and their splits are those of the options [shape_error, on all workers].
+/// Cost:     one all_reduce of three numbers per row along the last K dimensions of p. The adjoint takes one all_reduce
+///           of two numbers per row along these dimensions, and one of two numbers per parameter along the other
+///           dimensions.
+/// Adjoint:  adjoint(dy) returns dx of the last x, and adds sums over all workers to weight_gradient() and
+///           bias_gradient().
 template <class T, std::size_t Rank = detail::rank_not_given, std::size_t K = 1>
 class layer_norm : public detail::last_dimensions_norm<T, Rank, K, true> {
  public:
@@ -158,7 +160,7 @@ PARTITA_FALLBACK_LAYER(layer_norm, layer_norm_options<1>) {
                 "layer_norm<float, 3>(p, {.shape = {512}})");
 }
 
-/// y = x / sqrt(mean of x^2 + epsilon) * weight (Zhang and Sennrich 2019); otherwise the same as layer_norm.
+/// y = x / sqrt(mean of x^2 + epsilon) * weight (Zhang and Sennrich 2019). The rest is as in layer_norm.
 template <class T, std::size_t Rank = detail::rank_not_given, std::size_t K = 1>
 class rms_norm : public detail::last_dimensions_norm<T, Rank, K, false> {
  public:

@@ -22,21 +22,21 @@ concept features_of = ranked_array<X> && std::is_same_v<element_of<X>, T> && ran
 
 }  // namespace detail
 
-/// y = x W^T + b; the initial weights are uniform. The algorithm is part of the type and decides what is communicated:
-/// `linear<float, column_parallel>`.
+/// y = x W^T + b; the initial weights are uniform. The algorithm is part of the type and decides which of x, y and the
+/// products are communicated: `linear<float, column_parallel>`.
 /// Shapes:   x is batch x … x in, split over the last dimension of p_x; y is batch x … x out, split over that of p_y; W
-///           is out x in over p_w; b is kept by the workers of column 0 of p_w. All splits are balanced. The other
-///           workers pass and get zero volume.
+///           is out x in over p_w; b is kept by the workers of column 0 of p_w. All splits are balanced. Workers
+///           outside of a partition pass or get zero volume.
 ///             weight_stationary  p_x = 1 x … x f_in, p_y = 1 x … x f_out, p_w = f_out x f_in, on any workers
 ///             column_parallel    p_x = p_y = 1 x … x f, p_w = f x 1, on the same workers
 ///             row_parallel       p_x = p_y = 1 x … x f, p_w = 1 x f, on the same workers
 /// Requires: partitions that fit [compile time where static, else partition_error]; at every call, features and batch
 ///           that fit, and assigned blocks that have the shape of the block that they replace [shape_error]; all errors
 ///           on all workers.
-/// Cost:     forward one GEMM, adjoint two. weight_stationary: one broadcast of |x| per column, one reduction of |y|
-///           per row of p_w; column_parallel: one all_gather of x; row_parallel: one reduce_scatter of y; the adjoint
-///           reverses them. Calls with the same shapes as before allocate nothing. The layer keeps the x that it
-///           communicated; docs/linear.md counts the memory.
+/// Cost:     the forward call makes one GEMM, the adjoint two. weight_stationary: one broadcast of |x| per column, one
+///           reduction of |y| per row of p_w; column_parallel: one all_gather of x; row_parallel: one reduce_scatter of
+///           y; the adjoint reverses them. A call with the shapes of an earlier call allocates nothing. The layer keeps
+///           the communicated x; docs/linear.md counts the memory.
 /// Adjoint:  adjoint(dy) returns dx = dy conj(W), and adds dy^T conj(x) to weight_gradient() and the sum of the rows of
 ///           dy to bias_gradient(). For complex elements, too, W -= rate * weight_gradient() is a step of steepest
 ///           descent.
@@ -51,7 +51,7 @@ class linear {
     static_assert(
         X::rank() >= 1 && Y::rank() >= 1,
         "partita::linear(p_x, p_y, p_w): requires p_x = 1 x ... x f_in and p_y = 1 x ... x f_out, of rank 1 at least");
-    constexpr bool suits =  // other ranks are rejected above
+    constexpr bool suits =  // the static_asserts above reject other ranks
         W::rank() != 2 || X::rank() == 0 || Y::rank() == 0 ||
         static_cast<bool>(judge_linear(static_extents<X>(), static_extents<Y>(), static_extents<W>(), Algorithm));
     static_assert(
@@ -95,19 +95,19 @@ class linear {
   linear(const linear_options&, detail::any_argument, detail::any_argument = {}, detail::any_argument = {})
       : linear(0, Given()...) {}
 
-  /// The result of the layer on this worker, with zero volume where the worker is not in p_y.
+  /// Returns this worker's block of y, with zero volume on a worker outside of p_y.
   template <detail::features_of<T> X>
   pooled_tensor<T, rank_of<X>> operator()(const X& x) {
     constexpr std::size_t rank = rank_of<X>;
     state& s = here();
-    // 1. Check the call on this worker; the first movement makes all workers agree on errors.
+    // 1. Check the arguments on this worker; in the first exchange all workers agree on the errors.
     const text error_message = s.error_in(x.shape());
     s.note("(x)");
     s.forget();
     s.expect_one_batch(x.shape(), error_message);
-    // 2. Communicate x to the workers with weights.
+    // 2. Communicate x to the workers that keep weights.
     auto block = s.of_one_batch(x.shape(), [&] { return s.movements.bring(x, error_message); });
-    // 3. Multiply by this worker's block of W; workers with a bias start from it.
+    // 3. Multiply by this worker's block of W. Workers that keep a bias add the product to the bias.
     if (s.p_w.active() && error_message.empty()) {
       auto shape = detail::as_array<rank>(block.shape());
       shape[rank - 1] = s.rows.size();
@@ -117,11 +117,11 @@ class linear {
       const auto y_w = dense_block<T, 2>(product.data(), {rows, out});
       const auto w = transposed<const T>(block_of(s.weight));
       s.has_bias() ? multiply_and_add_row<T>(x_w, w, s.bias.data(), y_w) : multiply<T>(x_w, w, T(0), y_w);
-      s.x = std::move(block.storage());  // the x that was communicated is kept for the adjoint, without a copy
+      s.x = std::move(block.storage());  // the communicated x is kept for the adjoint, without a copy
       s.x_rows = rows;
       block = std::move(product);
     }
-    // 4. Communicate the products, and their sums, to y.
+    // 4. Sum the products over the workers, and communicate the sums to the blocks of y.
     auto y = s.of_one_batch(x.shape(), [&] { return s.movements.deliver(std::move(block), error_message); });
     s.forward_done = true;
     s.y_shape.assign(y.shape().begin(), y.shape().end());
@@ -147,14 +147,14 @@ class linear {
   }
 
   /// Returns the gradient with respect to the last x, from a dy of the shape of the last result. Adds the gradients of
-  /// the weights and the bias. A rejected call changes nothing.
+  /// the weights and the bias to weight_gradient() and bias_gradient(). A call that throws an error changes nothing.
   template <detail::features_of<T> Y>
   pooled_tensor<T, rank_of<Y>> adjoint(const Y& dy) {
     constexpr std::size_t rank = rank_of<Y>;
     state& s = here();
     const text error_message = s.error_in_adjoint(dy.shape());
     s.note(".adjoint(dy)");
-    // 1. Communicate dy to the workers with weights.
+    // 1. Communicate dy to the workers that keep weights.
     const auto block = s.movements.bring_back(dy, error_message);
     auto shape = block.shape();
     const bool multiplies = s.p_w.active() && error_message.empty();
@@ -168,10 +168,10 @@ class linear {
             multiply_by_conjugate<T>(dy_w, block_of(std::as_const(s.weight)), T(0),
                                      dense_block<T, 2>(dx_w, {s.x_rows, s.columns.size()}));
           else if (!s.p_w.active())
-            std::copy_n(block.data(), n, dx_w);  // zero volume, or the input of a worker that is in no partition
+            std::copy_n(block.data(), n, dx_w);  // dx is empty, or is dy of a worker in no partition
         });
-    // 3. Add dW and db. This overlaps with the sum of dx. It comes after the agreement, so a rejected call leaves the
-    // gradients unchanged.
+    // 3. Add dW and db to the gradients while the sum of dx is pending. The addition comes after the agreement, so a
+    // call that throws an error leaves the gradients unchanged.
     if (s.p_w.active()) s.add_gradients(dy_w);
     return later.finish();
   }
@@ -191,8 +191,8 @@ class linear {
                     "partita::linear<T>.adjoint(dy): requires elements of type T; cast dy first");
   }
 
-  /// This worker's block of W and of the bias. Blocks of the same shape may be assigned. Empty where the worker keeps
-  /// no block.
+  /// This worker's block of W and of the bias. A program may assign blocks of the same shape. Both are empty on a
+  /// worker that keeps no block.
   xt::xtensor<T, 2>& weight() { return here().weight; }
   xt::xtensor<T, 1>& bias() { return here().bias; }
   xt::xtensor<T, 2>& weight_gradient() { return here().weight_gradient; }
@@ -202,11 +202,11 @@ class linear {
   const xt::xtensor<T, 2>& weight_gradient() const { return here().weight_gradient; }
   const xt::xtensor<T, 1>& bias_gradient() const { return here().bias_gradient; }
 
-  /// The position of this worker's block in the global W.
+  /// The box of indices of this worker's block in the global W.
   box<2> weight_box() const {
     return {{here().rows.start, here().columns.start}, {here().rows.stop, here().columns.stop}};
   }
-  /// What this worker does: its weights, how it gets x, and where its product is sent.
+  /// The plan of this worker: the block of W that it keeps, how it receives x, and where its product is sent.
   linear_plan plan() const {
     const state& s = here();
     linear_plan plan{.worker = s.p_w.world().id(),
@@ -223,14 +223,14 @@ class linear {
     here().weight_gradient.fill(T(0));
     here().bias_gradient.fill(T(0));
   }
-  /// The weights and gradients, for an optimiser. Valid as long as the layer lives, also after the layer is moved.
+  /// The weights and gradients, for an optimiser. They stay valid as long as the layer lives, even if it is moved.
   std::vector<parameter<T>> parameters() {
     return {{here().weight, here().weight_gradient}, {here().bias, here().bias_gradient}};
   }
 
  private:
   using state = detail::linear_state<T, Algorithm>;
-  /// Requires a layer that was not moved from [partition_error].
+  /// The state of this layer. Requires a layer that was not moved from [partition_error].
   state& here() const {
     if (!state_)
       throw partition_error(

@@ -9,12 +9,12 @@ namespace partita {
 
 /// The initial values of the weights and the bias of a layer.
 enum class initial_values {
-  uniform,  ///< in (-b, b), b = 1 / sqrt(in_features), as PyTorch's nn.Linear; depends only on seed and global index
-  zeros     ///< 0, for a program that assigns all weights itself
+  uniform,  ///< in (-b, b), b = 1 / sqrt(in_features), as PyTorch's nn.Linear; a function of seed and global index only
+  zeros     ///< all weights are 0, for a program that assigns them itself
 };
 
-/// The feature counts of the whole layer, whether it adds a bias, and its initial values. Layers with the same seed and
-/// shape start with the same weights: give each layer its own seed.
+/// The numbers of input and output features of the whole layer, whether it adds a bias, and its initial values. Layers
+/// with the same seed and shape start with the same weights: give each layer its own seed.
 struct linear_options {
   std::size_t in_features = 0;
   std::size_t out_features = 0;

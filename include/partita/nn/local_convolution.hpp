@@ -1,4 +1,5 @@
-// The convolution of one worker: a dense window of x with its padding, a block of weights, a dense block of y.
+// The convolution of one worker, which computes a dense block of y from a dense window of x with its padding and a
+// block of W.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 namespace partita::detail {
 
 namespace {
-// Layers hold convolvers, so all files of a program must use the same one.
+// Layers hold convolvers, so all source files of a program must use the same convolver.
 #ifdef PARTITA_ONEDNN
 [[maybe_unused]] const bool compared_convolver = (partita_expect_one_setting(1, "with PARTITA_ONEDNN"), true);
 #else
@@ -21,7 +22,7 @@ namespace {
 }  // namespace
 
 #ifdef PARTITA_ONEDNN
-/// oneDNN for floats, if the whole program is compiled with PARTITA_ONEDNN; im2col and BLAS for doubles.
+/// Floats are convolved by oneDNN if the whole program is compiled with PARTITA_ONEDNN, doubles by im2col and BLAS.
 template <class T, std::size_t Features>
 using convolver =
     std::conditional_t<std::is_same_v<T, float>, onednn_convolver<Features>, column_convolver<T, Features>>;

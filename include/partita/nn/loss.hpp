@@ -15,7 +15,7 @@
 namespace partita {
 
 /// How the losses of all elements are combined: their mean, their sum, or their sum divided by the extent of the batch
-/// (`kl_loss` only). `each` returns them one by one.
+/// (`kl_loss` only). The member function `each` returns the loss of each element.
 enum class loss_reduction { mean, sum, batch_mean };
 
 struct loss_options {
@@ -25,19 +25,19 @@ struct loss_options {
 };
 struct smooth_l1_options {
   loss_reduction reduction = loss_reduction::mean;
-  double beta = 1;  ///< the distance from the target at which the square becomes the absolute value
+  double beta = 1;  ///< where |x - target| < beta the loss is a square, elsewhere an absolute value
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
 };
 struct kl_options {
   loss_reduction reduction = loss_reduction::mean;
-  bool log_target = false;  ///< the target holds logarithms
+  bool log_target = false;  ///< whether the target holds logarithms of probabilities
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
 };
 struct poisson_nll_options {
   loss_reduction reduction = loss_reduction::mean;
-  bool log_input = true;  ///< x is the logarithm of the rate
+  bool log_input = true;  ///< whether x is the logarithm of the rate; if false, x is the rate
   double epsilon = 1e-8;  ///< keeps log(x + epsilon) finite when x is the rate
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<3>(*this); }
@@ -45,12 +45,12 @@ struct poisson_nll_options {
 
 namespace detail {
 
-/// Sums over the world, which all workers get; inactive workers contribute zeros.
+/// Sums numbers over all workers of the world, which all get the sums; inactive workers contribute zeros.
 class sums_over_world {
  public:
   explicit sums_over_world(const world& everyone) : sum_(everyone, all_of(everyone), partita::sum) {}
 
-  template <std::size_t N, class Sum = double>  // a template, so that only callers instantiate the reduction
+  template <std::size_t N, class Sum = double>  // this is a template, so only its callers instantiate the reduction
   std::array<double, N> operator()(const std::array<double, N>& mine, const text& error_message) const {
     auto given = uninitialised<Sum, 1>({N});
     std::copy(mine.begin(), mine.end(), given.begin());
@@ -72,11 +72,11 @@ inline double divisor(loss_reduction reduction, double elements, double batch) {
 
 }  // namespace detail
 
-/// A loss that is a sum of f(x, target) over elements: `mse_loss<double, 2> loss(p_x)`, and likewise l1_loss,
-/// smooth_l1_loss, bce_loss, bce_with_logits_loss, kl_loss, poisson_nll_loss.
-/// Shapes:   x and target are this worker's blocks on p, partitioned in the same way, which may be any; outside of p
-///           they have zero volume.
-/// Requires: blocks of the same shape, and x in [0, 1] for bce_loss [shape_error, on all workers].
+/// A loss that is a sum of f(x, target) over elements. It is the class of mse_loss, l1_loss, smooth_l1_loss, bce_loss,
+/// bce_with_logits_loss, kl_loss and poisson_nll_loss: `mse_loss<double, 2> loss(p_x)`.
+/// Shapes:   x and target are this worker's blocks on p, partitioned in any way, but both in the same; on workers
+///           outside of p they have zero volume.
+/// Requires: an x and a target of the same shape, and for bce_loss an x in [0, 1] [shape_error, on all workers].
 /// Cost:     one all_reduce of three numbers over the world; none for `each`, and none for the adjoint.
 /// Adjoint:  adjoint(dy) is dy times the gradient of the last loss with respect to x; there is no gradient of the
 ///           target.
@@ -100,7 +100,7 @@ class elementwise_loss {
                         << ": requires loss_reduction::mean or ::sum; batch_mean is for kl_loss alone");
   }
 
-  /// The loss, the same on every worker of the world.
+  /// Returns the loss, which is the same on every worker of the world.
   template <class X, class Target>
   T operator()(const X& x, const Target& target) {
     const text error_message = evaluate<X, Target>(x, target);
@@ -118,7 +118,7 @@ class elementwise_loss {
     last_ = detail::last_loss::number;
     return static_cast<T>(all[0] / by);
   }
-  /// The losses of the elements of this worker's block.
+  /// Returns the loss of each element of this worker's block.
   template <class X, class Target>
   xt::xtensor<T, Rank> each(const X& x, const Target& target) {
     layout_.agree(evaluate<X, Target>(x, target));
@@ -128,7 +128,7 @@ class elementwise_loss {
     return y;
   }
 
-  /// The gradient of dy times the last loss. Requires a previous loss [shape_error].
+  /// Returns the gradient of dy times the last loss with respect to x. Requires a previous loss [shape_error].
   xt::xtensor<T, Rank> adjoint(T dy = T(1)) const {
     detail::require_number_before(last_, Function::name);
     auto dx = uninitialised<T, Rank>(detail::shape_array<Rank>(derivatives_.shape()));
@@ -136,7 +136,7 @@ class elementwise_loss {
       dx.data()[k] = static_cast<T>(derivatives_.data()[k] * scale_ * static_cast<double>(dy));
     return dx;
   }
-  /// The gradient of the last result of `each`, for a dy of the same shape [shape_error, on all workers].
+  /// Returns dx for the last result of `each`. Requires a dy of the shape of that result [shape_error, on all workers].
   template <ranked_array Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) const {
     static_assert(
@@ -161,7 +161,8 @@ class elementwise_loss {
  private:
   static constexpr std::string_view kl_name = "partita::kl_loss";
 
-  /// Computes values and derivatives; returns an error message if the blocks do not fit.
+  /// Computes the losses of all elements and their derivatives. Returns an error message if the blocks do not fit, else
+  /// an empty text.
   template <class X, class Target>
   text evaluate(const X& x, const Target& target) {
     static_assert(ranked_array<X> && ranked_array<Target>,
@@ -231,7 +232,7 @@ struct mse_function {
   double value(double x, double t) const { return (x - t) * (x - t); }
   double derivative(double x, double t) const { return 2 * (x - t); }
 };
-/// Logarithms are clamped to at least -100, as in PyTorch.
+/// Binary cross entropy of one element. The logarithms are clamped to at least -100, as in PyTorch.
 struct bce_function {
   using options = loss_options;
   static constexpr const char* name = "partita::bce_loss";
@@ -273,25 +274,25 @@ struct poisson_nll_function {
 
 }  // namespace detail
 
-/// |x - target|; its gradient is 0 where they are equal.
+/// The loss |x - target|. Its gradient is 0 where x and target are equal.
 template <class T, std::size_t Rank>
 using l1_loss = elementwise_loss<T, Rank, detail::l1_function>;
-/// A square up to the distance `beta` from the target, the absolute value beyond (Girshick 2015).
+/// The loss that is a square where |x - target| < `beta`, and an absolute value elsewhere (Girshick 2015).
 template <class T, std::size_t Rank>
 using smooth_l1_loss = elementwise_loss<T, Rank, detail::smooth_l1_function>;
-/// (x - target)^2.
+/// The loss (x - target)^2.
 template <class T, std::size_t Rank>
 using mse_loss = elementwise_loss<T, Rank, detail::mse_function>;
-/// -target log x - (1 - target) log(1 - x), for probabilities x.
+/// The loss -target log x - (1 - target) log(1 - x), for probabilities x.
 template <class T, std::size_t Rank>
 using bce_loss = elementwise_loss<T, Rank, detail::bce_function>;
-/// bce_loss of sigmoid(x), computed from the scores x; finite for all scores.
+/// The bce_loss of sigmoid(x), computed from the scores x in a way that is finite for all scores.
 template <class T, std::size_t Rank>
 using bce_with_logits_loss = elementwise_loss<T, Rank, detail::bce_with_logits_function>;
-/// target (log target - x) for log-probabilities x: the Kullback-Leibler divergence.
+/// The Kullback-Leibler divergence target (log target - x), for log-probabilities x.
 template <class T, std::size_t Rank>
 using kl_loss = elementwise_loss<T, Rank, detail::kl_function>;
-/// exp(x) - target x, without Stirling's term.
+/// The negative log likelihood exp(x) - target x of a Poisson distribution, without Stirling's term.
 template <class T, std::size_t Rank>
 using poisson_nll_loss = elementwise_loss<T, Rank, detail::poisson_nll_function>;
 

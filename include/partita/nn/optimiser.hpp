@@ -1,6 +1,6 @@
 // Optimisers. Each worker updates the blocks that it keeps, without communication.
 //
-// A complex element is treated as two real ones, as in PyTorch: its gradient holds the derivatives with respect to
+// A complex element is treated as two real numbers, as in PyTorch: its gradient holds the derivatives with respect to
 // both.
 #pragma once
 
@@ -18,9 +18,9 @@ namespace detail {
 template <class T, class Options>
 class optimiser_of_layers {
  public:
-  /// One step with the current gradients, which it does not reset to zero. Requires parameters and gradients of the
-  /// sizes that they had when the optimiser was made, and valid options [shape_error on this worker, and nothing is
-  /// changed].
+  /// Makes one step with the current gradients, and does not reset the gradients to zero. Requires parameters and
+  /// gradients of the sizes that they had when the optimiser was made, and valid options [shape_error on this worker;
+  /// then no parameter is changed].
   void step() {
     require_options(call_, options_);
     parameters_.for_each(states_used(options_), [&](const auto& p) { update(options_, steps_ + 1, p); });
@@ -43,8 +43,8 @@ class optimiser_of_layers {
 
 }  // namespace detail
 
-/// Stochastic gradient descent: v = momentum v + g, w = w - learning_rate v; with dampening, weight decay and
-/// Nesterov's momentum as `sgd_options` says.
+/// Stochastic gradient descent: v = momentum v + g, w = w - learning_rate v. `sgd_options` adds dampening, weight decay
+/// and Nesterov's momentum.
 template <class T>
 class sgd : public detail::optimiser_of_layers<T, sgd_options> {
  public:
@@ -59,7 +59,7 @@ class sgd : public detail::optimiser_of_layers<T, sgd_options> {
   }
 };
 
-/// Adam (Kingma and Ba 2015, algorithm 1), with weight decay and AMSGrad as `adam_options` says.
+/// The optimiser Adam (Kingma and Ba 2015, algorithm 1). `adam_options` adds weight decay and AMSGrad.
 template <class T>
 class adam : public detail::optimiser_of_layers<T, adam_options> {
  public:
@@ -74,7 +74,7 @@ class adam : public detail::optimiser_of_layers<T, adam_options> {
   }
 };
 
-/// Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2).
+/// The optimiser AdamW, Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2).
 template <class T>
 class adamw : public detail::optimiser_of_layers<T, adamw_options> {
  public:

@@ -10,8 +10,8 @@
 namespace partita {
 namespace detail {
 
-/// Whether blocks of these two shapes hold the same elements: the shapes are equal, or neither has an element, as on a
-/// worker outside of the partition, where zero_volume() and block_from() give different shapes.
+/// Whether a block of shape a may replace a block of shape b: the shapes are equal, or neither block has an element. On
+/// a worker outside of the partition, zero_volume() and block_from() give empty blocks of different shapes.
 template <class A, class B>
 bool hold_the_same(const A& a, const B& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end()) ||
@@ -20,8 +20,8 @@ bool hold_the_same(const A& a, const B& b) {
 
 }  // namespace detail
 
-/// A tensor of weights and its gradient. It refers to a layer, which must outlive it, and sees assignments to the
-/// layer.
+/// A tensor of weights of a layer, and its gradient. A parameter refers to the layer, which must outlive it, and sees
+/// what a program assigns to the layer.
 template <class T>
 class parameter {
  public:
@@ -41,8 +41,8 @@ class parameter {
   std::size_t size() const { return size_(value_); }
   T* value() const { return data_(value_); }
   T* gradient() const { return data_(gradient_); }
-  /// The error message if value and gradient no longer fit (a block of a different shape was assigned to one of them);
-  /// empty if they fit.
+  /// The error message if the shapes of value and gradient differ, because a block of a different shape was assigned to
+  /// one of them; empty if they are equal.
   text problem() const { return problem_(value_, gradient_); }
 
  private:

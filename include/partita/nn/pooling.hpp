@@ -1,4 +1,5 @@
-// Pooling: the largest element or the mean of each window of a tensor that is partitioned in any way.
+// The pooling layers, which take the largest element or the mean of each window of a tensor that is partitioned in any
+// way.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +13,14 @@
 
 namespace partita {
 
-/// Options for D feature dimensions. The default stride is the kernel.
+/// Options of max pooling over D feature dimensions. Without a stride, the stride is the kernel.
 template <std::size_t D>
 struct max_pooling_options {
   per_dimension<D> kernel{};
   std::optional<per_dimension<D>> stride{};
   per_dimension<D> padding{};
   per_dimension<D> dilation = 1;
-  bool ceil_mode = false;  ///< adds a last window that covers the remaining cells
+  bool ceil_mode = false;  ///< whether a last window covers the cells that remain at the end of a dimension
 };
 template <std::size_t D>
 struct average_pooling_options {
@@ -27,7 +28,7 @@ struct average_pooling_options {
   std::optional<per_dimension<D>> stride{};
   per_dimension<D> padding{};
   bool ceil_mode = false;
-  /// divides by all cells of the window including padding; if false, only by its cells in the tensor
+  /// whether the divisor of a mean counts the cells of the window in the padding, too, or only its cells in the tensor
   bool count_include_pad = true;
 };
 /// The number of outputs along each feature dimension, for any extents of x.
@@ -38,7 +39,7 @@ struct adaptive_pooling_options {
 
 namespace detail {
 
-/// Windows that slide over the features; batch and channels stay.
+/// The windows of max and average pooling: a kernel slides over the features; batch and channels are not changed.
 template <std::size_t Rank>
 class window_geometry {
   static constexpr std::size_t d_features = features_of_rank<Rank>;
@@ -92,7 +93,7 @@ class window_geometry {
   }
 
  private:
-  static constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: products of two such numbers do not overflow
+  static constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: products of two do not overflow
 
   const char* name_;
   std::array<sliding, d_features> kernels_{};
@@ -104,7 +105,7 @@ class window_geometry {
 PARTITA_POOLING_MOVEMENTS(extern)
 #endif
 
-/// Windows of an adaptive pooling: `size` windows along each dimension, adjacent or overlapping by one cell.
+/// The windows of adaptive pooling: `size` windows along each dimension, which are adjacent or overlap by one cell.
 template <std::size_t Rank>
 class adaptive_rule {
   static constexpr std::size_t d_features = features_of_rank<Rank>;
@@ -146,17 +147,18 @@ class adaptive_rule {
 
 }  // namespace detail
 
-/// y = the largest element in each window; of equal elements, the first in C order: `max_pooling m(p_x, {.kernel = {2,
-/// 2}})`.
+/// y = the largest element in each window: `max_pooling m(p_x, {.kernel = {2, 2}})`. Of equal elements, the gradient
+/// goes to the first in C order.
 /// Shapes:   x is batch x channels x features, partitioned over p in any way; y has the same batch and channels and
 ///           floor((n + 2 padding - dilation (kernel - 1) - 1) / stride) + 1 features along each dimension, balanced
 ///           over p. An inactive worker gets a copy of its input.
-/// Requires: p of the rank of x, at least 3 [compile time]; kernel, stride and dilation of 1 at least, padding of at
-///           most half the kernel, windows of at most the padded tensor [shape_error, on all workers].
-/// Cost:     the cells that the windows of a block need and the worker does not have come from their owners: one
-///           message per pair of workers, and on one node shared memory without messages. There is no communication
-///           where no window crosses a block boundary. The adjoint costs the same.
-/// Adjoint:  each element of dy is added to the element of x that the last call chose.
+/// Requires: p of the rank of x, which is at least 3 [compile time]; kernel, stride and dilation of at least 1, padding
+///           of at most half the kernel, windows that are not larger than the padded tensor [shape_error, on all
+///           workers].
+/// Cost:     a worker receives the cells of its windows that it does not own from their owners, in one message per pair
+///           of workers, or on one node by shared memory without messages. Without a window that crosses a block
+///           boundary there is no communication. The adjoint costs the same.
+/// Adjoint:  adjoint(dy) adds each element of dy to the gradient of the element of x that the last call chose.
 template <class Extents>
 class max_pooling
     : public detail::windowed_layer<detail::window_geometry<Extents::rank()>, Extents, detail::largest_of_taps> {
@@ -169,8 +171,9 @@ class max_pooling
             p, {"partita::max_pooling(p, options)", options}) {}
 };
 
-/// y = the mean of the elements in each window: `average_pooling a(p_x, {.kernel = {2, 2}})`; otherwise the same as
-/// max_pooling. Adjoint: each element of dy, divided, is added to all elements in its window.
+/// y = the mean of the elements in each window: `average_pooling a(p_x, {.kernel = {2, 2}})`; shapes, requirements and
+/// cost are those of max_pooling. The adjoint divides each element of dy by the same divisor and adds it to all
+/// elements of its window.
 template <class Extents>
 class average_pooling
     : public detail::windowed_layer<detail::window_geometry<Extents::rank()>, Extents, detail::weighted_taps> {
@@ -184,7 +187,7 @@ class average_pooling
 };
 
 /// Average pooling with a given number of outputs. Output o of m is the mean of the inputs from floor(o n / m) to
-/// ceil((o + 1) n / m): `adaptive_average_pooling a(p_x, {.size = {1, 1}})`.
+/// before ceil((o + 1) n / m): `adaptive_average_pooling a(p_x, {.size = {1, 1}})`.
 template <class Extents>
 class adaptive_average_pooling
     : public detail::windowed_layer<detail::adaptive_rule<Extents::rank()>, Extents, detail::weighted_taps> {

@@ -1,5 +1,5 @@
-// Learning rate schedules. A rate depends only on the number of steps taken, so a resumed training continues with the
-// rates it would have had.
+// Learning rate schedules. A learning rate depends only on the number of steps taken, so a training that is resumed
+// continues with the same rates.
 #pragma once
 
 #include <cmath>
@@ -8,17 +8,17 @@
 #include <partita/core/error.hpp>
 #include <utility>
 
-/// Use: `optimiser.options().learning_rate = rate(step)` before each step; steps are counted from 0.
+/// A program assigns `optimiser.options().learning_rate = rate(step)` before each step; steps are counted from 0.
 namespace partita::schedules {
 
-/// The same rate at every step.
+/// The schedule with the same rate at every step.
 struct constant {
   double rate;
 
   constexpr double operator()(std::size_t) const { return rate; }
 };
 
-/// Multiplies the rate by `factor` after every `every` steps. Requires `every` > 0 [error].
+/// The schedule that multiplies the rate by `factor` after each `every` steps. Requires `every` > 0 [error].
 struct step {
   double rate;
   std::size_t every;
@@ -30,8 +30,8 @@ struct step {
   }
 };
 
-/// Half a cosine wave from `rate` at step 0 to `last` at step `steps`, and `last` after that (Loshchilov and Hutter
-/// 2017, without restarts).
+/// The schedule that falls as half a cosine wave from `rate` at step 0 to `last` at step `steps`, and stays at `last`
+/// after that (Loshchilov and Hutter 2017, without restarts).
 struct cosine {
   double rate;
   std::size_t steps;
@@ -44,8 +44,8 @@ struct cosine {
   }
 };
 
-/// Rises linearly, and reaches the first rate of another schedule at step `steps` - 1; then follows that schedule from
-/// its step 0: `warm_up(100, cosine{.rate = 0.001, .steps = 2000})`.
+/// The schedule that rises linearly until it reaches the first rate of another schedule at step `steps` - 1, and then
+/// follows that schedule from its step 0: `warm_up(100, cosine{.rate = 0.001, .steps = 2000})`.
 template <class Then>
 class warm_up {
  public:

@@ -1,4 +1,4 @@
-// Sequential: a composition of layers.
+// The composition of layers to a network.
 #pragma once
 
 #include <partita/array/expression.hpp>
@@ -11,15 +11,15 @@
 namespace partita {
 namespace detail {
 
-/// Layer is a class, and no tensor. More is not known before a call, because a layer may accept any tensor type.
+/// Layer is a class, and not a tensor. A layer may accept any tensor type, so more cannot be checked before a call.
 template <class Layer>
 inline constexpr bool may_be_layer = std::is_class_v<Layer> && !array_expression<Layer>;
 
 }  // namespace detail
 
-/// The composition of layers: the first argument acts first. Every worker calls it, also workers that are inactive in a
-/// layer.
-/// Adjoint:  the adjoints of the layers in reverse order; each layer accumulates its gradients.
+/// The composition of layers: the first argument acts first. Every worker calls the network, also workers that are
+/// inactive in a layer.
+/// Adjoint:  adjoint(dy) calls the adjoints of the layers in reverse order; each layer accumulates its gradients.
 template <class... Layers>
 class sequential {
  public:
@@ -51,7 +51,7 @@ class sequential {
       if constexpr (requires { layer.zero_gradients(); }) layer.zero_gradients();
     });
   }
-  /// Switches the layers that act differently in training and in evaluation (norms, dropout); the others have no such
+  /// Switches the layers that act differently in training and in evaluation (norms, dropout); other layers have no such
   /// mode.
   void train() {
     each([](auto& layer) {
@@ -63,7 +63,7 @@ class sequential {
       if constexpr (requires { layer.evaluate(); }) layer.evaluate();
     });
   }
-  /// The parameters of all layers; valid as long as the network lives.
+  /// The parameters of all layers. They stay valid as long as the network lives.
   auto parameters() {
     static_assert(has_parameters, "partita::sequential::parameters(): requires a layer that has parameters");
     if constexpr (has_parameters) return parameters_as(first_parameters<0>());

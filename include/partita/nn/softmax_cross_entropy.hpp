@@ -1,4 +1,4 @@
-// Softmax and cross entropy of scores whose classes are partitioned over workers. No worker ever stores a whole row.
+// The softmax cross entropy of scores whose classes are partitioned over workers. No worker ever stores a whole row.
 #pragma once
 
 #include <cmath>
@@ -19,12 +19,12 @@
 namespace partita {
 
 /// The mean over the batch of -log softmax(scores)[label].
-/// Shapes:   scores are batch x classes, split over p = 1 x f (balanced) along the classes; labels are those of the
-///           whole batch, passed by the workers of p.
+/// Shapes:   scores are batch x classes, split over p = 1 x f (balanced) along the classes; every worker of p passes
+///           the labels of the whole batch.
 /// Requires: labels below the number of classes, one for each row [shape_error, on all workers].
-/// Cost:     per call two reductions and two broadcasts of batch values over p, one broadcast of the loss over the
-///           world.
-/// Adjoint:  adjoint() is (softmax - one-hot) / batch for the last scores, this worker's block.
+/// Cost:     each call makes two reductions and two broadcasts of one or two values per row over p, and one broadcast
+///           of the loss over the world.
+/// Adjoint:  adjoint() is this worker's block of (softmax - one-hot) / batch for the last scores.
 template <class T>
 class softmax_cross_entropy {
  public:
@@ -48,7 +48,7 @@ class softmax_cross_entropy {
       if (all_.members[k] == world_->id()) all_.position = k;
   }
 
-  /// The loss, the same on every worker of the world.
+  /// Returns the loss, which is the same on every worker of the world.
   template <ranked_array Scores, class Labels>
   T operator()(const Scores& scores, const Labels& labels) {
     static_assert(rank_of<Scores> == 2 && std::is_same_v<element_of<Scores>, T>,
@@ -59,9 +59,9 @@ class softmax_cross_entropy {
       const std::size_t batch = settle(scores, labels);
       T loss(0);
       if (active_) {
-        // 1. The largest score of each whole row.
+        // 1. Compute the largest score of each whole row, over all its classes.
         const std::vector<T> top = row_maxima(scores, batch);
-        // 2. Two sums over each whole row: of exp(score - largest), and of (score - largest) at the label.
+        // 2. Compute two sums over each whole row: of exp(score - largest), and of (score - largest) at the label.
         std::vector<T> sums(2 * batch, T(0));
         gradient_ = scores;
         for (std::size_t i = 0; i < batch; ++i)
@@ -71,7 +71,7 @@ class softmax_cross_entropy {
             sums[i] += gradient_(i, j);
           }
         all_reduce(sums, [](T& a, T b) { a += b; });
-        // 3. The loss and its gradient (softmax - one-hot) / batch.
+        // 3. Compute the loss and its gradient (softmax - one-hot) / batch.
         for (std::size_t i = 0; i < batch; ++i) {
           loss += std::log(sums[i]) - sums[batch + i];
           for (std::size_t j = 0; j < mine_.size(); ++j) {
@@ -89,7 +89,7 @@ class softmax_cross_entropy {
     });
   }
 
-  /// The gradient of the last loss with respect to the scores: this worker's block. Requires a previous loss
+  /// This worker's block of the gradient of the last loss with respect to the scores. Requires a previous loss
   /// [shape_error].
   const xt::xtensor<T, 2>& adjoint() const {
     if (!called_)
@@ -120,7 +120,8 @@ class softmax_cross_entropy {
   }
 
  private:
-  /// All workers agree that scores and labels fit. Determines the classes of this worker, and returns the batch.
+  /// Makes all workers agree that scores and labels fit, or throw the same error. Sets the classes of this worker, and
+  /// returns the batch.
   template <class Scores, class Labels>
   std::size_t settle(const Scores& scores, const Labels& labels) {
     const auto batch = static_cast<std::size_t>(scores.shape()[0]);
@@ -148,8 +149,8 @@ class softmax_cross_entropy {
                         << "), label " << i << " is " << label;
     }
     detail::agree_if_checked(*world_, fingerprint_, detail::local_error(error_message), call);
-    // All workers of p must have the same batch. A maximum over the batch and over its complement gives the largest and
-    // the smallest batch.
+    // All workers of p must have the same batch. The largest batch and the largest complement of a batch over the
+    // workers give the largest and the smallest batch.
     const auto most = detail::largest(*world_, detail::facts<2>{active_ ? batch : 0, active_ ? ~batch : 0});
     if (most[0] != ~most[1])
       throw shape_error(text("partita::softmax_cross_entropy: requires one batch extent on all workers, got ")

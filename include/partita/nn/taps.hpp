@@ -14,32 +14,33 @@ namespace partita {
 
 /// The inputs of a range of outputs, stored one output after the other.
 struct taps {
-  std::vector<std::size_t> first{0};  ///< the taps of output o are those from first[o] to first[o + 1]
-  std::vector<std::size_t> input{};   ///< global indices in the whole tensor; inputs outside the tensor are left out
+  std::vector<std::size_t> first{0};  ///< output o has the taps from number first[o] to before first[o + 1]
+  std::vector<std::size_t> input{};   ///< each tap's global input index; inputs outside of the tensor are left out
   std::vector<double> weight{};
-  std::vector<double> divisor{};  ///< the divisor of the weighted sum of each output
+  std::vector<double> divisor{};  ///< for each output the divisor of its weighted sum
 
   std::size_t outputs() const { return divisor.size(); }
   PARTITA_DECL void tap(std::size_t index, double by = 1);
-  /// Completes an output.
+  /// Completes the taps of an output, whose weighted sum is divided by `divided_by`.
   PARTITA_DECL void end(double divided_by = 1);
-  /// The range from the lowest input to the highest.
+  /// The range of input indices from the lowest to the highest input of all taps.
   PARTITA_DECL interval footprint() const;
 };
 
-/// Each output is the input of the same index.
+/// The taps of the identity: each output is the input of the same index.
 PARTITA_DECL taps taps_of_identity(interval outputs);
 
-/// A sliding kernel: all weights are 1; the divisor counts the cells of the window inside the tensor or, with
-/// `padding_counts`, inside the padded tensor.
+/// The taps of a sliding kernel, whose weights are all 1. The divisor of an output is the number of cells of its window
+/// inside the tensor or, with `padding_counts`, inside the padded tensor.
 PARTITA_DECL taps taps_of_window(const sliding& kernel, interval outputs, std::size_t n, bool padding_counts);
 
-/// An adaptive window: output o of m uses the inputs from floor(o n / m) to ceil((o + 1) n / m).
+/// The taps of adaptive windows: output o of m uses the inputs from floor(o n / m) to before ceil((o + 1) n / m).
 PARTITA_DECL taps taps_of_adaptive_window(interval outputs, std::size_t n, std::size_t m);
 
-/// The positions of outputs between inputs: `step` inputs apart, or from the first to the last input (`align_corners`).
+/// Where the outputs of an interpolation are between the inputs: `step` inputs apart or, with `align_corners`, evenly
+/// from the first to the last input.
 struct interpolation {
-  bool linear = false;  ///< if false, the nearest input to the left
+  bool linear = false;  ///< whether between two inputs; if false, the nearest input to the left is taken
   bool align_corners = false;
   double step = 1;  ///< the distance of two outputs, in inputs
 

@@ -1,4 +1,4 @@
-// The distributed transposed convolution: the adjoint of a convolution as a layer, which enlarges images.
+// The distributed transposed convolution, a layer that applies the adjoint of a convolution and so enlarges images.
 #pragma once
 
 #include <cmath>
@@ -10,8 +10,8 @@
 
 namespace partita {
 
-/// The options of a transposed convolution. `output_padding` adds cells at the end, fewer than the stride: it selects
-/// one of the sizes that a convolution would map to the same size.
+/// The options of a transposed convolution. A convolution maps several sizes to the same size; `output_padding`, which
+/// must be less than the stride, selects one of them by adding cells at the end.
 template <std::size_t Features>
 struct transposed_convolution_options {
   std::size_t in_channels = 0;
@@ -25,7 +25,7 @@ struct transposed_convolution_options {
   bool bias = true;
   std::uint64_t seed = 0;
 
-  /// The convolution whose adjoint this is.
+  /// The options of the convolution of which the transposed convolution is the adjoint.
   constexpr convolution_options<Features> convolution() const {
     return {.in_channels = out_channels,
             .out_channels = in_channels,
@@ -49,7 +49,7 @@ struct transposed_convolution_options {
 /// Requires: T float or double [compile time]; a p that does not split the channels [partition_error]; what a
 ///           convolution requires, an output_padding below the stride, an output of at least one cell [shape_error];
 ///           all errors on all workers.
-/// Cost:     the same as the adjoint of a convolution: outputs are summed where windows overlap.
+/// Cost:     the same as that of the adjoint of a convolution, which sums outputs where windows overlap.
 /// Adjoint:  adjoint(dy) returns dx and adds to weight_gradient() and bias_gradient(), the same on all workers.
 template <class T, std::size_t Features = detail::rank_not_given>
 class transposed_convolution {
@@ -89,7 +89,7 @@ class transposed_convolution {
       const block_argument<X> argument(given);
       x_ = output_.template forward<T>(argument.block(), {}, "(x)", detail::local_error(error_in_weights())).finish();
     }
-    // Shapes of y: of this worker's block, and of the window that its block of x contributes to.
+    // Computes the shapes of this worker's block of y, and of the window of y to which its block of x contributes.
     const shape_type of_y = extents_of_y(output_.last_cuts().extents());
     const auto cuts = decomposition<rank>::balanced(of_y, p_.grid().shape());
     y_shape_ = p_.active() ? cuts.shape(p_.index()) : shape_type{};
@@ -100,7 +100,8 @@ class transposed_convolution {
       const auto windows = jobs_.windows_of_x(of_y);
       for (std::size_t d = 0; d < rank; ++d) window_[d] = windows[d][part[d]].size();
     }
-    // The local adjoint convolution fills the window; the exchange adds overlapping windows into the blocks of y.
+    // The local adjoint convolution computes the window of y; the exchange adds overlapping windows into the blocks of
+    // y.
     auto spread = detail::room<T, rank>(input_.memory(), window_);
     if (p_.active()) local().adjoint(x_.data(), weight_.data(), spread.data());
     auto y = input_.template backward<T>(block_of(std::as_const(spread)), {}, "(x)", {}).finish();
@@ -142,7 +143,8 @@ class transposed_convolution {
     return result;
   }
 
-  /// W and b, the same on all workers of p. Tensors of the same shape may be assigned. Empty outside of p.
+  /// W and b, the same on all workers of p. A program may assign tensors of the same shape. Both are empty on a worker
+  /// outside of p.
   xt::xtensor<T, rank>& weight() { return weight_; }
   xt::xtensor<T, 1>& bias() { return bias_; }
   xt::xtensor<T, rank>& weight_gradient() { return weight_gradient_; }
@@ -155,7 +157,7 @@ class transposed_convolution {
   std::vector<parameter<T>> parameters() { return {{weight_, weight_gradient_}, {bias_, bias_gradient_}}; }
 
  private:
-  /// Makes the next agreement compare the options of all workers.
+  /// Makes the workers compare their options in the next agreement.
   void note(const char* call) const {
     p_.world().state()->note_local(hasher(detail::number_of_layer<T>(options_)).mix(call).value(),
                                    "transposed_convolution");

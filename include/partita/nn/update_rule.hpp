@@ -13,8 +13,9 @@
 
 namespace partita {
 
-/// g = g + weight_decay w, v = momentum v + (1 - dampening) g, w = w - learning_rate v; in the first step v = g. With
-/// `nesterov`, w = w - learning_rate (g + momentum v), where g looks ahead as in Sutskever et al. 2013.
+/// Options of stochastic gradient descent: g = g + weight_decay w, v = momentum v + (1 - dampening) g, w = w -
+/// learning_rate v; in the first step v = g. With `nesterov`, w = w - learning_rate (g + momentum v) (Sutskever et al.
+/// 2013).
 struct sgd_options {
   double learning_rate = 0.01;
   double momentum = 0;
@@ -25,8 +26,8 @@ struct sgd_options {
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }
 };
 
-/// Kingma and Ba 2015, algorithm 1, of g + weight_decay w. With `amsgrad`, the largest second moment so far takes the
-/// place of the second moment (Reddi et al. 2018, algorithm 2).
+/// Options of Adam (Kingma and Ba 2015, algorithm 1), whose gradient is g + weight_decay w. With `amsgrad`, the largest
+/// second moment so far is used instead of the second moment (Reddi et al. 2018, algorithm 2).
 struct adam_options {
   double learning_rate = 0.001;
   double beta1 = 0.9;
@@ -38,8 +39,8 @@ struct adam_options {
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }
 };
 
-/// Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2): w = w - learning_rate weight_decay w
-/// before each step of Adam.
+/// Options of AdamW, Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2): w = w - learning_rate
+/// weight_decay w before each step of Adam.
 struct adamw_options {
   double learning_rate = 0.001;
   double beta1 = 0.9;
@@ -59,7 +60,7 @@ struct flat_parameter {
   std::size_t n;
   Real* value;
   const Real* gradient;
-  std::array<Real*, States> state;  ///< null for those that are not in use
+  std::array<Real*, States> state;  ///< null for each state that the optimiser does not use
   Real factor = Real(1);            ///< multiplies the gradient
 };
 
@@ -69,7 +70,7 @@ inline constexpr std::size_t states_of = 3;
 template <>
 inline constexpr std::size_t states_of<sgd_options> = 1;
 
-/// How many of them an optimiser with these options uses.
+/// The number of state values per real number that an optimiser with these options uses.
 inline std::size_t states_used(const sgd_options& o) { return o.momentum != 0 ? 1 : 0; }
 template <class Adam>
 std::size_t states_used(const Adam& o) {
@@ -96,14 +97,15 @@ void require_options(const char* call, const Options& o) {
     throw shape_error(text(call) << ": requires " << missing << "; look at what the options hold");
 }
 
-/// Calls f(true or false), as a constant: each of these loops is compiled without the other's branches.
+/// Calls f(std::true_type) or f(std::false_type), so that a loop in f is compiled separately for each value, without a
+/// branch in the loop.
 template <class F>
 void with_constant(bool is, F f) {
   if (is) f(std::true_type());
   else f(std::false_type());
 }
 
-/// Step number `now`, counted from 1.
+/// Makes step number `now`, counted from 1, for one parameter.
 template <class Real>
 void update(const sgd_options& o, int now, const flat_parameter<Real, 1>& p) {
   const Real rate = static_cast<Real>(o.learning_rate), momentum = static_cast<Real>(o.momentum),
@@ -135,7 +137,7 @@ void update(const sgd_options& o, int now, const flat_parameter<Real, 1>& p) {
 template <class Real>
 void update(const adam_options& o, int now, const flat_parameter<Real, 3>& p) {
   const double first_share = 1 / (1 - std::pow(o.beta1, now)), second_share = 1 / (1 - std::pow(o.beta2, now));
-  // local copies: the compiler must assume that options alias the elements
+  // The options are copied into local variables, because the compiler must assume that the options alias the elements.
   const double rate = o.learning_rate, epsilon = o.epsilon;
   const Real first = static_cast<Real>(o.beta1), second = static_cast<Real>(o.beta2);
   const Real first_rest = static_cast<Real>(1 - o.beta1), second_rest = static_cast<Real>(1 - o.beta2);
@@ -165,7 +167,7 @@ template <class Real>
 void update(const adamw_options& o, int now, const flat_parameter<Real, 3>& p) {
   const Real kept = static_cast<Real>(1 - o.learning_rate * o.weight_decay);
   const adam_options adam{o.learning_rate, o.beta1, o.beta2, o.epsilon, 0, o.amsgrad};
-  // chosen: elements that were just decayed are still in a cache when they are updated
+  // chosen: elements whose weight decay was just applied are still in a cache when Adam updates them
   constexpr std::size_t piece = 2048;
   for (std::size_t k = 0; k < p.n; k += piece) {
     const std::size_t n = p.n - k < piece ? p.n - k : piece;

@@ -1,4 +1,4 @@
-// Upsampling: interpolates the features of a tensor at more positions, or at fewer.
+// The upsampling layer, which interpolates the features of a tensor at more or fewer positions.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@ namespace partita {
 
 enum class upsampling_mode { nearest, linear };
 
-/// Options for D feature dimensions. Requires either the size of the result's features, or a scale.
+/// Options of upsampling over D feature dimensions. Requires either the size of the features of the result, or a scale.
 template <std::size_t D>
 struct upsampling_options {
   std::optional<per_dimension<D>> size{};
   std::optional<double> scale{};
   upsampling_mode mode = upsampling_mode::nearest;
-  bool align_corners = false;  ///< linear only: the first and last outputs are the first and last inputs
+  bool align_corners = false;  ///< only if linear: the first and last outputs are the first and last inputs
 };
 
 namespace detail {
@@ -79,7 +79,7 @@ class upsampling_rule {
   }
 
  private:
-  static constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: products of two such numbers do not overflow
+  static constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: products of two do not overflow
 
   const char* name_;
   upsampling_options<d_features> options_;
@@ -87,14 +87,15 @@ class upsampling_rule {
 
 }  // namespace detail
 
-/// y = the features of x at other positions: the nearest input to the left, or interpolated between two inputs along
-/// each dimension (linear, bilinear, trilinear), as PyTorch's Upsample: `upsampling u(p_x, {.scale = 2})`.
+/// y = the features of x at other positions, as PyTorch's Upsample: `upsampling u(p_x, {.scale = 2})`. An output is the
+/// nearest input to the left, or is interpolated between two inputs along each dimension (linear, bilinear, trilinear).
 /// Shapes:   x is batch x channels x features, partitioned over p in any way; y has the same batch and channels and the
 ///           requested size, or floor(n * scale) along each dimension, balanced over p.
 /// Requires: p of the rank of x, at least 3 [compile time]; either a size or a scale, at least one output, no
 ///           align_corners for nearest [shape_error, on all workers].
-/// Cost:     that of max_pooling: the inputs that the outputs of a block need come from their owners.
-/// Adjoint:  adjoint(dy) adds each element of dy, weighted, to the inputs that it was interpolated from.
+/// Cost:     that of max_pooling: a worker receives the inputs that its outputs need from the workers that own them.
+/// Adjoint:  adjoint(dy) adds each element of dy, times its weights, to the gradients of the inputs from which the
+///           output was interpolated.
 template <class Extents>
 class upsampling
     : public detail::windowed_layer<detail::upsampling_rule<Extents::rank()>, Extents, detail::weighted_taps> {

@@ -13,13 +13,13 @@
 namespace partita::detail {
 
 /// Returns "[3] on worker 0 and [4] on worker 2" for the first two workers of p_x that differ; empty if all have the
-/// same batch. Collective over the world of p_x, when all its workers know of it.
+/// same batch. Collective: all workers of the world of p_x must call this function.
 template <class Extents, class Shape>
 text difference_of_batches(const partition<Extents>& p_x, const Shape& x_shape) {
   world_state& everyone = *p_x.world().state();
   return one_call(everyone, [&]() -> text {
     everyone.report().have_agreed();
-    facts<1 + most_dimensions> mine{x_shape.size() - 1};  // the number of extents, followed by the extents
+    facts<1 + most_dimensions> mine{x_shape.size() - 1};  // the number of batch extents, followed by these extents
     std::copy(x_shape.begin(), x_shape.end() - 1, mine.begin() + 1);
     const auto all = gathered(everyone, mine);
 

@@ -14,9 +14,9 @@ namespace partita::detail {
 /// The sizes of one worker's convolution. The channels of a group are adjacent in x, weights and y.
 template <std::size_t Features>
 struct local_convolution {
-  std::size_t batch = 0, in = 0, out = 0;       ///< samples, channels of the window and of the block of y
-  std::size_t in_of_group = 0;                  ///< input channels per output: those of the weights
-  std::size_t first_out = 0, out_of_group = 1;  ///< y's first channel in the whole layer; channels per group
+  std::size_t batch = 0, in = 0, out = 0;       ///< samples, channels of the window of x, channels of the block of y
+  std::size_t in_of_group = 0;                  ///< the input channels that each output depends on
+  std::size_t first_out = 0, out_of_group = 1;  ///< first channel of the block in all of y; output channels per group
   std::array<std::size_t, Features> window{}, places{}, kernel{}, stride{}, dilation{};
 
   static std::size_t product(const std::array<std::size_t, Features>& a) {
@@ -42,7 +42,8 @@ class column_convolver {
     tile_ = std::clamp<std::size_t>((std::size_t{512} << 10U) / row, 1, std::max<std::size_t>(1, s.columns()));
     std::size_t step = 1;
     for (std::size_t f = Features; f-- > 0;) steps_[f] = step, step *= s.window[f];
-    // taps_: the offset of every weight's input from the first cell of its window
+    // taps_ holds, for each weight of one output, the offset of the weight's input from the first cell of the output's
+    // window.
     for (std::size_t c = 0; c < s.in_of_group; ++c)
       for (std::size_t t = 0; t < sizes::product(s.kernel); ++t) {
         std::size_t offset = c * cells_, rest = t;
@@ -52,12 +53,13 @@ class column_convolver {
       }
   }
 
-  /// y = W x + b; a null bias is left out. All arrays are dense, in C order.
+  /// y = W x + b, or y = W x if bias is null. All arrays are dense, in C order.
   void forward(const T* x, const T* w, const T* bias, T* y) {
     forward(x, w, bias, y, {}, [] {});
   }
-  /// The same while x is still arriving. First the tiles that need only the cells in `there` along each feature, then
-  /// arrive(), then the other tiles. The tiles are always the same, so y is bitwise independent of `there`.
+  /// Computes y = W x + b while x is still arriving: first the tiles that need only the cells in `there` along each
+  /// feature, then arrive(), then the other tiles. The tiles do not depend on `there`, so y does not either, bit by
+  /// bit.
   template <class Arrive>
   void forward(const T* x, const T* w, const T* bias, T* y, const std::array<interval, Features>& there,
                Arrive arrive) {
@@ -75,7 +77,7 @@ class column_convolver {
     arrive();
     for_tiles(product, [&](std::size_t from, std::size_t count) { return !needs_only(there, from, count); });
   }
-  /// dx = W^T dy. Writes the whole window.
+  /// dx = W^T dy. Overwrites all cells of the window dx.
   void adjoint(const T* dy, const T* w, T* dx) {
     std::fill_n(dx, s_.batch * s_.in * cells_, T(0));
     if (s_.empty() || s_.rows() == 0) return;
@@ -86,7 +88,7 @@ class column_convolver {
       scatter(dx + (sample * s_.in + g.in) * cells_, count);
     });
   }
-  /// dw += dy x^T, db += the sums of dy; a null db is skipped.
+  /// Adds dy x^T to dw, and, unless db is null, the sum of dy over samples and positions to db.
   void gradients(const T* x, const T* dy, T* dw, T* db) {
     if (s_.empty()) return;
     if (db != nullptr) bias_gradients(dy, db);
@@ -97,7 +99,7 @@ class column_convolver {
                   dense_block<T, 2>(dw + g.out * s_.rows(), {g.size, s_.rows()}));
     });
   }
-  /// db += the sums of dy.
+  /// Adds to db, for each output channel, the sum of dy over samples and positions.
   void bias_gradients(const T* dy, T* db) const {
     const std::size_t n = s_.columns();
     for (std::size_t row = 0; row < s_.batch * s_.out; ++row)
@@ -105,11 +107,13 @@ class column_convolver {
   }
 
  private:
-  /// The channels of one group that are on this worker: where they start in the blocks of y and of x.
+  /// The output channels of one group that are on this worker: their first index in the block of y, their number, and
+  /// the index of the group's first input channel in the window of x.
   struct group {
     std::size_t out, size, in;
   };
-  /// Consecutive output positions along the last dimension: `count` of them, starting at column `at`.
+  /// `count` consecutive output positions along the last dimension. `column` is the first position's column in the
+  /// tile, `cell` the offset of its window in one channel of x.
   struct run {
     std::size_t cell, at, count;
   };
@@ -133,12 +137,13 @@ class column_convolver {
         }
     }
   }
-  /// Whether all taps of these columns are in the cells `there`. It checks the bounding box of their positions.
+  /// Whether all taps of `count` columns, from column `from` on, are in the cells `there`. The function checks the
+  /// bounding box of their positions.
   bool needs_only(const std::array<interval, Features>& there, std::size_t from, std::size_t count) const {
     std::array<std::size_t, Features> first{}, last{};
     for (std::size_t f = Features, a = from, b = from + count - 1; f-- > 0; a /= s_.places[f], b /= s_.places[f])
       first[f] = a % s_.places[f], last[f] = b % s_.places[f];
-    // a range that spans several positions of an outer dimension uses all positions of the inner ones
+    // A range that spans several positions of an outer dimension uses all positions of the inner dimensions.
     bool whole = false;
     for (std::size_t f = 0; f < Features; ++f) {
       if (whole) first[f] = 0, last[f] = s_.places[f] - 1;

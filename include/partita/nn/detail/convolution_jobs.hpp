@@ -10,14 +10,14 @@
 
 namespace partita::detail {
 
-/// How the part of a worker depends on its position.
+/// How the part of a convolution that a worker computes depends on the worker's index in the partition.
 enum class convolution_form {
-  by_output,   ///< workers batch x 1 x features: each computes its block of y with all weights
-  by_weights,  ///< workers out x in x features: each has a block of W and sums over its part of the in channels
-  by_groups    ///< like by_weights, but the channels of y are split over out and in together: no partial sums
+  by_output,   ///< workers are batch x 1 x features: each worker computes its block of y with all weights
+  by_weights,  ///< workers are out x in x features: each worker has a block of W and sums over its in channels
+  by_groups    ///< as by_weights, but out and in together split the channels of y, so no sums are partial
 };
 
-/// The parts for each position: along batch, output channels, input channels within a group, and features.
+/// The parts of x, y and W of each worker, along batch, output channels, input channels within a group, and features.
 template <std::size_t Features>
 class convolution_jobs {
  public:
@@ -33,7 +33,7 @@ class convolution_jobs {
   convolution_form form() const { return form_; }
   const convolution_options<Features>& options() const { return options_; }
 
-  /// The number of parts of y and of x along each dimension.
+  /// The number of parts into which y (parts_of_y) or x (parts_of_x) is split along each dimension.
   shape_type parts_of_y() const {
     shape_type parts = places_.shape();
     if (form_ == convolution_form::by_groups) parts[1] *= parts[0], parts[0] = 1;
@@ -58,7 +58,7 @@ class convolution_jobs {
     if (form_ == convolution_form::by_weights) part[0] = 0;
     return part;
   }
-  /// Calls f(worker) for the workers that need this part of x, or compute this part of y.
+  /// Calls f(worker) for each worker that needs this part of x (`of_x`), or that computes this part of y.
   template <class F>
   void for_workers(bool of_x, const position& part, F f) const {
     position i = part;
@@ -72,7 +72,7 @@ class convolution_jobs {
     for (i[free] = 0; i[free] < places_.shape()[free]; ++i[free]) f(places_.worker(i));
   }
 
-  /// The channels of y in a part, and the channels of x that are mapped to them.
+  /// The channels of y in a part of y (out_channels), and the channels of x that a part of x holds (in_channels).
   interval out_channels(std::size_t part) const { return balanced_part(options_.out_channels, parts_of_y()[1], part); }
   interval in_channels(std::size_t part_of_x) const {
     if (form_ == convolution_form::by_weights)
@@ -82,7 +82,7 @@ class convolution_jobs {
     const std::size_t of_y = options_.out_channels / options_.groups, of_x = options_.in_channels / options_.groups;
     return {out.start / of_y * of_x, ((out.stop - 1) / of_y + 1) * of_x};
   }
-  /// The block of W at this position. The bias is added by the blocks whose input channels start at 0.
+  /// The indices of the block of W on the worker of index i. The workers whose input channels start at 0 add the bias.
   box<rank> weights(const position& i) const {
     box<rank> w{{}, options_.weight_shape()};
     const interval out = out_channels(part_of_y(i)[1]);
@@ -101,7 +101,7 @@ class convolution_jobs {
     for (std::size_t f = 0; f < Features; ++f) y[2 + f] = options_.along(f).places(x[2 + f]);
     return y;
   }
-  /// The windows of all parts, for an x or a y of these extents.
+  /// The ranges of indices that each part of x or of y needs along each dimension, for an x or a y of these extents.
   windows_of_parts<rank> windows_of_x(const shape_type& x) const {
     const shape_type y = extents_of_y(x), parts = parts_of_x();
     windows_of_parts<rank> windows;
@@ -132,7 +132,7 @@ class convolution_jobs {
   convolution_options<Features> options_;
 };
 
-/// The workers that need each window of x, or compute each window of y.
+/// Lists the workers that need each window of x (`of_x`), or that compute each window of y.
 template <std::size_t Features>
 struct windows_of_jobs {
   const convolution_jobs<Features>* jobs;
@@ -149,8 +149,7 @@ struct windows_of_jobs {
   }
 };
 
-/// Plans the exchange from the blocks of x on `p` to the windows that each job needs; the next function does this for
-/// y.
+/// Plans the exchange from the blocks of x on `p` to the windows of x that the workers need.
 template <std::size_t Features, class P>
 halo_plan<Features + 2> plan_convolution_input(const convolution_jobs<Features>& jobs, const grid<P>& p,
                                                const decomposition<Features + 2>& x, std::size_t worker) {
@@ -164,7 +163,7 @@ halo_plan<Features + 2> plan_convolution_output(const convolution_jobs<Features>
                       windows_of_jobs<Features>{&jobs, false}, worker);
 }
 
-/// The sizes of the local convolution at a position, for a window of x and a block of y of these shapes.
+/// The sizes of the local convolution of the worker of index i, for a window of x and a block of y of these shapes.
 template <std::size_t Features>
 local_convolution<Features> local_sizes(const convolution_jobs<Features>& jobs, const index<Features + 2>& i,
                                         const std::array<std::size_t, Features + 2>& window,
@@ -181,7 +180,7 @@ local_convolution<Features> local_sizes(const convolution_jobs<Features>& jobs, 
   return s;
 }
 
-/// The jobs when x and y have the same partition. Throws an error if the partition or the options are not valid.
+/// The parts of the workers when x and y have the same partition. Throws an error if partition or options are invalid.
 template <std::size_t Features, class P>
 convolution_jobs<Features> jobs_by_output(const grid<P>& p_x, const convolution_options<Features>& options) {
   const text problem = convolution_error(options);
@@ -193,7 +192,7 @@ convolution_jobs<Features> jobs_by_output(const grid<P>& p_x, const convolution_
   return {grid<dynamic_extents<Features + 2>>(dynamic_extents<Features + 2>(p_x.shape()), p_x.workers()),
           convolution_form::by_output, options};
 }
-/// The jobs of workers that each keep a block of the weights.
+/// The parts of the workers when each keeps a block of W. Throws an error if partitions or options are invalid.
 template <std::size_t Features, class X, class Y, class W>
 convolution_jobs<Features> jobs_by_weights(const grid<X>& p_x, const grid<Y>& p_y, const grid<W>& p_w,
                                            const convolution_options<Features>& options) {

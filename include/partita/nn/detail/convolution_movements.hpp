@@ -1,4 +1,4 @@
-// The exchanges of a convolution: x to the workers that compute, and their products to y.
+// The exchanges of a convolution: windows of x are sent to the workers that compute, and products to the owners of y.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace partita::detail {
 
-/// Plans for the windows of x that jobs need (OfX), or for those of y that they compute.
+/// Plans the exchange of the windows of x that the workers need (OfX), or of the parts of y that they compute.
 template <std::size_t Features, bool OfX>
 class convolution_planner {
  public:
@@ -45,11 +45,11 @@ class convolution_planner {
   std::uint64_t fingerprint_;
 };
 
-/// The extents of the last tensors that an exchange was prepared for; the list is the same on all workers.
+/// The extents of the last tensors for which an exchange was prepared. The list is the same on all workers.
 template <std::size_t Rank>
 class prepared_tensors {
  public:
-  /// Whether the extents are new; adds them to the list.
+  /// Whether the list does not have these extents yet; moves or adds them to the end of the list.
   bool is_new(const std::array<std::size_t, Rank>& extents) {
     const auto known = std::find(all_.begin(), all_.end(), extents);
     const bool fresh = known == all_.end();
@@ -61,12 +61,12 @@ class prepared_tensors {
   void forget(const std::array<std::size_t, Rank>& extents) { std::erase(all_, extents); }
 
  private:
-  static constexpr std::size_t most = 16;  // fewer than the plans that a movement keeps, so that it still has them all
+  static constexpr std::size_t most = 16;  // chosen: a movement caches more plans, so no listed one is lost
   std::vector<std::array<std::size_t, Rank>> all_;
 };
 
 #ifdef PARTITA_CORE
-// Of two feature dimensions.
+// The exchanges of convolutions over two feature dimensions are compiled once.
 #define PARTITA_CONVOLUTION_MOVEMENTS(EXTERN)                                        \
   PARTITA_MOVEMENT_OF(EXTERN, window_exchange_planner<convolution_planner<2, true>>) \
   PARTITA_MOVEMENT_OF(EXTERN, window_exchange_planner<convolution_planner<2, false>>)

@@ -8,7 +8,7 @@
 
 namespace partita::detail {
 
-/// A reduction for windowed_layer: takes the largest of the taps, and the first in C order if several are equal.
+/// A reduction for windowed_layer. Each output is the largest input of its window, the first in C order of several.
 class largest_of_taps {
  public:
   template <class T, std::size_t Rank>
@@ -56,7 +56,7 @@ class largest_of_taps {
  private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-  std::vector<std::size_t> chosen_;  // for each output, the position of its chosen tap in the window
+  std::vector<std::size_t> chosen_;  // for each output, the offset in the window of the input that it was taken from
 };
 
 }  // namespace partita::detail

@@ -1,4 +1,4 @@
-// The kind of the last result of a loss, which its adjoint must match.
+// The kind of the last result of a loss. The dy that is passed to the adjoint of the loss must be of the same kind.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace partita::detail {
 
-/// The last result of a loss: nothing, one number, or one number for each element or row.
+/// What a loss returned last: nothing yet, one number, or one number for each element or row.
 enum class last_loss : std::uint8_t { none, number, each };
 
 inline void require_number_before(last_loss last, const char* name) {

@@ -1,9 +1,9 @@
-// The communication of a linear layer: how x gets to the weights and how their products become y. One class for each
-// algorithm.
+// The communication of a linear layer: x is sent to the workers that keep the weights, and their products are summed to
+// y. There is one class for each algorithm.
 //
-// All classes have the same four operations: gather x and deliver products, and the adjoint of both. Products of the
-// adjoint are communicated while the caller computes. If one worker reports an error, all workers throw it in the first
-// movement of a direction.
+// All classes have the same four operations: gather x, send the products to y, and the adjoint of both. The products of
+// the adjoint are communicated while the caller computes. If one worker passes an error message, all workers throw the
+// error in the first operation of a forward or adjoint call.
 #pragma once
 
 #include <array>
@@ -19,11 +19,11 @@
 
 namespace partita::detail {
 
-/// The elements of a pooled tensor of any rank.
+/// The memory that holds the elements of a pooled tensor; the type does not depend on the rank.
 template <class T>
 using pooled_storage = typename pooled_tensor<T, 1>::storage_type;
 
-/// The same elements as a tensor of this shape. Requires the same number of elements.
+/// Makes a tensor of this shape from the elements, without a copy. Requires a shape of this number of elements.
 template <class T, std::size_t Rank>
 pooled_tensor<T, Rank> in_shape(pooled_storage<T>&& elements, const std::array<std::size_t, Rank>& shape) {
   pooled_tensor<T, Rank> tensor;
@@ -32,7 +32,7 @@ pooled_tensor<T, Rank> in_shape(pooled_storage<T>&& elements, const std::array<s
   return tensor;
 }
 
-/// An uninitialised tensor: from this memory, or from the heap's pool if there is no memory yet.
+/// An uninitialised tensor, allocated in `memory`, or in the pool on the heap if `memory` is null.
 template <class T, std::size_t Rank>
 pooled_tensor<T, Rank> room(arena* memory, const std::array<std::size_t, Rank>& shape) {
   if (memory != nullptr) return make_pooled<T, Rank>(*memory, shape);
@@ -46,7 +46,7 @@ std::array<std::size_t, Rank> as_array(const Shape& shape) {
   return all;
 }
 
-/// The product of all extents but the last, and the last extent.
+/// The extents of a tensor as a matrix: the product of all extents but the last, and the last extent.
 template <std::size_t Rank>
 std::array<std::size_t, 2> rows_and_columns(const std::array<std::size_t, Rank>& shape) {
   std::size_t rows = 1;
@@ -103,14 +103,14 @@ class arrived {
   pooled_tensor<T, Rank> tensor_;
 };
 
-/// A product that is being communicated: other workers may read its memory until the sum is complete.
+/// A product whose sum over the workers is pending: other workers may read its memory until the sum is complete.
 template <class T, std::size_t Rank>
 class departed {
  public:
-  /// The sum is the result of `later`, or it is written over the product (`in_place`).
+  /// Makes a product of which `later` returns the sum. With `in_place` the sum overwrites the product.
   departed(pooled_tensor<T, Rank>&& product, bool in_place, pending<pooled_tensor<T, Rank>>&& later)
       : product_(std::move(product)), in_place_(in_place), later_(std::move(later)) {}
-  /// Nothing is communicated.
+  /// Makes a product that is complete without communication.
   explicit departed(pooled_tensor<T, Rank>&& product) : departed(std::move(product), true, {{}, nullptr, 0}) {}
 
   pooled_tensor<T, Rank> finish() {
@@ -121,13 +121,13 @@ class departed {
  private:
   pooled_tensor<T, Rank> product_;
   bool in_place_;
-  pending<pooled_tensor<T, Rank>> later_;  // destroyed first: it completes before the product is freed
+  pending<pooled_tensor<T, Rank>> later_;  // destroyed before product_, so other workers have read product_
 };
 
 template <class T, linear_algorithm Algorithm>
 class linear_movements;
 
-/// x is broadcast along the columns of p_w, the products are summed along its rows.
+/// Weight-stationary: x is broadcast along the columns of p_w, and the products are summed along the rows of p_w.
 template <class T>
 class linear_movements<T, weight_stationary> {
   using anywhere = dynamic_extents<2>;
@@ -164,8 +164,7 @@ class linear_movements<T, weight_stationary> {
   }
 
  private:
-  /// Whether this worker is root of the only sum that it contributes to. Then the sum can overwrite this worker's
-  /// contribution.
+  /// Whether this worker contributes to one sum only and is its root, so that the sum can overwrite the contribution.
   static bool lands_at_home(const group_plan& plan) {
     return plan.groups.size() == 1 && plan.groups[0].position == 0 && plan.groups[0].root_is_large;
   }
@@ -174,7 +173,7 @@ class linear_movements<T, weight_stationary> {
   sum_reduce<anywhere, anywhere, transpose_src_t> collect_;
 };
 
-/// x is gathered on all workers, and the products are y.
+/// Column-parallel: x is gathered on all workers, and each worker's product is its block of y.
 template <class T>
 class linear_movements<T, column_parallel> {
   using anywhere = dynamic_extents<2>;
@@ -215,7 +214,7 @@ class linear_movements<T, column_parallel> {
   all_gather<anywhere> gather_;
 };
 
-/// Every worker multiplies its part of x; the products are summed and scattered.
+/// Row-parallel: every worker multiplies its block of x; the products are summed and scattered over the workers.
 template <class T>
 class linear_movements<T, row_parallel> {
   using anywhere = dynamic_extents<2>;

@@ -56,7 +56,7 @@ struct linear_state {
     for (std::size_t i = 0; i < bias.size(); ++i) bias(i) = at(options.out_features * in + rows.start + i);
   }
   bool has_bias() const { return options.bias && first_column; }
-  /// Frees the last x before the next one arrives.
+  /// Frees the x of the last call before the x of the next call arrives.
   void forget() {
     x = pooled_storage<T>();
     forward_done = false;
@@ -71,11 +71,12 @@ struct linear_state {
       for (std::size_t j = 0; j < rows.size(); ++j) sum[j] += row[j];
   }
 
-  /// Makes the next agreement, which is that of the first movement, compare the options of all workers.
+  /// Makes the workers compare their options in the next agreement, which is part of the first exchange.
   void note(const char* call) const {
     p_w.world().state()->note_local(hasher(number_of_layer<T>(options)).mix(call).value(), "partita::linear");
   }
-  /// The error message if the blocks, which the program may have assigned, have wrong shapes; empty if they fit.
+  /// The error message if the blocks of weights, bias or gradients, which the program may have assigned, have wrong
+  /// shapes; empty if their shapes fit.
   text error_in_blocks(const char* call) const {
     text said;
     const auto look_at = [&](const char* name, const auto& block, const auto& wanted) {
@@ -113,8 +114,8 @@ struct linear_state {
            << y_shape << " on worker " << p_y.world().id() << ", got " << given;
   }
 
-  /// x is communicated as a matrix, so different batches with the same number of rows would go unnoticed. Therefore all
-  /// workers compare their batches, and all throw the same error.
+  /// Compares the batch extents of x on all workers, and throws the same error on all workers if they differ. x is
+  /// communicated as a matrix, so different batches with the same number of rows would go unnoticed.
   /// Cost:     one agreement, for x of more than one batch dimension; a small all-gather if the batch is new.
   template <class Shape>
   void expect_one_batch(const Shape& x_shape, const text& error_message) {
@@ -136,15 +137,15 @@ struct linear_state {
            << difference << "; give every worker the same rows of x";
   }
 
-  /// Returns the result of `move()`. If `move()` finds that blocks do not fit (all workers get this error), some worker
-  /// has an x of a different batch: then all throw an error that names the user's call.
+  /// Returns the result of `move()`. If `move()` throws on all workers because the blocks of x do not fit, the batches
+  /// of the workers differ; then all workers throw an error that names the user's call.
   template <class Shape, class Move>
   auto of_one_batch(const Shape& x_shape, Move move) const {
     try {
       return move();
     } catch (const shape_error& found) {
       if (found.sentence().contains("partita::linear")) throw;
-      if (p_x.world().level() != checks::agree)  // the other workers do not learn of the error
+      if (p_x.world().level() != checks::agree)  // at other levels the other workers do not learn of the error
         throw shape_error(text("partita::linear(x): requires x of one batch on all workers of p_x; ")
                           << found.sentence());
       const text difference = difference_of_batches(p_x, x_shape);
@@ -160,10 +161,10 @@ struct linear_state {
   bool first_column = false, forward_done = false;
   xt::xtensor<T, 2> weight, weight_gradient;
   xt::xtensor<T, 1> bias, bias_gradient;
-  pooled_storage<T> x;  ///< the last x after communication, with x_rows rows
+  pooled_storage<T> x;  ///< the x of the last call after communication, a matrix of x_rows rows
   std::size_t x_rows = 0;
   std::vector<std::size_t> y_shape;
-  std::vector<std::size_t> last_batch;  ///< of more than one dimension, which all workers of p_x had
+  std::vector<std::size_t> last_batch;  ///< several batch extents of the last x, the same on all workers of p_x
 };
 
 }  // namespace partita::detail

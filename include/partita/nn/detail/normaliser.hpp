@@ -12,7 +12,7 @@
 
 namespace partita::detail {
 
-/// Ensures that a variance plus epsilon has a square root.
+/// Throws an error unless epsilon is at least 0, so that a variance plus epsilon has a square root.
 inline void require_epsilon(const char* name, double epsilon) {
   if (!(epsilon >= 0)) throw shape_error(text(name) << ": requires an epsilon of at least 0; 1e-5 is usual");
 }
@@ -22,8 +22,8 @@ struct moments {
   double count = 0, mean = 0, deviations = 0;
 };
 
-/// The moments of the union of two sets (Chan, Golub and LeVeque 1979). This keeps its accuracy where the mean is
-/// large.
+/// Computes the moments of the union of two sets from the moments of both (Chan, Golub and LeVeque 1979). The formula
+/// stays accurate where the mean is large.
 struct joined_moments {
   static constexpr const char* name = "moments";
   static constexpr moments identity() { return {}; }
@@ -43,17 +43,18 @@ inline constexpr bool partita::moves_as_bytes<partita::detail::moments> = true;
 
 namespace partita::detail {
 
-/// Maps each element of a block to one of `count` numbers: the element of index i to the sum of at[d][i[d]].
+/// Maps each element of a block to one of `count` numbers: the element of index i has the sum of all at[d][i[d]].
 template <std::size_t Rank>
 struct element_map {
   std::array<std::vector<std::size_t>, Rank> at{};
   std::size_t count = 1;
 
-  /// Maps all elements to number 0.
+  /// Maps all elements of a block of this shape to number 0.
   explicit element_map(const std::array<std::size_t, Rank>& shape) {
     for (std::size_t d = 0; d < Rank; ++d) at[d].assign(shape[d], 0);
   }
-  /// Maps every index of the dimensions in `told` to its own number, in C order.
+  /// Numbers the elements by their indices in the dimensions with `distinguished[d]`, in C order; elements that differ
+  /// in the other dimensions only have the same number.
   element_map(const std::array<std::size_t, Rank>& shape, const std::array<bool, Rank>& told) : element_map(shape) {
     for (std::size_t d = Rank; d-- > 0;) {
       if (!told[d]) continue;
@@ -63,8 +64,8 @@ struct element_map {
   }
 };
 
-/// Normalises blocks. Statistics are taken over the `averaged` dimensions of the partition; parameters are the same
-/// along its `shared` dimensions. With `centred` the mean is subtracted (not so for root mean square normalisation).
+/// Normalises blocks. Statistics are taken over the `averaged` dimensions of the tensor; parameters are the same along
+/// its `shared` dimensions. With `centred` the mean is subtracted; root mean square normalisation does not subtract it.
 template <class T, std::size_t Rank>
 class normaliser {
   using anywhere = dynamic_extents<Rank>;
@@ -78,7 +79,7 @@ class normaliser {
         one_map_(averaged == shared),
         centred_(centred) {}
 
-  /// Sets which elements of the next blocks share a statistic, and which share a parameter.
+  /// Sets the statistic and the parameter of each element of the next blocks: elements of the same number share them.
   void arrange(element_map<Rank> statistics, element_map<Rank> parameters) {
     statistics_ = std::move(statistics);
     parameters_ = std::move(parameters);
@@ -101,8 +102,8 @@ class normaliser {
     const auto all = join_(own);
     return {all.begin(), all.end()};
   }
-  /// (x - mean) / sqrt(spread + epsilon), where mean and spread are functions of the statistic's number, times gamma
-  /// plus beta.
+  /// Returns (x - mean) / sqrt(variance + epsilon) * gamma + beta, where mean and variance are functions of the number
+  /// of the element's statistic.
   template <class Mean, class Spread>
   xt::xtensor<T, Rank> normalise(const xt::xtensor<T, Rank>& x, Mean mean, Spread spread, double epsilon,
                                  const norm_parameters<T>& by) {
@@ -122,17 +123,17 @@ class normaliser {
     });
     return y;
   }
-  /// Returns the gradient with respect to x, and adds those of gamma and beta where there are such. `fixed`: the
-  /// statistics were not computed from x. Cost: one all_reduce, and another one if parameters are shared along other
-  /// dimensions.
+  /// Returns the gradient with respect to x, and adds the gradients of gamma and beta if the norm has them. `fixed`
+  /// means that the statistics were not computed from x. Cost: one all_reduce, and a second all_reduce if parameters
+  /// are shared along dimensions other than the averaged ones.
   xt::xtensor<T, Rank> adjoint(const xt::xtensor<T, Rank>& dy, bool fixed, const std::vector<double>& counts,
                                const norm_parameters<T>& by) const {
     const std::size_t statistics = statistics_.count, parameters = parameters_.count;
     const auto g = [&](std::size_t k, std::size_t q) {
       return static_cast<double>(dy.data()[k]) * (by.scales ? static_cast<double>(by.gamma[q]) : 1);
     };
-    // 1. Sums over this block, per parameter: of dy (beta's gradient) and of dy n (gamma's gradient), where n is the
-    // normalised x; per statistic: the same with dy gamma.
+    // 1. Sum over this block. For each parameter sum dy (the gradient of beta) and dy n (the gradient of gamma), where
+    // n is the normalised x; for each statistic sum dy gamma and dy gamma n.
     auto of_parameters = uninitialised<double, 2>({2, parameters});
     auto of_statistics = uninitialised<double, 2>({2, statistics});
     of_parameters.fill(0), of_statistics.fill(0);
@@ -142,9 +143,9 @@ class normaliser {
       of_statistics(0, s) += g(k, q);
       of_statistics(1, s) += g(k, q) * normal_.data()[k];
     });
-    // 2. Sums over the workers.
+    // 2. Sum these sums over the workers.
     if (one_map_ || by.scales) of_parameters = add_parameters_(of_parameters);
-    if (one_map_) {  // then all elements of a statistic have the same gamma
+    if (one_map_) {  // here all elements that share a statistic have the same gamma
       for (std::size_t s = 0; s < statistics; ++s)
         for (std::size_t row = 0; row < 2; ++row)
           of_statistics(row, s) = of_parameters(row, s) * (by.scales ? static_cast<double>(by.gamma[s]) : 1);
@@ -155,8 +156,8 @@ class normaliser {
       by.gamma_gradient[q] += static_cast<T>(of_parameters(1, q));
     for (std::size_t q = 0; by.beta_gradient != nullptr && q < parameters; ++q)
       by.beta_gradient[q] += static_cast<T>(of_parameters(0, q));
-    // 3. dx = (dy gamma - mean(dy gamma) - n mean(dy gamma n)) / sqrt(variance + epsilon); without the means if
-    // `fixed`, and without the first mean if not centred.
+    // 3. Compute dx = (dy gamma - mean(dy gamma) - n mean(dy gamma n)) / sqrt(variance + epsilon), without both means
+    // if `fixed`, and without the first mean if not centred.
     auto dx = uninitialised<T, Rank>(shape_array<Rank>(dy.shape()));
     for_each(dy.shape(), [&](std::size_t k, std::size_t s, std::size_t q) {
       double slope = g(k, q);
@@ -168,8 +169,8 @@ class normaliser {
     });
     return dx;
   }
-  /// The error message of an adjoint: `said` if it is not empty, or that dy does not have the shape of the last result;
-  /// empty if all is well.
+  /// The error message of an adjoint: `error_message` if it is not empty, else a message if dy does not have the shape
+  /// of the last result, else an empty text.
   text error_in(const xt::xtensor<T, Rank>& dy, bool active, bool forward_done, const char* name, text said) const {
     if (said.empty() && (!forward_done || (active && dy.shape() != normal_.shape())))
       said << name << ".adjoint(dy): requires a dy of the shape of the last result"
@@ -184,7 +185,7 @@ class normaliser {
       if (chosen[d]) list.push_back(d);
     return list;
   }
-  /// Calls f(offset of the element, its statistic, its parameter) in C order.
+  /// Calls f(offset of the element, number of its statistic, number of its parameter) for all elements in C order.
   template <class Shape, class F>
   void for_each(const Shape& shape, F f) const {
     index<Rank> i{};
@@ -211,7 +212,7 @@ class normaliser {
   xt::xtensor<double, Rank> normal_;
 };
 
-/// How the channels of a norm are split into this many parts: as the options say, by default balanced.
+/// The split of a norm's channels into this number of parts: channel_cut of the options, by default a balanced split.
 template <class Options>
 cut cut_of_channels(const Options& options, std::size_t parts, const char* name) {
   if (options.channels > std::size_t{1} << 40U)  // chosen: an array of this size can be requested
@@ -224,7 +225,7 @@ cut cut_of_channels(const Options& options, std::size_t parts, const char* name)
                                  << " into " << chosen.parts());
   return chosen;
 }
-/// This worker's channels.
+/// The range of the channels that this worker keeps.
 template <class Extents>
 interval part_of_channels(const partition<Extents>& p, const cut& of_channels) {
   interval own;

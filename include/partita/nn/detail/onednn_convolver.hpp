@@ -2,7 +2,7 @@
 // the layouts that oneDNN prefers. Convolutions that oneDNN does not support use im2col and BLAS.
 #pragma once
 
-#if !__has_include(<oneapi/dnnl/dnnl.hpp>)  // one error, where many would follow that of #error
+#if !__has_include(<oneapi/dnnl/dnnl.hpp>)  // gives one error; many would follow an #error
 #include <partita: PARTITA_ONEDNN asks for convolutions by oneDNN, install libdnnl-dev>
 #endif
 #include <oneapi/dnnl/dnnl.hpp>
@@ -20,10 +20,10 @@ static_assert(DNNL_VERSION_MAJOR == 2, "partita/nn: requires oneDNN 2.x for conv
 
 namespace partita::detail {
 
-/// The four computations of a convolution: y, y with a bias, the gradient of x, the gradient of W.
+/// The four computations of a convolution: y, y with a bias, the gradient of x (images), and that of W (filters).
 enum class convolution_task : std::size_t { forward, forward_with_bias, images, filters };
 
-/// One computation of one convolution: oneDNN's kernel, and the layouts that it chose.
+/// One computation of one convolution: a kernel of oneDNN, and the memory layouts that oneDNN chose.
 template <std::size_t Features>
 class onednn_task {
   using sizes = local_convolution<Features>;
@@ -33,13 +33,12 @@ class onednn_task {
     try {
       choose(s, groups, task);
     } catch (const dnnl::error&) {
-      kernel_ = {};  // not supported: the caller uses im2col
+      kernel_ = {};  // oneDNN does not support this computation, so the caller uses im2col
     }
   }
   bool usable() const { return static_cast<bool>(kernel_); }
 
-  /// Computes `to` from `a` and `b`, all in C order. `room` holds buffers for the other layouts and keeps them between
-  /// calls.
+  /// Computes `to` from `a` and `b`, which are in C order. `room` keeps buffers for other layouts between calls.
   void operator()(dnnl::stream& stream, const float* a, const float* b, const float* bias, float* to,
                   std::array<std::vector<float>, 3>& room) {
     std::unordered_map<int, dnnl::memory> all{{a_.role, laid_out(stream, a_, a, room[0])},
@@ -55,7 +54,7 @@ class onednn_task {
   }
 
  private:
-  /// An operand or the result.
+  /// An operand or the result of a computation, with its layout in C order and the layout that oneDNN chose.
   struct argument {
     int role = 0;
     dnnl::memory::desc plain, chosen;
@@ -81,7 +80,7 @@ class onednn_task {
       constexpr tag of[] = {tag::a, tag::ab, tag::abc, tag::abcd, tag::abcde, tag::abcdef};
       return memory::desc(d, memory::data_type::f32, of[d.size() - 1]);
     };
-    // direct: Winograd's algorithm is faster but loses digits
+    // The algorithm is the direct one, because Winograd's algorithm is faster but loses digits.
     const algorithm direct = algorithm::convolution_direct;
     const bool with_bias = task == convolution_task::forward_with_bias,
                forward = with_bias || task == convolution_task::forward;
@@ -120,13 +119,13 @@ class onednn_task {
   }
 
   dnnl::memory laid_out(dnnl::stream& stream, const argument& wanted, const float* data, std::vector<float>& room) {
-    dnnl::memory plain(wanted.plain, engine_, const_cast<float*>(data));  // only read
+    dnnl::memory plain(wanted.plain, engine_, const_cast<float*>(data));  // the kernel only reads an operand
     if (wanted.as_it_is()) return plain;
     dnnl::memory chosen(wanted.chosen, engine_, aligned(wanted, room));
     wanted.change.execute(stream, plain, chosen);
     return chosen;
   }
-  /// A buffer for the layout, aligned to a cache line.
+  /// A buffer for a tensor in the layout that oneDNN chose, aligned to a cache line.
   static float* aligned(const argument& a, std::vector<float>& room) {
     constexpr std::size_t line = 64;
     const std::size_t bytes = a.chosen.get_size();
@@ -142,7 +141,8 @@ class onednn_task {
   dnnl::primitive kernel_;
 };
 
-/// The last computations of a thread, cached, and what they share. oneDNN needs milliseconds to make a kernel.
+/// A cache of the last computations of a thread, with the stream and buffers that the computations share. oneDNN needs
+/// milliseconds to make a kernel.
 template <std::size_t Features>
 class onednn_tasks {
   using sizes = local_convolution<Features>;
@@ -199,8 +199,8 @@ class onednn_convolver {
   void forward(const float* x, const float* w, const float* bias, float* y) {
     forward(x, w, bias, y, {}, [] {});
   }
-  /// The same as forward without `there`, after arrive(): oneDNN computes whole images only, so it does not overlap
-  /// with the arrival of x.
+  /// Calls arrive(), then computes y = W x + b: oneDNN computes whole images only, so arrival and computation do not
+  /// overlap.
   template <class Arrive>
   void forward(const float* x, const float* w, const float* bias, float* y, const std::array<interval, Features>& there,
                Arrive arrive) {
@@ -227,17 +227,17 @@ class onednn_convolver {
   }
 
  private:
-  /// The oneDNN task, or null if im2col computes this one.
+  /// The oneDNN task for this computation, or null if im2col computes it.
   onednn_task<Features>* usable(task t) const {
-    // oneDNN pads few channels with zeros. With 3 channels, gradients took 1.9 times as long as by im2col
-    // (bench/convolution).
+    // oneDNN pads fewer than 8 channels with zeros. With 3 channels, gradients by oneDNN took 1.9 times as long as by
+    // im2col (bench/convolution).
     const bool filled_up = groups_ == 1 && s_.in < 8;
     if (groups_ == 0 || (filled_up && (t == task::images || t == task::filters))) return nullptr;
     auto& found = onednn_tasks<Features>::of_this_thread().find(s_, groups_, t);
     return found.usable() ? &found : nullptr;
   }
-  /// The number of groups if these channels are whole groups; 0 if they are not, or if the window is not the one that
-  /// its outputs need.
+  /// The number of groups if the channels of this worker form whole groups. 0 if they do not, or if the window has
+  /// other extents than the outputs need; then im2col is used.
   static std::size_t groups_of(const sizes& s) {
     if (s.empty() || s.rows() == 0) return 0;
     for (std::size_t f = 0; f < Features; ++f)

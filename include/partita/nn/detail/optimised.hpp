@@ -12,22 +12,22 @@
 
 namespace partita::detail {
 
-/// Parameters of T, and `States` numbers of state for each real number in them.
+/// Parameters with elements of type T, and `States` numbers of optimiser state for each real number in the parameters.
 template <class T, std::size_t States>
 class optimised {
  public:
   using real = real_of<T>;
   using flat = flat_parameter<real, States>;
 
-  /// `used` is the number of states in use at first.
+  /// `used` is the number of states per real number that are allocated at once; the others are allocated on first use.
   optimised(const char* call, std::vector<parameter<T>> parameters, std::size_t used)
       : call_(call), parameters_(std::move(parameters)), states_(parameters_.size()) {
     for (const auto& p : parameters_) sizes_.push_back(p.size());
     make_states(used);
   }
 
-  /// Calls f with every parameter and so many states, after checking that all parameters and their gradients still have
-  /// their sizes.
+  /// Calls f with every parameter and `used` states of each of its numbers. Throws an error before that if a parameter
+  /// or gradient does not have the size that it had when the optimiser was made.
   template <class F>
   void for_each(std::size_t used, F f) {
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
@@ -51,7 +51,7 @@ class optimised {
   }
 
  private:
-  /// States that are not in use yet begin with zeros.
+  /// Allocates the first `used` states of all parameters; new states are zeros.
   void make_states(std::size_t used) {
     for (std::size_t p = 0; p < parameters_.size(); ++p)
       for (std::size_t s = 0; s < used; ++s) states_[p][s].resize(numbers(p), real(0));

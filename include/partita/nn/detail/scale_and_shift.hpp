@@ -1,4 +1,5 @@
-// The parameters of a norm: the factors and the offsets of its result.
+// The parameters of a norm: its weight (gamma), which scales the result, and its bias (beta), which is added to the
+// result.
 #pragma once
 
 #include <array>
@@ -8,7 +9,7 @@
 
 namespace partita::detail {
 
-/// Pointers to these parameters. `scales` has the same value on all workers; without it only beta is used.
+/// Pointers to the parameters of a norm. `scales` has the same value on all workers; if it is false, only beta is used.
 template <class T>
 struct norm_parameters {
   bool scales = false;
@@ -18,7 +19,8 @@ struct norm_parameters {
   T* beta_gradient = nullptr;
 };
 
-/// This worker's block of a norm's weight (initially ones) and bias (initially zeros); empty where the norm has none.
+/// This worker's block of a norm's weight (initially ones) and bias (initially zeros); empty in a norm without
+/// parameters.
 template <class T, std::size_t Rank>
 class scale_and_shift {
  public:
@@ -33,7 +35,7 @@ class scale_and_shift {
     weight_gradient_.fill(T(0));
     bias_gradient_.fill(T(0));
   }
-  /// The weights and gradients, for an optimiser. Valid as long as the layer lives.
+  /// The weights and gradients, for an optimiser. They stay valid as long as the layer lives.
   std::vector<parameter<T>> parameters() { return {{weight_, weight_gradient_}, {bias_, bias_gradient_}}; }
 
  protected:
@@ -46,7 +48,7 @@ class scale_and_shift {
     shapes_ = {weight_.shape(), bias_.shape()};
   }
 
-  /// The error message if a block that the program assigned has a wrong shape; empty if all fit.
+  /// The error message if a weight, bias or gradient has a wrong shape because the program assigned it; else empty.
   text error_in_parameters(const char* name) const {
     text error_message;
     if (!hold_the_same(weight_.shape(), shapes_[0]) || !hold_the_same(weight_gradient_.shape(), shapes_[0]))

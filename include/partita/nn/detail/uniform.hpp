@@ -1,5 +1,5 @@
-// Random elements as functions of a seed and a counter only: each worker computes its own elements, and together they
-// are one tensor for every partition.
+// Random elements as functions of a seed and a counter only. Each worker computes the elements of its block, and the
+// global tensor is the same for every partition.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// A number in [0, 1), by applying the finaliser of splitmix64 twice.
+/// A random number in [0, 1), made from seed and counter by applying the finaliser of splitmix64 twice.
 inline double uniform_at(std::uint64_t seed, std::uint64_t counter) {
   const auto mix = [](std::uint64_t z) {
     z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9ULL;
@@ -20,8 +20,8 @@ inline double uniform_at(std::uint64_t seed, std::uint64_t counter) {
   return static_cast<double>(bits >> 11U) * 0x1p-53;
 }
 
-/// An element uniform in (-bound, bound). For a complex element, both parts are uniform in (-bound / sqrt(2), bound /
-/// sqrt(2)), so that the mean of |w|^2 is the same as for a real one.
+/// A random element, uniform in (-bound, bound). Both parts of a complex element are uniform in (-bound / sqrt(2),
+/// bound / sqrt(2)), so that the mean of |w|^2 is the same as for real elements.
 template <class T>
 T uniform_at(double bound, std::uint64_t seed, std::uint64_t counter) {
   if constexpr (is_complex_number<T>) {

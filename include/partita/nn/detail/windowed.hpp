@@ -1,5 +1,5 @@
 // The common part of layers whose outputs depend on windows of a tensor. Each worker gets the inputs that its block of
-// the output needs; the adjoint returns the gradients of these inputs to their owners.
+// the output needs; the adjoint sends the gradients of these inputs to the workers that own the inputs.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ class window_planner {
   halo_boundaries<Rank> beyond() const { return boundary::none; }
   text error_message(const std::array<std::size_t, Rank>& extents) const { return rule_.error_message(extents); }
   halo_plan<Rank> plan(const decomposition<Rank>& cuts, std::size_t worker) const {
-    // For each part of the output: the range of inputs that its taps need.
+    // Computes, for each part of the output along each dimension, the range of inputs that the taps of the part need.
     const auto n = cuts.extents(), parts = p_.grid().shape(), m = rule_.outputs(n);
     windows_of_parts<Rank> windows;
     for (std::size_t d = 0; d < Rank; ++d)
@@ -53,15 +53,16 @@ class window_planner {
   std::uint64_t fingerprint_;
 };
 
-/// The taps of this worker's outputs in its window.
+/// The taps of this worker's outputs along each dimension, and the shapes of its window and of its outputs.
 template <std::size_t Rank>
 struct local_taps {
-  /// Input indices are relative to the window. No {}: compilers take the constructor for noexcept with it.
+  /// Input indices are relative to the window. There is no {} here: with it compilers take the constructor for
+  /// noexcept.
   std::array<taps, Rank> along;
   std::array<std::size_t, Rank> window{}, outputs{};
 };
 
-/// The exchange that gives each worker its window of a layer's input, and its adjoint.
+/// The exchange that gives each worker its window of a layer's input, and the adjoint of this exchange.
 template <class Rule, std::size_t Rank>
 class windowed {
  public:
@@ -71,7 +72,7 @@ class windowed {
   const Rule& rule() const { return movement_.windows().rule(); }
   const local_taps<Rank>& local() const { return local_; }
 
-  /// This worker's window of x.
+  /// Returns this worker's window of x. Collective.
   template <class X>
   auto bring(const X& x) {
     using T = element_of<X>;
@@ -91,7 +92,7 @@ class windowed {
     called_ = true;
     return window;
   }
-  /// The error message if dy does not have the shape of the last result.
+  /// The error message if dy does not have the shape of the last result; empty if it has.
   template <class Y>
   text error_in(const Y& dy) const {
     text error_message;
@@ -112,7 +113,7 @@ class windowed {
   bool called_ = false;
 };
 
-/// Calls f(offset of the output, the product of its divisors).
+/// Calls f(offset of an output, product of the output's divisors along all dimensions) for every output.
 template <std::size_t Rank, class F>
 void for_divisors(const local_taps<Rank>& by, F f) {
   const std::size_t volume = volume_of(by.outputs);
@@ -124,8 +125,8 @@ void for_divisors(const local_taps<Rank>& by, F f) {
   }
 }
 
-/// Buffers for the intermediate results when taps are applied to one dimension after the other. Kept between calls, so
-/// that they are allocated once.
+/// Buffers for the intermediate results when taps are applied to one dimension after the other. The buffers are kept
+/// between calls, so they are allocated once.
 template <class T>
 struct taps_room {
   std::vector<T> from{}, to{};
@@ -138,8 +139,7 @@ struct taps_room {
   }
 };
 
-/// y = the product of the taps along each dimension, applied to a dense x. It processes one dimension after the other,
-/// and divides at the end.
+/// Computes y by applying the taps of one dimension after the other to a dense x, and divides at the end.
 template <class T, std::size_t Rank>
 void apply(const local_taps<Rank>& by, const T* x, taps_room<T>& room, T* y) {
   auto& [from, to] = room;
@@ -174,7 +174,7 @@ xt::xtensor<T, Rank> apply(const local_taps<Rank>& by, const T* x) {
   return y;
 }
 
-/// The adjoint of apply: computes the gradient of the window from dy.
+/// The adjoint of apply(): computes the gradient of the window from dy.
 template <class T, std::size_t Rank>
 void apply_back(const local_taps<Rank>& by, const T* dy, taps_room<T>& room, T* dx) {
   auto& [from, to] = room;
@@ -226,7 +226,7 @@ consteval bool takes_block_back() {
   return fits;
 }
 
-/// Taps with weights: the product of the weights along each dimension, linear in x.
+/// A reduction for windowed_layer. Each output is the sum of its inputs times their weights along all dimensions.
 struct weighted_taps {
   template <class T, std::size_t Rank>
   xt::xtensor<T, Rank> forward(const local_taps<Rank>& by, const T* window) const {
@@ -238,8 +238,8 @@ struct weighted_taps {
   }
 };
 
-/// A layer whose outputs are computed from the taps of each window. `Taps` computes the outputs, and the adjoint from
-/// dy to the window.
+/// A layer whose outputs are computed from windows of x. `Rule` says which inputs an output needs; `Taps` computes the
+/// outputs from the window, and the gradient of the window from dy.
 template <class Rule, class Extents, class Taps>
 class windowed_layer {
  protected:
