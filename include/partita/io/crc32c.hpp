@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli): detects every change within 32 consecutive bits, and every other change except 1 in 2^32.
+// The checksum CRC-32C (Castagnoli), which detects each change within 32 consecutive bits, and others but 1 in 2^32.
 #pragma once
 
 #include <array>
@@ -10,16 +10,16 @@ namespace partita {
 
 namespace detail {
 
-inline constexpr std::uint32_t crc32c_polynomial = 0x82f63b78U;  // with its bits reversed
+inline constexpr std::uint32_t crc32c_polynomial = 0x82f63b78U;  // written with its bits reversed
 
 using crc32c_tables = std::array<std::array<std::uint32_t, 256>, 8>;
 
-/// Processes eight bytes at a time with eight tables.
+/// Computes the checksum of n bytes with eight tables. `before` is the checksum of the preceding bytes.
 PARTITA_DECL std::uint32_t crc32c_by_tables(const unsigned char* bytes, std::size_t n, std::uint32_t before);
 
 #if defined(__x86_64__)
-/// Uses the machine's CRC instruction. Requires SSE4.2. It uses builtins because including <immintrin.h> alone costs
-/// more than the rest of io/.
+/// Computes the same checksum with the CRC instruction of the machine. Requires SSE4.2. The code uses builtins because
+/// including <immintrin.h> alone costs more than the rest of io/.
 PARTITA_DECL __attribute__((target("sse4.2"))) std::uint32_t crc32c_by_machine(const unsigned char* bytes,
                                                                                std::size_t n, std::uint32_t before);
 PARTITA_DECL bool machine_has_crc32c();
@@ -30,7 +30,8 @@ inline std::uint32_t crc32c_by_machine(const unsigned char* bytes, std::size_t n
 inline bool machine_has_crc32c() { return false; }
 #endif
 
-/// The product of two polynomials modulo CRC-32C's, all with their bits reversed (x^0 is the highest bit).
+/// The product of two polynomials modulo the polynomial of CRC-32C. All polynomials are written with their bits
+/// reversed: x^0 is the highest bit.
 constexpr std::uint32_t crc32c_product(std::uint32_t a, std::uint32_t b) {
   std::uint32_t product = 0;
   for (std::uint32_t power = std::uint32_t{1} << 31U; power != 0; power >>= 1U) {
@@ -47,10 +48,11 @@ PARTITA_DECL std::uint32_t crc32c(const void* bytes, std::size_t n, std::uint32_
 
 namespace detail {
 
-/// x to the power of 8 n. A checksum times this is its contribution to the checksum if n more bytes follow.
+/// x^8n modulo the polynomial of CRC-32C. The product of this and the checksum of some bytes is the contribution of
+/// these bytes to the checksum of a sequence in which n bytes follow them.
 constexpr std::uint32_t crc32c_shift(std::uint64_t n) {
-  std::uint32_t all = std::uint32_t{1} << 31U;    // 1
-  std::uint32_t shift = std::uint32_t{1} << 23U;  // x^8, then squared in each step
+  std::uint32_t all = std::uint32_t{1} << 31U;    // the polynomial 1
+  std::uint32_t shift = std::uint32_t{1} << 23U;  // the polynomial x^8, squared in each step
   for (; n != 0; n >>= 1U) {
     if ((n & 1U) != 0) all = crc32c_product(all, shift);
     shift = crc32c_product(shift, shift);
@@ -60,8 +62,8 @@ constexpr std::uint32_t crc32c_shift(std::uint64_t n) {
 
 }  // namespace detail
 
-/// The checksum of two consecutive pieces from their two checksums; the second piece has n bytes. So each worker can
-/// sum its own piece.
+/// The checksum of two consecutive pieces, computed from the checksums of both, so that each worker can compute the
+/// checksum of its own piece. The second piece has n bytes.
 constexpr std::uint32_t crc32c_of_both(std::uint32_t first, std::uint32_t second, std::uint64_t n) {
   return detail::crc32c_product(first, detail::crc32c_shift(n)) ^ second;
 }

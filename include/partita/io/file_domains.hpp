@@ -1,4 +1,4 @@
-// Which bytes of a file each of its owners holds, and which it writes: no two owners write to the same page.
+// The bytes of a file that each of its owners holds, and those that it writes. No two owners write to the same page.
 #pragma once
 
 #include <array>
@@ -10,9 +10,9 @@
 namespace partita {
 
 /// The grid of slabs into which a tensor of these extents (in the order of the file) is divided for at most `owners`
-/// owners. Leading dimensions are divided completely, then one dimension in balanced parts, so that each slab is a box
-/// of the tensor and one range of the file. More than half of the owners get a slab if the tensor has that many
-/// elements.
+/// owners. The first dimensions are divided into single indices and the next dimension into balanced parts, so that
+/// each slab is a box of the tensor and one range of the file. With enough elements, over half of the owners get a
+/// slab.
 template <std::size_t Rank>
 std::array<std::size_t, Rank> slab_grid(const std::array<std::size_t, Rank>& extents, std::size_t owners) {
   std::array<std::size_t, Rank> parts{};
@@ -27,32 +27,33 @@ std::array<std::size_t, Rank> slab_grid(const std::array<std::size_t, Rank>& ext
   return parts;
 }
 
-/// The byte ranges of a file. Owner k holds [held[k], held[k + 1]) after the repartition, and writes [written[k],
-/// written[k + 1]), which begins and ends at a page boundary (except at the end of the file). An earlier owner receives
-/// the bytes of its slab before written[k], which are at most one page. Owner 0 also writes the header.
+/// The byte ranges of a file. Owner k holds the bytes [held[k], held[k + 1]) after the repartition, and writes the
+/// bytes [written[k], written[k + 1]), which begin and end at a page boundary (except at the end of the file). An
+/// earlier owner receives the bytes of slab k before written[k], at most one page. Owner 0 also writes the header.
 struct file_domains {
   std::vector<std::size_t> held, written;
 
   std::size_t owners() const { return held.size() - 1; }
   std::size_t bytes() const { return held.back(); }
 
-  /// How many bytes at the beginning of its slab owner k sends to an earlier owner.
+  /// The number of bytes at the beginning of its slab that owner k sends to an earlier owner.
   std::size_t given(std::size_t k) const {
     return k == 0 ? 0 : (written[k] < held[k + 1] ? written[k] : held[k + 1]) - held[k];
   }
-  /// How many bytes owner k receives from later owners; they follow its own bytes.
+  /// The number of bytes that owner k receives from later owners, and writes after its own bytes.
   std::size_t taken(std::size_t k) const {
     return written[k + 1] - (held[k + 1] > written[k] ? held[k + 1] : written[k]);
   }
 };
 
-/// The number of owners that are worth their messages: if there are two or more, each holds at least `least` bytes.
+/// The number of owners, at most `most`, for which each owner holds at least `least` bytes (1 if there are fewer
+/// bytes): smaller slabs are not worth their messages.
 constexpr std::size_t worthwhile_owners(std::size_t data_bytes, std::size_t least, std::size_t most) {
   const std::size_t wanted = least == 0 ? most : data_bytes / least;
   return wanted < 1 ? 1 : wanted < most ? wanted : most;
 }
 
-/// The domains of a file whose elements begin at `data_at`, for slabs of these sizes in bytes, in order.
+/// The byte ranges of a file whose elements begin at byte `data_at`, for consecutive slabs of these numbers of bytes.
 PARTITA_DECL file_domains plan_file_domains(std::size_t data_at, const std::vector<std::size_t>& slab_bytes,
                                             std::size_t page);
 

@@ -8,7 +8,7 @@
 
 namespace partita {
 
-/// Writes the file in Fortran order: the first dimension is the fastest.
+/// The policy that writes a file in Fortran order: the index of the first dimension varies fastest.
 struct fortran_order_t {};
 inline constexpr fortran_order_t fortran_order{};
 
@@ -16,10 +16,10 @@ inline constexpr fortran_order_t fortran_order{};
 struct file_options {
   std::size_t page_bytes = 4096;        ///< no two workers write to one page; use the stripe size of a parallel file
                                         ///< system if it is larger
-  std::size_t owner_bytes = 1U << 16U;  ///< a worker that owns less is not worth its messages: chosen, not measured
-  std::size_t run_bytes = 1U << 12U;  ///< a worker reads its own block if that is in the file in runs of so many bytes
-                                      ///< on average; else the owners read and send: bench/files
-  bool sync = true;                   ///< return when the data are on the disk, not when the system has them
+  std::size_t owner_bytes = 1U << 16U;  ///< chosen: each worker that writes or reads owns at least this number of bytes
+  std::size_t run_bytes = 1U << 12U;    ///< a worker reads its own block if its runs in the file have so many bytes
+                                        ///< on average; else slabs are read and repartitioned (measured: bench/files)
+  bool sync = true;                     ///< return when the data are on the disk; if false, when the system has them
 };
 
 namespace detail {
@@ -33,7 +33,7 @@ inline constexpr bool is_to_cuts = false;
 template <std::size_t Rank>
 inline constexpr bool is_to_cuts<to_cuts_t<Rank>> = true;
 
-/// The policies of a call on files, for a tensor of this rank.
+/// The policies that a call on files was given, for a tensor of this rank.
 template <std::size_t Rank>
 struct file_request {
   file_options options;

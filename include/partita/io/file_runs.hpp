@@ -1,4 +1,4 @@
-// Where a block is in a file of the whole tensor: runs of consecutive elements.
+// The runs of consecutive elements that a block of a tensor takes in a file of the whole tensor.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@ namespace partita {
 
 namespace detail {
 
-/// The last dimension d that is divided, for which whole(d) is false; Rank if all are whole.
+/// The last dimension d for which whole(d) is false, that is, which is divided; Rank if no dimension is divided.
 template <std::size_t Rank, class Whole>
 std::size_t last_cut(Whole whole) {
   for (std::size_t d = Rank; d-- > 0;)
@@ -22,11 +22,11 @@ template <std::size_t Rank, class F>
 struct run_walk {
   const decomposition<Rank>& cuts;
   const index<Rank>& position;
-  std::size_t last, behind;  // the last divided dimension, and the elements per index of it
+  std::size_t last, behind;  // the last divided dimension, and the number of elements per index of it
   F& f;
   std::size_t local = 0;
 
-  /// `at` is the flat index over the dimensions before d.
+  /// Visits the runs in dimensions d and after, at flat index `at` over the dimensions before d.
   void operator()(std::size_t d, std::size_t at) {
     at *= cuts.cuts[d].extent();
     cuts.cuts[d].for_pieces(position[d], [&](interval piece, std::size_t) {
@@ -42,7 +42,7 @@ struct run_walk {
 
 }  // namespace detail
 
-/// Calls f(at, local, count) for each run of the block at a position: `count` elements that begin at element `at` of
+/// Calls f(at, local, count) for each run of the block at this position: `count` elements that begin at element `at` of
 /// the tensor in C order and at element `local` of the block. Runs are in ascending order and not empty.
 template <std::size_t Rank, class F>
 void for_file_runs(const decomposition<Rank>& cuts, const index<Rank>& position, F f) {
@@ -56,7 +56,7 @@ void for_file_runs(const decomposition<Rank>& cuts, const index<Rank>& position,
   detail::run_walk<Rank, F>{cuts, position, last, behind, f}(0, 0);
 }
 
-/// The average number of elements per run with these cuts, over all blocks; an empty part counts as one run.
+/// The average number of elements per run over all blocks with these cuts. An empty part counts as one run.
 template <std::size_t Rank>
 std::size_t mean_run(const decomposition<Rank>& cuts) {
   const auto extents = cuts.extents();

@@ -1,8 +1,8 @@
 // A tensor on a partition as a dataset of an HDF5 file, written and read in parallel. partita.hpp does not include this
-// header: include it where parallel HDF5 is installed (Debian: libhdf5-openmpi-dev, pkg-config hdf5-openmpi).
+// header. Include it where parallel HDF5 is installed (Debian: libhdf5-openmpi-dev, pkg-config hdf5-openmpi).
 #pragma once
 
-#if !__has_include(<hdf5.h>)  // one error, where many would follow that of #error
+#if !__has_include(<hdf5.h>)  // gives one error; many would follow an #error
 #include <partita: takes parallel HDF5, install libhdf5-openmpi-dev and use `pkg-config --cflags --libs hdf5-openmpi`>
 #endif
 #include <hdf5.h>
@@ -28,7 +28,7 @@ namespace partita {
 
 namespace detail {
 
-/// An HDF5 identifier that is closed by its destructor.
+/// An HDF5 identifier. The destructor closes it.
 class hdf5_id {
  public:
   hdf5_id(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
@@ -37,7 +37,7 @@ class hdf5_id {
   ~hdf5_id() { end(); }
   operator hid_t() const { return id_; }
   bool good() const { return id_ >= 0; }
-  /// Closes the identifier now; returns whether that succeeded.
+  /// Closes the identifier. Returns whether HDF5 succeeded.
   bool end() {
     const hid_t id = std::exchange(id_, -1);
     return id < 0 || close_(id) >= 0;
@@ -48,7 +48,7 @@ class hdf5_id {
   herr_t (*close_)(hid_t);
 };
 
-/// Suppresses HDF5's own error output during its lifetime; errors are reported by exceptions.
+/// Suppresses the error output of HDF5 during the lifetime of this object, because errors are reported by exceptions.
 class hdf5_silence {
  public:
   hdf5_silence() {
@@ -64,7 +64,7 @@ class hdf5_silence {
   void* data_ = nullptr;
 };
 
-/// The HDF5 type of an element: numbers by their native types, bool and complex numbers in the form of h5py.
+/// The HDF5 type of an element: the native type of a number; for bool and complex numbers the type that h5py uses.
 template <class T>
 hid_t make_hdf5_type() {
   if constexpr (std::is_same_v<T, bool>) {
@@ -100,7 +100,7 @@ hid_t make_hdf5_space(const std::array<std::size_t, Rank>& extents) {
   for (std::size_t d = 0; d < Rank; ++d) sizes[d] = extents[d];
   return Rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(Rank), sizes, nullptr);
 }
-/// Selects this worker's box of a dataspace, or nothing if the worker has none.
+/// Selects this worker's box in a dataspace, or no element if this worker does not own a slab.
 template <std::size_t Rank>
 bool select_slab(hid_t space, const slab_partition<Rank>& where) {
   if (!where.owns() || volume_of(where.shape()) == 0) return H5Sselect_none(space) >= 0;
@@ -114,8 +114,8 @@ bool select_slab(hid_t space, const slab_partition<Rank>& where) {
   }
 }
 
-/// Opens a file on all workers of a world; creates it if `anew`. Collective; it allocates nothing before HDF5 does,
-/// because a worker that throws would leave the others in HDF5.
+/// Opens a file on all workers of a world, or creates it if `anew`. Collective. The function allocates nothing before
+/// HDF5 is called, because a worker that throws would leave the other workers waiting in HDF5.
 inline hid_t open_hdf5(const world& everyone, const std::string& path, bool writing, bool anew) {
   const hdf5_id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   if (H5Pset_fapl_mpio(access, everyone.state()->communicator(), mpi_info_null()) < 0) return -1;
@@ -123,7 +123,7 @@ inline hid_t open_hdf5(const world& everyone, const std::string& path, bool writ
               : H5Fopen(path.c_str(), writing ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
 }
 
-/// The error of an HDF5 call that failed, or no error.
+/// An error if an HDF5 call has failed (`good` is false), else no error.
 template <class = void>
 file_trouble hdf5_trouble(const file_call& call, bool good, const char* doing, const std::string& path,
                           const char* way_out) {
@@ -142,7 +142,7 @@ file_trouble hdf5_trouble(const file_call& call, bool good, const char* doing, c
   return trouble;
 }
 
-/// Looks up a dataset on the leader alone: sets its extents if it exists, and returns an error if it cannot be read.
+/// Looks up a dataset, on the leader only. Sets the extents if it exists, and returns an error if it cannot be read.
 template <class T, std::size_t Rank>
 file_trouble look_at_dataset(const file_call& call, const std::string& path, const std::string& dataset,
                              std::array<std::size_t, Rank>& extents) {
@@ -170,9 +170,9 @@ file_trouble look_at_dataset(const file_call& call, const std::string& path, con
   return {};
 }
 
-/// Moves this worker's slab to or from a dataset: each worker moves one range of the file independently. Collective
-/// transfers are not used, because the slabs already are ranges and collective writing of Open MPI 4.1 is known to
-/// hang.
+/// Writes this worker's slab to a dataset, or reads it from there. Each worker transfers one range of the file
+/// independently. Collective transfers are not used, because each slab is one range of the file already, and collective
+/// writing of Open MPI 4.1 is known to hang.
 template <class Move, std::size_t Rank>
 bool move_slab(hid_t data, const slab_partition<Rank>& where, Move move) {
   const hdf5_id in_file(H5Dget_space(data), H5Sclose);
@@ -187,12 +187,12 @@ bool move_slab(hid_t data, const slab_partition<Rank>& where, Move move) {
 
 /// Writes a tensor that is partitioned over p as a new dataset of an HDF5 file, which is created if it does not exist.
 /// Policies: `from_cuts(...)`, `file_options{...}` (except `page_bytes`).
-/// Shapes:   as save_npy. All workers of the world call it.
+/// Shapes:   those of save_npy. All workers of the world call save_hdf5.
 /// Requires: what save_npy requires; a dataset that does not exist yet, in groups that exist [io_error, on all
 ///           workers]. A job that is killed while it saves may leave a file that HDF5 cannot read; save data that must
-///           not be lost as a checkpoint. If another job saves or loads datasets of the file, the call waits for it.
+///           not be lost as a checkpoint. While another job saves or loads datasets of the file, the call waits.
 /// Cost:     one repartition to as many slabs as there are workers (none if the blocks are these slabs already), then
-///           all workers write one range of the file each, at the same time.
+///           each worker writes one range of the file, all at the same time.
 /// Adjoint:  none; load_hdf5 is the inverse.
 template <class Extents, std::size_t... E, ranked_array X, class... Policies>
 void save_hdf5(const std::string& path, const std::string& dataset, const partition<Extents>& p,
@@ -224,7 +224,7 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
       const char* const way_out =
           "give a name that is not taken yet, where this worker may write and the disk has room";
       const file_size_errors no_signal;
-      posix_file locked;  // the leader locks out other jobs: HDF5 does not lock files that MPI opens
+      posix_file locked;  // the leader locks the file against other jobs: HDF5 does not lock files that MPI opens
       std::size_t before = 0;
       file_trouble trouble;
       if (call.leads()) {
@@ -236,8 +236,8 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
       }
       call.settle(trouble);
       before = call.numbers_of_leader(before)[0];
-      // check the space before HDF5 writes: if a write fails, HDF5 1.10 crashes when MPI ends
-      constexpr std::size_t metadata = std::size_t{1} << 16U;  // chosen: a dataset and a new file take some KiB
+      // The space is checked before HDF5 writes, because HDF5 1.10 crashes at the end of MPI if a write has failed.
+      constexpr std::size_t metadata = std::size_t{1} << 16U;  // chosen: headers of a dataset and a file take some KiB
       const std::size_t wanted = before + volume_of(shape) * sizeof(T) + metadata;
       int no_room = posix_file::room_by_limit(wanted);
       if (call.leads() && no_room == 0) no_room = locked.try_to_reserve(before, wanted);
@@ -252,7 +252,7 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
         return H5Dwrite(data, type, in_memory, in_file, H5P_DEFAULT, slab.bytes());
       });
       trouble = hdf5_trouble(call, written, "write", path, way_out);
-      const bool closed = data.end() && file.end();  // collective, also if writing has failed
+      const bool closed = data.end() && file.end();  // closing is collective, also after a write has failed
       if (trouble.empty()) trouble = hdf5_trouble(call, closed, "close", path, way_out);
       if (trouble.empty() && request.options.sync) {
         posix_file same;
@@ -266,10 +266,10 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
 }
 
 /// Reads a dataset of an HDF5 file as a tensor on p, in balanced blocks or as `to_cuts(...)` states.
-/// Shapes:   as load_npy. All workers of the world call it.
+/// Shapes:   those of load_npy. All workers of the world call load_hdf5.
 /// Requires: a dataset of elements T [io_error] and rank Rank [shape_error], on all workers.
-/// Cost:     one worker looks up the dataset; all workers read one range each, at the same time; then one repartition
-///           (none if p holds these ranges).
+/// Cost:     one worker looks up the dataset, then each worker reads one range of the file, all at the same time, and
+///           one repartition follows (none if the blocks on p are these ranges).
 /// Adjoint:  none; save_hdf5 is the inverse.
 template <class T, std::size_t Rank, class Extents, class... Policies>
 auto load_hdf5(const std::string& path, const std::string& dataset, const partition<Extents>& p,
@@ -296,7 +296,7 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
       file_trouble trouble;
       if (call.leads()) {
         int error = source.open();
-        if (error == 0) error = source.file().wait_for_lock(true);  // no job adds a dataset meanwhile
+        if (error == 0) error = source.file().wait_for_lock(true);  // keeps other jobs from adding datasets
         trouble = call.cannot("read", path, error, "check the name, and that this worker may read it");
         if (trouble.empty()) trouble = look_at_dataset<T>(call, path, dataset, metadata.extents);
       }
@@ -313,7 +313,7 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
       {
         const hdf5_id file(open_hdf5(p.world(), path, false, false), H5Fclose);
         call.settle(hdf5_trouble(call, file.good(), "open", path, way_out));
-        // HDF5 has opened the same file if the file still has that name
+        // HDF5 opened the same file as this worker if the name still refers to the worker's file.
         if (!call.all(source.file().has_name(path))) return std::nullopt;
         const hdf5_id data(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose), type(make_hdf5_type<T>(), H5Tclose);
         const bool good = data.good() && move_slab(data, where, [&](hid_t in_memory, hid_t in_file) {

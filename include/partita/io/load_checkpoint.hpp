@@ -1,4 +1,4 @@
-// Loading checkpoints: the list of steps, and the tensors of one step on any partition, verified while they are read.
+// Loads checkpoints: lists the saved steps, and reads and verifies the tensors of a step on any partition.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace partita {
 
-/// A checkpoint whose manifest was verified. Its tensors are read on request.
+/// A checkpoint whose manifest was verified. A tensor is read when `load` is called.
 class checkpoint {
  public:
   checkpoint(world everyone, std::string path, manifest contents)
@@ -29,17 +29,17 @@ class checkpoint {
         by_name_(contents_.by_name()) {}
 
   std::uint64_t step() const { return contents_.step; }
-  /// Names, types and extents of the tensors.
+  /// Names, types and extents of the tensors in the checkpoint.
   const std::vector<manifest_tensor>& tensors() const { return contents_.tensors; }
   bool contains(const std::string& name) const { return find(name) != nullptr; }
-  /// The same of one tensor; null if there is none of this name.
+  /// Name, type and extents of one tensor; null if the checkpoint has no tensor of this name.
   PARTITA_DECL const manifest_tensor* find(const std::string& name) const;
 
   /// Reads one tensor to any partition of the world, in balanced blocks or as `to_cuts(...)` states, and verifies it.
-  /// If one bit of the file has changed, it throws an io_error that names the tensor and the slab.
-  /// Shapes:   as load_npy<T, Rank>(path, p).
+  /// If one bit of the file has changed, all workers throw an io_error that names the tensor and the slab.
+  /// Shapes:   those of load_npy<T, Rank>(path, p).
   /// Requires: a tensor of this name, type and rank, unchanged [io_error, shape_error, on all workers].
-  /// Cost:     that of load_npy, and one checksum over what each worker reads.
+  /// Cost:     that of load_npy, and on each worker a checksum over the bytes that it reads.
   /// Adjoint:  none; save_checkpoint is the inverse.
   template <class T, std::size_t Rank, class Extents, class... Policies>
   auto load(const std::string& name, const partition<Extents>& p, const Policies&... policies) const {
@@ -75,8 +75,8 @@ class checkpoint {
   }
 
  private:
-  /// Checks by the manifest whether this tensor can be loaded as requested, and returns where its elements are. The
-  /// same on all workers.
+  /// Checks by the manifest whether a tensor can be loaded as requested, and returns where its elements are in the
+  /// file. The result or error is the same on all workers.
   template <class T, std::size_t Rank, class Extents>
   detail::npy_metadata<Rank> expect(const detail::file_call& call, const manifest_tensor* entry,
                                     const partition<Extents>& p) const {
@@ -89,7 +89,7 @@ class checkpoint {
     if (p.size() == 0)
       call.refuse(file_trouble::kind::partition, "requires a partition of at least one worker").raise();
     if (entry == nullptr) {
-      constexpr std::size_t named = 20;  // chosen: fits on a line or two
+      constexpr std::size_t named = 20;  // chosen: this number of names fits on a line or two
       const std::size_t all = contents_.tensors.size();
       sentence << "requires a tensor of that name; there are";
       for (std::size_t k = 0; k < all && k < named; ++k) sentence << " " << contents_.tensors[k].name.c_str();
@@ -128,15 +128,15 @@ class checkpoint {
 
 namespace detail {}  // namespace detail
 
-/// The steps that were saved completely in a folder, ascending; empty if there is no such folder. All workers of the
-/// world call it and get the same result.
+/// The steps that were saved completely in a folder, in ascending order; empty if the folder does not exist. All
+/// workers of the world call checkpoint_steps and get the same result.
 PARTITA_DECL std::vector<std::uint64_t> checkpoint_steps(const std::string& folder, const world& everyone);
 
-/// Opens a step in a folder of checkpoints. All workers of the world call it; the world may differ from the one that
+/// Opens a step in a folder of checkpoints. All workers of the world call load_checkpoint; another world may have
 /// saved.
 /// Requires: an existing step, and a manifest that has not changed since it was saved [io_error, on all workers].
 PARTITA_DECL checkpoint load_checkpoint(const std::string& folder, const world& everyone, std::uint64_t step);
-/// The same for the highest step that was saved completely.
+/// Opens the highest step that was saved completely in a folder of checkpoints.
 PARTITA_DECL checkpoint load_checkpoint(const std::string& folder, const world& everyone);
 
 PARTITA_FALLBACK_OVERLOAD(load_checkpoint) {

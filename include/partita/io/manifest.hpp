@@ -1,4 +1,4 @@
-// The manifest of a checkpoint: manifest.json, written and parsed by hand.
+// The manifest of a checkpoint, the file manifest.json, which is written and parsed without a JSON library.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@
 
 namespace partita {
 
-/// One tensor of a checkpoint: the file NAME.npy.
+/// The entry of a tensor in the manifest of a checkpoint. The tensor is in the file NAME.npy.
 struct manifest_tensor {
   std::string name, type;  ///< "<f4" and the like
   std::vector<std::size_t> extents;
-  std::size_t bytes = 0;                 ///< size of the file
-  std::vector<std::uint32_t> checksums;  ///< CRC-32C of each slab of the file; the last slab may be shorter
+  std::size_t bytes = 0;                 ///< the size of the file NAME.npy
+  std::vector<std::uint32_t> checksums;  ///< the CRC-32C of each slab of the file; the last slab may be shorter
 
   friend bool operator==(const manifest_tensor&, const manifest_tensor&) = default;
 };
@@ -49,13 +49,13 @@ namespace detail {
 inline constexpr std::size_t manifest_seal_bytes = 27;
 
 PARTITA_DECL std::string hexadecimal(std::uint32_t sum);
-/// The last lines of a manifest: the checksum of the text before them.
+/// The last lines of a manifest, which hold the checksum of the text before them.
 inline std::string manifest_seal(const char* text, std::size_t n) {
   return "  \"checksum\": \"" + hexadecimal(crc32c(text, n)) + "\"\n}\n";
 }
 
-/// Parses a manifest by its grammar: JSON with known entries in any order, strings without escapes, whole numbers. The
-/// grammar limits the nesting, so hostile input cannot nest deeply.
+/// Parses a manifest: JSON with known entries in any order, strings without escapes, and whole numbers. The grammar
+/// limits the nesting, so hostile input cannot nest deeply.
 class manifest_reader {
  public:
   explicit manifest_reader(const std::string& text) : at_(text.data()), end_(text.data() + text.size()) {}
@@ -92,7 +92,8 @@ class manifest_reader {
     while (take(','));
     return take(']');
   }
-  /// An object with exactly these entries, each once, in any order.
+  /// Parses an object that has exactly these entries, each once, in any order; value(k) must parse the value of entry
+  /// k.
   template <std::size_t N, class Value>
   bool entries(const char* const (&names)[N], Value value) {
     bool seen[N] = {};
@@ -121,7 +122,7 @@ class manifest_reader {
 /// The manifest as JSON; its last entry is a checksum of the text before it.
 PARTITA_DECL std::string to_json(const manifest& m);
 
-/// Parses the output of to_json. If even one bit of the text was changed, it is rejected: do not edit a manifest.
+/// Parses the output of to_json. A text of which a single bit was changed is rejected, so do not edit a manifest.
 PARTITA_DECL manifest_found parse_manifest(const std::string& json);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Sparse matrices in Matrix Market files, which SciPy, PETSc's converters, MATLAB and Julia also read and write.
+// Reads and writes sparse matrices as Matrix Market files, which SciPy, PETSc's converters, MATLAB and Julia also use.
 #pragma once
 
 #include <algorithm>
@@ -15,43 +15,43 @@
 namespace partita {
 namespace detail {
 
-/// What the first lines of a Matrix Market file say, or what is wrong with them.
+/// The header in the first lines of a Matrix Market file. `problem` describes an error in these lines.
 struct market_header {
   enum class symmetry : unsigned char { general, symmetric, skew };
-  std::size_t rows = 0, columns = 0, entries = 0;  // entries: lines of the file
-  std::size_t data_at = 0;                         // where the first line of an entry begins
+  std::size_t rows = 0, columns = 0, entries = 0;  // entries: how many lines of entries the file has
+  std::size_t data_at = 0;                         // the byte at which the first line of an entry begins
   bool is_pattern = false;
   symmetry kind = symmetry::general;
   text problem;
 };
-/// Reads the first lines; `is_whole` says that the file has no more bytes than these. Without a problem and with
-/// data_at 0 the lines have not ended.
+/// Parses the header in the first bytes of a file; `is_whole` means that the file has no more bytes. If the result has
+/// no problem and data_at is 0, the bytes end before the header does.
 PARTITA_DECL market_header parse_market_header(const std::string& bytes, bool is_whole);
-/// Appends the entries of whole lines, with the mirrored ones of a symmetric matrix, and adds to the number of lines.
-/// Returns what is wrong with a line.
+/// Parses whole lines: appends their entries, and for a symmetric matrix the mirrored entries, to `entries`, and adds
+/// the number of lines to `count`. Returns an error message if a line is wrong, else an empty text.
 PARTITA_DECL text parse_market_entries(const market_header& header, const std::string& lines,
                                        std::vector<triplet<double>>& entries, std::size_t& count);
 
-/// A part of a file: the entries whose lines begin in the range of bytes of this worker.
+/// The header of a file, and the entries whose lines begin in this worker's range of bytes.
 struct market_part {
   market_header header;
   std::vector<triplet<double>> entries;
 };
-/// Collective.
+/// Reads this worker's part of a file. Collective.
 PARTITA_DECL market_part read_market(const file_call& call, const std::string& path);
-/// Writes entries, those of worker 0 first. Collective.
+/// Writes the entries of all workers to a file, in the order of the workers. Collective.
 PARTITA_DECL void write_market(const file_call& call, const std::string& path, std::size_t rows, std::size_t columns,
                                const std::vector<triplet<double>>& entries);
 
 }  // namespace detail
 
 /// Reads a Matrix Market file as a sparse matrix: `auto a = load_matrix_market<double>("mesh.mtx", everyone);`. Rows
-/// and columns are cut in balance over the workers. Collective.
-/// Shapes:   the extents that the file says. A symmetric or skew-symmetric matrix gets both of its triangles, a pattern
-///           the values 1; entries of one place are added up.
+/// and columns are split over the workers in balanced parts. Collective.
+/// Shapes:   the result has the extents in the file. A symmetric or skew-symmetric matrix gets both of its triangles,
+///           and a pattern the values 1; entries of the same row and column are added.
 /// Requires: a complete, readable file of the same name on all workers, in coordinate format, real, integer or pattern,
 ///           general, symmetric or skew-symmetric [io_error, on all workers].
-/// Cost:     each worker reads and parses an equal share of the bytes; then that of the constructor of csr_matrix.
+/// Cost:     each worker reads and parses an equal share of the bytes; the constructor of csr_matrix follows.
 /// Adjoint:  none; save_matrix_market is the inverse.
 template <class T>
 csr_matrix<T> load_matrix_market(const std::string& path, const world& everyone) {
@@ -70,11 +70,11 @@ csr_matrix<T> load_matrix_market(const std::string& path, const world& everyone)
   });
 }
 
-/// Writes a sparse matrix as one Matrix Market file, coordinate real general, in ascending order of rows and columns,
-/// in numbers that are read back as the same bits: `save_matrix_market("a.mtx", everyone, a);`. Collective.
+/// Writes a sparse matrix as one Matrix Market file (coordinate real general), in ascending order of rows and columns,
+/// with as many digits as are read back as the same bits: `save_matrix_market("a.mtx", everyone, a);`. Collective.
 /// Requires: the world of the matrix; finite values; a place to write [io_error]. Errors are thrown on all workers, and
 ///           then the old file, if there was one, is intact.
-/// Cost:     each worker writes the lines of its rows at the same time. Memory for these lines.
+/// Cost:     all workers write the lines of their rows at the same time. Each worker needs memory for its lines.
 /// Adjoint:  none; load_matrix_market is the inverse.
 template <class T>
 void save_matrix_market(const std::string& path, const world& everyone, const csr_matrix<T>& a) {

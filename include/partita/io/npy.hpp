@@ -1,4 +1,4 @@
-// A tensor on a partition in one standard .npy file, which NumPy and xtensor also read and write.
+// Saves and loads a tensor on a partition as one standard .npy file, which NumPy and xtensor also read and write.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace partita {
 
 namespace detail {
 
-/// Writes a file of slabs under a temporary name beside `path`, and renames it when all of it is on the disk.
+/// Writes a tensor under a temporary name beside `path`, and renames the file when all of it is on the disk.
 /// Collective.
 template <class T, std::size_t Rank, bool Backwards, bool CutsGiven, class Extents, class X>
 void replace_npy(const file_call& call, const std::string& path, const partition<Extents>& p,
@@ -25,11 +25,11 @@ void replace_npy(const file_call& call, const std::string& path, const partition
   const std::size_t bytes =
       make_npy_header(npy_type_of<T>(), Backwards, global.data(), Rank).size() + volume_of(global) * sizeof(T);
   replace_file(call, path, bytes, request.options.sync, [&](posix_file& file, const std::string& temporary) {
-    // 1. Move the tensor to the owners of the file, and bytes across a page boundary to the owner of the page.
+    // 1. Move the tensor to the owners of the slabs, and the bytes at the ends of slabs to the owner of their page.
     const auto slab = slab_type::template of<Backwards, CutsGiven>(call, p, global, x, request);
     const slab_partition<Rank>& where = slab.where();
     const auto taken = bring_to_pages(where.owners, where.domains, slab.bytes());
-    // 2. Each owner writes its range of the file.
+    // 2. On each owner, write its range of the file.
     if (!where.owns() || where.domains.written[where.place()] >= where.domains.written[where.place() + 1])
       return file_trouble();
     int error = call.leads() ? 0 : file.open(temporary, O_WRONLY);
@@ -45,14 +45,14 @@ void replace_npy(const file_call& call, const std::string& path, const partition
 /// Writes a tensor that is partitioned over p to one .npy file. Policies: `from_cuts(...)` if the shapes of the blocks
 /// do not determine the cuts, `fortran_order`, `file_options{...}`.
 /// Shapes:   x is this worker's block on p of a tensor of these extents, with any cuts that repartition accepts;
-///           inactive workers pass zero volume. All workers of the world call it.
+///           inactive workers pass zero volume. All workers of the world call save_npy.
 /// Requires: rank(p) == rank(x) == rank(extents), numbers, bool or std::complex [compile time]; blocks of a tensor of
 ///           these extents [shape_error]; a place to write [io_error]. Errors are thrown on all workers, and then the
 ///           old file, if there was one, is intact. The new file gets the mode of the old one and, if this process may
-///           set it, the owner. A symbolic link stays, and its target is replaced.
-/// Cost:     one repartition to the owners of the file (none if the blocks are its slabs already), at most one page
-///           from each owner to another, then all owners write at the same time; one fdatasync each. Memory for one
-///           slab per worker.
+///           set it, the owner. If `path` is a symbolic link, the link stays and its target is replaced.
+/// Cost:     one repartition to the owners of the file (none if the blocks are its slabs already), and one message of
+///           at most one page from each owner to another; then all owners write at the same time, with one fdatasync
+///           each. Each owner needs memory for one slab.
 /// Adjoint:  none; load_npy is the inverse.
 template <class Extents, std::size_t... E, ranked_array X, class... Policies>
 void save_npy(const std::string& path, const partition<Extents>& p, const extents<E...>& global, const X& x,
@@ -87,7 +87,7 @@ void save_npy(const std::string& path, const partition<Extents>& p, const extent
   }
 }
 
-/// Rejects a call without extents, with a compile-time error message.
+/// Fallback: a call without extents is a compile-time error with a readable message.
 template <class Extents, class X, class... A>
   requires(!is_extents<X>)
 void save_npy(const std::string&, const partition<Extents>&, const X&, const A&...) {
@@ -98,12 +98,13 @@ void save_npy(const std::string&, const partition<Extents>&, const X&, const A&.
 
 /// Reads a .npy file as a tensor on p, in balanced blocks or as `to_cuts(...)` states. Supports C and Fortran order,
 /// both byte orders, and versions 1 to 3.
-/// Shapes:   the result is this worker's block on p, zero volume on inactive workers. All workers of the world call it.
+/// Shapes:   the result is this worker's block on p, zero volume on inactive workers. All workers of the world call
+///           load_npy.
 /// Requires: a complete, readable file with elements T [io_error] and rank Rank [shape_error], on all workers. If
-///           another job replaces the file meanwhile, all workers read the old file or all read the new one.
+///           another job replaces the file during the call, all workers read the old file or all read the new one.
 /// Cost:     one worker reads the header. If the blocks are in the file in runs of `run_bytes` or more on average, each
-///           worker reads its own block. Otherwise each of the owners reads one range of the file, at the same time,
-///           and one repartition follows.
+///           worker reads its own block. Otherwise each owner of a slab reads one range of the file, all at the same
+///           time, and one repartition follows.
 /// Adjoint:  none; save_npy is the inverse.
 template <class T, std::size_t Rank, class Extents, class... Policies>
 auto load_npy(const std::string& path, const partition<Extents>& p, const Policies&... policies) {
@@ -125,7 +126,7 @@ auto load_npy(const std::string& path, const partition<Extents>& p, const Polici
     if (p.size() == 0)
       call.refuse(detail::file_trouble::kind::partition, "requires a partition of at least one worker").raise();
     return detail::read_unchanged(call, path, [&](detail::file_in_common& source, bool again) {
-      if (again && p.active()) static_cast<void>(source.open());  // all at once: it is replaced often
+      if (again && p.active()) static_cast<void>(source.open());  // opens early, as the file was replaced before
       const auto metadata = detail::open_npy<T, Rank>(call, source);
       detail::unverified nothing;
       return detail::read_npy<T, Rank, (detail::is_to_cuts<Policies> || ...)>(call, source, metadata, p, request,
@@ -133,7 +134,7 @@ auto load_npy(const std::string& path, const partition<Extents>& p, const Polici
     });
   });
 }
-/// Rejects a call without element type or rank, with a compile-time error message.
+/// Fallback: a call without element type or rank is a compile-time error with a readable message.
 template <class T = void, class Extents, class... Policies>
 auto load_npy(const std::string&, const partition<Extents>&, const Policies&...) {
   static_assert(detail::dependent_false<T>,

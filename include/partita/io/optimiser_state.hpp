@@ -1,4 +1,4 @@
-// The state of an optimiser of sharded parameters in one file, which a different number of workers may restore.
+// Saves the state of an optimiser of sharded parameters in one file, which a different number of workers may load.
 #pragma once
 
 #include <array>
@@ -31,18 +31,18 @@ class flat_state {
     length_ = total_ + 1;
   }
 
-  /// All workers agree on the call before they move elements.
+  /// Makes the workers agree on the call, or throw the same error, before elements are moved.
   void agree(const char* call) const {
     const sharding whole(on_->mesh(), 1);
     on_->agree<T>(call, whole, whole, {total_}, fingerprint());
   }
   std::size_t total() const { return length_; }
-  /// Whether a file with this many numbers can be read.
+  /// Whether a file with this number of numbers can be read, with or without a fingerprint.
   bool takes(std::size_t numbers) {
     length_ = numbers;
     return numbers == total_ || numbers == total_ + 1;
   }
-  /// The sum of a number over all workers.
+  /// The sum of `mine` over all workers. Collective.
   std::size_t total_of(std::size_t mine) const {
     std::size_t sum = 0;
     for (const std::uint64_t n : said_by_all(*on_, mine)) sum += static_cast<std::size_t>(n);
@@ -63,7 +63,7 @@ class flat_state {
     });
     return all;
   }
-  /// Whether the file belongs to parameters of these extents; the same result on all workers. Collective.
+  /// Whether the file is of parameters of the optimiser's extents; the same result on all workers. Collective.
   bool is_of_these(const xt::xtensor<T, 1>& all) const {
     return length_ == total_ || real_of(given_to_all<1>(all, total_)[0]) == static_cast<double>(fingerprint());
   }
@@ -90,7 +90,7 @@ class flat_state {
     else return static_cast<double>(x.real());
   }
   interval part(std::size_t worker) const { return balanced_part(length_, everyone_.size(), worker); }
-  /// A fingerprint of the number and the extents of the states, small enough to be exact in a float.
+  /// A fingerprint of the number and the extents of the optimiser states, small enough to be exact in a float.
   std::size_t fingerprint() const {
     hasher number;
     for (std::size_t p = 0; p < optimiser_.parameters(); ++p)
@@ -100,7 +100,7 @@ class flat_state {
       }
     return static_cast<std::size_t>(number.value() % counted);
   }
-  /// N numbers of the file, from index `begin` on, on all workers.
+  /// Sends N numbers of the file, from index `begin` on, to all workers. Collective.
   template <std::size_t N>
   std::array<T, N> given_to_all(const xt::xtensor<T, 1>& all, std::size_t begin) const {
     std::array<T, N> numbers{};
@@ -116,8 +116,8 @@ class flat_state {
     return numbers;
   }
   const shape_list& extents(std::size_t p, std::size_t s) const { return optimiser_.state(p, s).extents(); }
-  /// Calls f for each state, with the elements that each worker holds when the state is divided into rows, and the
-  /// elements that each worker has in the file.
+  /// Calls f for each optimiser state, with the range of elements that each worker has when the state is divided by
+  /// rows over all workers, and the range of the state that each worker has in the file.
   template <class F>
   void each(F f) const {
     begin_ = 2;
@@ -156,9 +156,9 @@ class flat_state {
 }  // namespace detail
 
 /// Saves the state of an optimiser and its number of steps as one .npy file of one dimension: `save_optimiser(
-/// "adam.npy", everyone, optimiser)`. Save the parameters by save_npy or save_checkpoint.
-/// Requires: as save_npy [io_error, on all workers]; all workers of the world call it.
-/// Cost:     each state is moved once, in balanced parts, to the workers that write it; then that of save_npy.
+/// "adam.npy", everyone, optimiser)`. The parameters themselves are saved by save_npy or save_checkpoint.
+/// Requires: what save_npy requires [io_error, on all workers]. All workers of the world call save_optimiser.
+/// Cost:     each state is moved once, in balanced parts, to the workers that write it; a call of save_npy follows.
 template <class T, class Options>
 void save_optimiser(const std::string& path, const world& everyone, sharded_optimiser<T, Options>& optimiser) {
   const detail::flat_state<T, Options> flat(everyone, optimiser);
@@ -168,7 +168,8 @@ void save_optimiser(const std::string& path, const world& everyone, sharded_opti
   });
   save_npy(path, flat.places(), extents<dynamic>(flat.total()), all);
 }
-/// Restores the state into an optimiser of the same kind and parameters, with any layouts and any number of workers.
+/// Restores the state that save_optimiser saved into an optimiser of the same kind with parameters of the same extents,
+/// which may have any layouts on any number of workers.
 /// Requires: a file that save_optimiser wrote for parameters of these extents, in this order [io_error, shape_error, on
 ///           all workers]. A file of an earlier version is recognised only by its length.
 template <class T, class Options>

@@ -1,4 +1,4 @@
-// Saving checkpoints: one folder per step, with one .npy file per tensor and a manifest that describes them.
+// Saves checkpoints: one folder per step, with one .npy file per tensor and a manifest that describes the files.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@
 
 namespace partita {
 
-/// `named("weight", p_w, extents<12, 16>{}, w)`: a tensor on p with its name; `from_cuts(...)` as in save_npy. A name
-/// has 1 to 100 of the characters A-Z a-z 0-9 _ - and dot, and does not begin with a dot. A block that is a variable
-/// must outlive the result, which refers to it.
+/// A tensor on p with its name: `named("weight", p_w, extents<12, 16>{}, w)`. `from_cuts(...)` may follow, as in
+/// save_npy. A name has 1 to 100 of the characters A-Z a-z 0-9 _ - and dot, and does not begin with a dot. If the block
+/// is a variable, it must outlive the result, which refers to it.
 template <class Extents, std::size_t... E, ranked_array X, class... Policies>
 auto named(std::string name, const partition<Extents>& p, const extents<E...>& global, X&& x,
            const Policies&... policies) {
@@ -44,14 +44,14 @@ inline constexpr bool is_named_tensor = false;
 template <class Extents, std::size_t Rank, class X, class... Policies>
 inline constexpr bool is_named_tensor<named_tensor<Extents, Rank, X, Policies...>> = true;
 
-/// Adds to the number of a call everything that must be equal on all workers.
+/// Adds everything about a tensor that must be equal on all workers to the hash of a call.
 template <class Extents, std::size_t Rank, class X, class... Policies>
 void add_to(call_number& number, const named_tensor<Extents, Rank, X, Policies...>& tensor) {
   number << tensor.name.c_str() << call_number_of<element_of<X>>(tensor.p, tensor.request).value();
   for (const std::size_t n : tensor.global) number << n;
 }
 
-/// Checks the tensors of a checkpoint, with the same result on all workers. Each name must be valid and unique.
+/// Checks a tensor of a checkpoint, with the same result on all workers. Its name must be valid and unique.
 template <class Extents, std::size_t Rank, class X, class... Policies>
 void check_tensor(const file_call& call, const named_tensor<Extents, Rank, X, Policies...>& tensor,
                   std::vector<std::string>& names) {
@@ -74,8 +74,8 @@ void check_tensor(const file_call& call, const named_tensor<Extents, Rank, X, Po
 }
 
 /// Agrees on a checkpoint, makes its folder, and moves its tensors to the workers that write them. With `copies` the
-/// caller may change the blocks as soon as it returns. `each(f)` calls f for all tensors in order; `count` is their
-/// number. Collective.
+/// caller may change the blocks as soon as the function returns. `each(f)` calls f for all tensors in order; `count` is
+/// their number. Collective.
 template <class Each>
 std::unique_ptr<checkpoint_in_writing> begin_checkpoint_of(const char* name, const std::string& folder,
                                                            std::uint64_t step, const checkpoint_options& options,
@@ -113,15 +113,15 @@ std::unique_ptr<checkpoint_in_writing> begin_checkpoint(const char* name, const 
 
 }  // namespace detail
 
-/// Saves tensors as FOLDER/step-N. The step appears only when all of it is on the disk. Options, if any, are the last
+/// Saves tensors as FOLDER/step-N. The step appears only when all of it is on the disk. Options may be the last
 /// argument: `checkpoint_options{.keep_last = 3}`.
-/// Shapes:   each x is this worker's block, as in save_npy. All workers of the world call it. Several jobs may save
-///           into one folder: if two save the same step, only one of them succeeds. Half-saved steps of killed jobs are
-///           removed.
+/// Shapes:   each x is this worker's block, as in save_npy. All workers of the world call save_checkpoint. Several jobs
+///           may save into one folder: if two save the same step, only one of them succeeds. Half-saved steps of killed
+///           jobs are removed.
 /// Requires: a folder that exists or can be made and does not contain the step [io_error]; names that are valid for
-///           files and unique [io_error]. Errors are thrown on all workers, and then the steps saved before are intact.
-/// Cost:     that of save_npy for each tensor, a checksum over what each worker writes (some 9 GB/s), and a message of
-///           4 bytes per slab to one worker.
+///           files and unique [io_error]. All workers throw the errors; steps saved before stay intact.
+/// Cost:     that of save_npy for each tensor, on each worker a checksum over the bytes that it writes (some 9 GB/s),
+///           and from each worker a message of 4 bytes per slab to one worker.
 /// Adjoint:  none; load_checkpoint is the inverse.
 template <class First, class... Rest>
 void save_checkpoint(const std::string& folder, std::uint64_t step, const First& first, const Rest&... rest) {
@@ -151,12 +151,12 @@ void save_checkpoint(const std::string& folder, std::uint64_t step, const First&
   }
 }
 
-/// Saves checkpoints asynchronously: `save` copies, a thread of each worker writes while the program computes, and the
-/// next `save` or `finish` completes the step. At most one checkpoint is pending.
-/// Shapes:   as save_checkpoint.
-/// Requires: as save_checkpoint; errors are thrown by the call that completes the step. All workers make the same
-///           calls. The object must be destroyed before its world.
-/// Cost:     a copy of what this worker writes, whose memory is needed until it is written. Writing uses some time of a
+/// Saves checkpoints asynchronously: `save` copies the tensors, a thread of each worker writes the copies while the
+/// program computes, and the next `save` or `finish` completes the step. At most one checkpoint is pending.
+/// Shapes:   those of save_checkpoint.
+/// Requires: what save_checkpoint requires; the call that completes the step throws the errors. All workers make the
+///           same calls. The object must be destroyed before its world.
+/// Cost:     a copy of the elements that this worker writes, kept until they are written. Writing takes some time of a
 ///           core.
 /// Adjoint:  none; load_checkpoint is the inverse.
 class checkpoint_saver {
@@ -165,11 +165,12 @@ class checkpoint_saver {
       : folder_(std::move(folder)), options_(options) {}
   checkpoint_saver(const checkpoint_saver&) = delete;
   checkpoint_saver& operator=(const checkpoint_saver&) = delete;
-  /// Completes a pending checkpoint, unless the object is destroyed during stack unwinding: then that step is not
+  /// Completes a pending checkpoint. If the object is destroyed during stack unwinding, the pending checkpoint is not
   /// saved.
   PARTITA_INLINE ~checkpoint_saver();
 
-  /// Completes the previous checkpoint, and starts this one. The blocks may change when it returns. Collective.
+  /// Completes the previous checkpoint, and starts that of `step`. The caller may change the blocks afterwards.
+  /// Collective.
   template <class... Tensors>
   void save(std::uint64_t step, const Tensors&... tensors) {
     static_assert(sizeof...(Tensors) > 0 && (detail::is_named_tensor<Tensors> && ...),
@@ -186,8 +187,8 @@ class checkpoint_saver {
       under_way_->write();
     }
   }
-  /// Waits until the last checkpoint is on the disk, and completes the step. If that fails, throws io_error on all
-  /// workers. Collective.
+  /// Waits until the last checkpoint is on the disk, and completes its step. Throws an io_error on all workers if one
+  /// of them failed. Collective.
   PARTITA_DECL void finish();
 
  private:

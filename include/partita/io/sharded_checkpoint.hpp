@@ -1,5 +1,5 @@
-// Checkpoints of sharded tensors: one call saves or loads all tensors of a list, a tuple or a struct, or parameters by
-// their names.
+// Saves and loads checkpoints of sharded tensors: one call for all tensors of a list, a tuple or a struct, or for
+// parameters by their names.
 #pragma once
 
 #include <cstddef>
@@ -35,15 +35,15 @@ template <class... X>
 inline constexpr bool is_tuple_of_sharded<std::tuple<X...>> = sizeof...(X) > 0 &&
                                                               (is_sharded_value<std::remove_cvref_t<X>> && ...);
 
-/// Tensors that are saved together: a std::tuple of tensors or of references to them, a range of tensors of one type,
-/// or named parameters.
+/// All is a type of several tensors that are saved together: a std::tuple of tensors or of references to tensors, a
+/// range of tensors of one type, or named parameters.
 template <class All>
 concept sharded_tensors = is_tuple_of_sharded<std::remove_cvref_t<All>> || requires(All& all) {
   requires is_sharded_value<std::remove_cvref_t<decltype(*all.begin())>>;
   all.end();
 };
 
-/// Calls f(tensor) for each tensor.
+/// Calls f(tensor) for each of the tensors in `all`.
 template <class All, class F>
 void for_each_tensor(All& all, F f) {
   if constexpr (is_tuple_of_sharded<std::remove_cvref_t<All>>) std::apply([&](auto&... x) { (f(x), ...); }, all);
@@ -104,7 +104,7 @@ void with_rank_of(const X& x, const char* call, F f) {
   }
 }
 
-/// The mesh of a tensor.
+/// The mesh of a tensor. Throws an error if the tensor is on no mesh.
 template <class T>
 const std::shared_ptr<bound_mesh>& mesh_of(const sharded_tensor<T>& x, const char* call) {
   if (x.state() == nullptr || !x.state()->on)
@@ -114,14 +114,14 @@ const std::shared_ptr<bound_mesh>& mesh_of(const sharded_tensor<T>& x, const cha
 
 template <class All>
 concept with_names = requires(const All& all) { all.name(std::size_t{0}); };
-/// The name of tensor k: its own, or its number.
+/// The name of tensor k in a checkpoint: the name of a named parameter, or the number k.
 template <class All>
 std::string name_of_tensor(const All& all, std::size_t k) {
   if constexpr (with_names<All>) return all.name(k);
   else return std::to_string(k);
 }
 
-/// The number of tensors, the mesh of the first, and a hash of everything that must be equal on all workers.
+/// The number of tensors in a call, the mesh of the first, and a hash of everything that must be equal on all workers.
 struct tensors_given {
   std::size_t count = 0;
   std::shared_ptr<bound_mesh> first{};
@@ -141,7 +141,7 @@ struct tensors_given {
   }
 };
 
-/// Loads the tensor of this name, in the layout of x.
+/// Loads the tensor of this name from a checkpoint, in the layout of x.
 template <std::size_t Rank, class T>
 sharded_tensor<T> loaded_like(const checkpoint& from, const std::string& name, const sharded_tensor<T>& x) {
   const auto& on = x.state()->on;
@@ -152,7 +152,8 @@ sharded_tensor<T> loaded_like(const checkpoint& from, const std::string& name, c
   return spread_from("load_tensors", on, p, block.data(), x.layout(), x.extents(), number);
 }
 
-/// An error message if the tensors of a checkpoint are not those that are given, else empty; the same on all workers.
+/// An error message if the tensors of a checkpoint differ from those that the caller passed, else empty. The result is
+/// the same on all workers.
 template <class All>
 text differs_from(const checkpoint& from, const All& all, std::size_t count) {
   text problem;
@@ -175,7 +176,7 @@ text differs_from(const checkpoint& from, const All& all, std::size_t count) {
 }
 
 #ifdef PARTITA_CORE
-// Of usual elements and of all ranks that with_rank_of knows, the core saves and loads.
+// Saving and loading are compiled once for usual element types, for all ranks that with_rank_of supports.
 #define PARTITA_CHECKPOINT_OF(EXTERN, T, R)                                                  \
   EXTERN template sharded_tensor<T> loaded_like<R, T>(const checkpoint&, const std::string&, \
                                                       const sharded_tensor<T>&);             \
@@ -195,11 +196,11 @@ PARTITA_CHECKPOINTS(extern)
 }  // namespace detail
 
 /// Saves tensors as FOLDER/step-N, by one call: `save_tensors("run", step, std::tie(model.w1, model.w2))`, or a
-/// std::tuple, std::vector or std::array of tensors. Their files are 0.npy, 1.npy, … in order, or those of the names of
+/// std::tuple, std::vector or std::array of tensors. The files are 0.npy, 1.npy, …, or have the names of
 /// `named_parameters`.
 /// Shapes:   tensors of rank 1 or more, with typed or run-time layouts, on meshes of one world.
-/// Requires: tensors that are not partial [partition_error]; else what save_checkpoint requires.
-/// Cost:     that of save_checkpoint, and a copy of what this worker writes.
+/// Requires: tensors that are not partial [partition_error], and what save_checkpoint requires.
+/// Cost:     that of save_checkpoint, and a copy of the elements that this worker writes.
 /// Adjoint:  none; load_tensors is the inverse.
 template <class All>
   requires detail::sharded_tensors<const All>
@@ -237,7 +238,7 @@ void save_tensors(const std::string& folder, std::uint64_t step, const All& tens
 /// Loads tensors that save_tensors saved. Each is loaded with the layout of the given tensor, on any mesh and any
 /// number of workers. Returns the step that was loaded, by default the highest one: `const auto step =
 /// load_tensors("run", std::tie(model.w1, model.w2));`.
-/// Shapes:   as many tensors as were saved, with their extents and types; named parameters may be fewer, in any order.
+/// Shapes:   the number, extents and types of the saved tensors; named parameters may be fewer, in any order.
 /// Requires: these shapes [shape_error, io_error] and what checkpoint::load requires; errors are thrown on all workers,
 ///           and then no tensor has changed.
 /// Cost:     that of load_npy for one copy of each tensor, and one exchange that sends the blocks to the other copies.
@@ -255,7 +256,7 @@ std::uint64_t load_tensors(const std::string& folder, All&& tensors, std::uint64
   agree_if_checked(*everyone.state(), hasher(given.number).mix(call).mix(given.count).value(),
                    local_error(problem.empty() ? problem : text("partita::") << call << ": " << problem),
                    [&] { return text("partita::") << call << " with " << given.count << " tensors"; });
-  std::vector<std::function<void()>> assign;  // run when all tensors are loaded
+  std::vector<std::function<void()>> assign;  // called after all tensors are loaded
   std::size_t k = 0;
   for_each_tensor(tensors, [&](auto& x) {
     with_rank_of(x, call, [&](auto rank) {

@@ -1,4 +1,4 @@
-// Sharded tensors in .npy files, and sharding an array that one worker has.
+// Saves and loads sharded tensors as .npy files, and shards an array that one worker has.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ std::array<std::size_t, Rank> array_of_extents(const shape_list& extents, const 
   return all;
 }
 
-/// Makes a tensor with this layout from blocks that some workers hold: each worker receives what it lacks from one of
-/// the holders. Collective.
+/// Makes a tensor with this layout from blocks that some workers hold. Each worker receives the elements of its block
+/// from workers that hold them. Collective.
 template <class T>
 sharded_tensor<T> spread(const std::shared_ptr<bound_mesh>& on, const std::vector<worker_box>& had, const T* given,
                          const sharding& layout, const shape_list& extents, std::uint64_t number) {
@@ -34,7 +34,7 @@ sharded_tensor<T> spread(const std::shared_ptr<bound_mesh>& on, const std::vecto
   return tensor_of(on, layout, extents, resharded(*on, block, finished, bare(layout), extents), number);
 }
 
-/// The same for the blocks of a partition that holds one copy of the tensor.
+/// Makes a tensor with this layout from the blocks of a partition, which hold one copy of the tensor. Collective.
 template <class T, class Extents>
 sharded_tensor<T> spread_from(const char* call, const std::shared_ptr<bound_mesh>& on, const partition<Extents>& p,
                               const T* given, const sharding& layout, const shape_list& extents, std::uint64_t number) {
@@ -51,7 +51,7 @@ sharded_tensor<T> spread_from(const char* call, const std::shared_ptr<bound_mesh
 /// Writes a tensor as a .npy file that NumPy can read: `save_npy<2>("w.npy", x)`, or `save_npy("w.npy", x)` for a typed
 /// tensor.
 /// Shapes:   Rank is the rank of the tensor, at least 1 [shape_error].
-/// Requires: a tensor on a mesh that is not partial [partition_error]; else as save_npy of a block on a partition.
+/// Requires: a tensor on a mesh that is not partial [partition_error], and what save_npy of a block requires.
 /// Cost:     that of save_npy; one copy of each block is sent to the owners of the file.
 template <std::size_t Rank, class T>
 void save_npy(const std::string& path, const sharded_tensor<T>& x) {
@@ -70,7 +70,7 @@ void save_npy(const std::string& path, const typed_sharded<T, Layout>& x) {
   save_npy<layout_named<Layout>.rank()>(path, x.at_run_time());
 }
 /// Reads a file as a tensor with this layout: `load_npy<float, 2>("w.npy", everyone, layout, {8, 4})`.
-/// Requires: a file with these extents [shape_error]; else as load_npy on a partition.
+/// Requires: a file with these extents [shape_error], and what load_npy on a partition requires.
 /// Cost:     that of load_npy for one copy of the tensor, and one exchange that sends the blocks to the other copies.
 template <class T, std::size_t Rank>
 sharded_tensor<T> load_npy(const std::string& path, const world& everyone, const sharding& layout,
@@ -90,8 +90,8 @@ sharded_tensor<T> load_npy(const std::string& path, const world& everyone, const
 
 /// Shards a whole array that one worker has; the arrays of the other workers are not read: `shard_from(everyone, 0,
 /// layout, {8, 4}, x)`. Collective.
-/// Shapes:   x on that worker has these extents [shape_error, on all workers]; the layout has an entry for each.
-/// Requires: a worker of the world [partition_error].
+/// Shapes:   x on that worker has these extents [shape_error, on all workers]; the layout is of their number.
+/// Requires: the number of a worker of the world [partition_error].
 /// Cost:     one exchange: each worker receives its block.
 template <ranked_array X>
 sharded_tensor<element_of<X>> shard_from(const world& everyone, std::size_t worker, const sharding& layout,

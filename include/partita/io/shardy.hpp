@@ -1,4 +1,4 @@
-// Shardy's textual sharding rules, read and written: ([i, k], [k, j])->([i, j]) {i=8, j=8, k=8} reduction={k}.
+// Parses and writes Shardy's textual sharding rules, such as ([i, k], [k, j])->([i, j]) {i=8, j=8, k=8} reduction={k}.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 namespace partita {
 namespace detail {
 
-/// Shardy's factors are i to z, then z_1, z_2, …; in a rule of this library they are i to z, then A, B, ….
+/// The letter of factor k in a rule of this library: i to z, then A, B, …. Shardy names factors i to z, then z_1, z_2,
+/// ….
 constexpr char shardy_letter(std::size_t k) {
   return static_cast<char>(k < 18 ? 'i' + static_cast<int>(k) : 'A' + static_cast<int>(k - 18));
 }
@@ -66,7 +67,7 @@ struct shardy_reader {
       if (read.factors[f].letter == letter) return f;
     return read.add_factor(dynamic, letter);
   }
-  /// Parses a tensor such as [i, jk]: one dimension per entry.
+  /// Parses a tensor such as [i, jk], which has one entry per dimension.
   constexpr void tensor() {
     expect('[', "\"[\" before the dimensions of a tensor");
     if (take(']')) return;
@@ -108,8 +109,8 @@ struct shardy_reader {
     } while (take(','));
     expect('}', "\"}\" after factors");
   }
-  /// A factor that is not named as a reduction is summed only if operands share it. Any other factor that a result
-  /// lacks must be whole, because every element of that result may need all of it.
+  /// Decides on factors that a result lacks and that are not named as reductions. Such a factor is summed if operands
+  /// share it; else it must stay whole, because every element of the result may need all of it.
   constexpr void keep_whole() {
     for (std::size_t f = 0; f < read.factor_count; ++f) {
       factor& here = read.factors[f];
@@ -156,12 +157,12 @@ struct shardy_reader {
 
 }  // namespace detail
 
-/// A rule from Shardy's notation, also within `#sdy.op_sharding_rule<…>`. Its reductions are sums. Factors that need a
-/// permutation are those over which the operation itself communicates. A factor that a result lacks and no reduction
-/// names is summed if operands share it and no result has it; otherwise it must be whole.
+/// Makes a rule from Shardy's notation, also within `#sdy.op_sharding_rule<…>`. Reductions become sums, and permutation
+/// factors become factors over which the operation itself communicates. A factor that a result lacks and no reduction
+/// names is summed if operands share it and no result has it; otherwise the factor must stay whole.
 /// Shapes:   the factors have the written sizes.
 /// Requires: Shardy's notation without blocked propagation [shape_error].
-/// Cost:     no allocation; a constant expression if the argument is one.
+/// Cost:     no allocation; the result is a constant expression if the argument is one.
 /// Adjoint:  as_shardy(rule), the inverse.
 constexpr rule of_shardy(const char* written) { return detail::shardy_reader{written}.all(); }
 
@@ -181,7 +182,7 @@ struct as_shardy {
   struct names {
     static constexpr std::size_t most = rule::most_dimensions_in_all + most_factors;
     const rule& r;
-    std::size_t number[most]{};  ///< of each factor, then of each dimension of extent 1
+    std::size_t number[most]{};  ///< the number of each factor, then of each dimension of extent 1
     std::size_t size[most]{};
     std::size_t count = 0, ones = 0;
 

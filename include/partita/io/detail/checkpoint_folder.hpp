@@ -1,4 +1,4 @@
-// The folder of checkpoints as one worker sees it: its steps, the leftovers of killed jobs, and what must be removed.
+// The calls of one worker on a folder of checkpoints: list the saved steps, remove steps and leftovers of killed jobs.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace partita::detail {
 
-/// The name of a step, such as "step-000000000012". The names sort in the order of the steps.
+/// The name of the folder of a step, such as "step-000000000012". Sorted names are in the order of the steps.
 PARTITA_DECL std::string step_name(std::uint64_t step);
 
-/// The steps in a folder, ascending, and the leftovers. `error` is 0 or an errno.
+/// The saved steps in a folder, ascending, and the names of leftovers of killed jobs. `error` is 0 or an errno.
 struct checkpoint_list {
   std::vector<std::uint64_t> steps;
   std::vector<std::string> leftovers;
@@ -21,32 +21,32 @@ struct checkpoint_list {
 };
 PARTITA_DECL checkpoint_list list_checkpoints(const std::string& folder);
 
-/// Removes a folder and its contents. Returns 0, also if there is no such folder, or an errno. It uses POSIX because
-/// including <filesystem> takes a tenth of a second.
+/// Removes a folder and its contents. Returns 0, also if the folder does not exist, or an errno. The function uses
+/// POSIX because including <filesystem> takes a tenth of a second.
 PARTITA_DECL int remove_folder(const std::string& folder);
 
 /// The lock of a folder that is not a complete step. A job that saves a step keeps its manifest locked, and a job that
 /// removes leftovers must lock it first. The system releases the lock when a process ends, also by kill -9.
 class folder_lock {
  public:
-  /// Makes a folder that no other job removes during the lifetime of this object. Returns 0 or an errno; EAGAIN if
-  /// another job was about to remove it.
+  /// Makes a folder that no other job removes during the lifetime of this object. Returns 0 or an errno, which is
+  /// EAGAIN if another job was about to remove the folder.
   PARTITA_DECL int make(const std::string& folder);
-  /// Whether no job is saving into a leftover folder; then no job starts to during the lifetime of this object. If the
-  /// file system has no locks, this is assumed when nothing was written there for a day.
+  /// Whether no job is saving into a leftover folder; if true, no job begins to save there during the lifetime of this
+  /// object. On a file system without locks the result is true if nothing was written to the folder for a day.
   PARTITA_DECL bool claim(const std::string& folder);
 
  private:
   posix_file manifest_;
 };
 
-/// Removes the leftovers of a killed job, but nothing that another job is still saving. Returns 0 or an errno.
+/// Removes the leftover folder of a killed job, unless another job still saves into it. Returns 0 or an errno.
 PARTITA_DECL int remove_leftover(const std::string& folder);
-/// Removes a step. It is renamed first, so that a partly removed step is never taken for a complete one. Returns 0 also
-/// if another job removes it.
+/// Removes a step. The folder of the step is renamed first, so that no job takes a partly removed step for a complete
+/// one. Returns 0 (also if another job removes the step) or an errno.
 PARTITA_DECL int remove_step(const std::string& folder, std::uint64_t step);
 
-/// The folder in which a step is saved; removed by the destructor, unless it was renamed.
+/// The temporary folder in which a step is saved. The destructor removes the folder, unless it was renamed.
 class temporary_folder {
  public:
   temporary_folder() = default;
@@ -55,9 +55,9 @@ class temporary_folder {
   ~temporary_folder() {
     if (!path_.empty()) static_cast<void>(remove_folder(path_));
   }
-  /// Returns 0 or an errno; after EAGAIN or EEXIST the caller should try another name.
+  /// Makes the folder `path`. Returns 0 or an errno; after EAGAIN or EEXIST the caller should try another name.
   PARTITA_DECL int make(const std::string& path);
-  /// Returns 0 or an errno; ENOTEMPTY or EEXIST if the name is taken.
+  /// Renames the folder to `path`. Returns 0 or an errno, which is ENOTEMPTY or EEXIST if a folder of that name exists.
   PARTITA_DECL int rename_to(const std::string& path);
 
  private:
@@ -65,11 +65,11 @@ class temporary_folder {
   folder_lock lock_;
 };
 
-/// Whether a file of this size exists. The file is opened, because NFS asks the server for the size only then.
+/// Whether a file of this size exists. The file is opened, because NFS asks the server for a size only then.
 PARTITA_DECL bool is_whole_file(const std::string& path, std::size_t bytes);
-/// Writes a small file, replacing an existing one, and puts it on the disk. Returns 0 or an errno.
+/// Writes or replaces a small file, and with `sync` waits until it is on the disk. Returns 0 or an errno.
 PARTITA_DECL int write_small_file(const std::string& path, const std::string& bytes, bool sync);
-/// Reads a file of at most `most` bytes. Returns 0 or an errno.
+/// Reads all of a file of at most `most` bytes. Returns 0 or an errno.
 PARTITA_DECL int read_small_file(const std::string& path, std::string& bytes, std::size_t most);
 
 }  // namespace partita::detail

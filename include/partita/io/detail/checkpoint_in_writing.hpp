@@ -1,5 +1,4 @@
-// A checkpoint that is being written: all workers begin it together, each writes its part alone, all complete it
-// together.
+// A checkpoint that is being written: begin and end are collective, writing a worker's part is local.
 #pragma once
 
 #include <array>
@@ -18,7 +17,7 @@
 
 namespace partita {
 
-/// One tensor of a checkpoint to be saved. X is a reference to the block, or the type of a block that it holds.
+/// One tensor of a checkpoint to be saved. X is a reference to the caller's block, or the type of a block held.
 template <class Extents, std::size_t Rank, class X, class... Policies>
 struct named_tensor {
   std::string name;
@@ -28,22 +27,22 @@ struct named_tensor {
   detail::file_request<Rank> request;
 };
 
-/// How checkpoints are kept. All workers must pass equal options.
+/// The options of saving checkpoints. All workers must pass equal options.
 struct checkpoint_options {
-  std::size_t keep_last = 0;                       ///< remove all but so many of the highest steps; 0 keeps all
-  std::size_t slab_bytes = std::size_t{1} << 22U;  ///< one checksum per so many bytes of a file
+  std::size_t keep_last = 0;                       ///< how many of the highest steps are kept; 0 keeps all
+  std::size_t slab_bytes = std::size_t{1} << 22U;  ///< the number of bytes of a file per checksum
   file_options files{};
 };
 
 namespace detail {
 
-/// A file of a checkpoint, for any element type.
+/// The interface of a file of a checkpoint, for any element type.
 class file_in_writing {
  public:
   virtual ~file_in_writing() = default;
-  /// Writes this worker's part without communication. Returns 0 or an errno.
+  /// Writes this worker's part of the file without communication. Returns 0 or an errno.
   virtual int write(const std::string& folder, const checkpoint_options& options) = 0;
-  /// The entry of the file in the manifest, complete on the leader. Collective.
+  /// Returns the entry of the file in the manifest, whose checksums only the leader gets. Collective.
   virtual manifest_tensor end(const file_call& call, const checkpoint_options& options) const = 0;
   virtual const std::string& name() const = 0;
 };
@@ -51,7 +50,7 @@ class file_in_writing {
 template <class T, std::size_t Rank>
 class tensor_in_writing final : public file_in_writing {
  public:
-  /// Moves the tensor to its slabs. Collective.
+  /// Moves the tensor to the slabs in which workers write it. Collective.
   template <class Extents, class X, class... Policies>
   static std::unique_ptr<file_in_writing> of(const file_call& call,
                                              const named_tensor<Extents, Rank, X, Policies...>& tensor,
@@ -102,20 +101,21 @@ class tensor_in_writing final : public file_in_writing {
   std::vector<std::uint32_t> sums_;
 };
 
-/// All files of a checkpoint. If the checkpoint is destroyed before it is completed, its files are removed.
+/// All files of a checkpoint that is being written. The destructor removes the files of an incomplete one.
 class checkpoint_in_writing {
  public:
   PARTITA_DECL checkpoint_in_writing(const file_call& call, std::string folder, std::uint64_t step,
                                      const checkpoint_options& options);
 
-  /// Makes a folder whose name no other job knows. Collective.
+  /// Makes a temporary folder whose name no other job uses. Collective.
   PARTITA_DECL void begin();
-  /// Adds a tensor: with `copies` its present values, else its values at the time of writing. Collective.
+  /// Adds a tensor to the checkpoint. `copies`: write its present values, else those at the time of writing.
+  /// Collective.
   template <class Extents, std::size_t Rank, class X, class... Policies>
   void add(const named_tensor<Extents, Rank, X, Policies...>& tensor, bool copies);
-  /// Writes this worker's part. It does not communicate, so any thread may call it.
+  /// Writes this worker's part of all files. The function does not communicate, so any thread may call it.
   PARTITA_DECL void write() noexcept;
-  /// Completes the step, or throws the same error on all workers. Collective.
+  /// Completes the checkpoint, or throws the same error on all workers. Collective.
   PARTITA_DECL void end();
 
  private:
@@ -127,7 +127,7 @@ class checkpoint_in_writing {
   std::string folder_, temporary_;
   std::uint64_t step_;
   checkpoint_options options_;
-  temporary_folder guard_;  // the leader removes its temporary folder in any case
+  temporary_folder guard_;  // removes the leader's temporary folder after an error
   std::vector<std::unique_ptr<file_in_writing>> files_;
   file_trouble trouble_;
 };

@@ -1,5 +1,5 @@
-// Verifies a tensor of a checkpoint while workers read it: each computes checksums of what it reads, whichever worker
-// wrote it.
+// Verifies a tensor of a checkpoint while workers read it: each worker computes checksums of the bytes that it reads,
+// even if another worker wrote them.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +16,20 @@
 
 namespace partita::detail {
 
-/// The contributions of a worker's pieces of a file, added in ascending order, to the checksums of its slabs. The
-/// exclusive or over all workers gives the checksums: if n bytes follow a piece, its contribution is its checksum times
-/// x^8n, and contributions are combined by exclusive or.
+/// The contributions of the pieces of a file that this worker reads to the checksums of the slabs of the file. If n
+/// bytes of the slab follow a piece, the contribution of the piece is its checksum times x^8n; the exclusive or of the
+/// contributions of all workers is the checksum of the slab. Pieces must be added in ascending order.
 class checksum_shares {
  public:
   checksum_shares(std::size_t file_bytes, std::size_t slab_bytes)
       : file_bytes_(file_bytes), slab_bytes_(slab_bytes), shares_((file_bytes + slab_bytes - 1) / slab_bytes) {}
 
   PARTITA_DECL void add(std::size_t at, const unsigned char* bytes, std::size_t n);
-  /// The checksums of all slabs, on all workers. Collective.
+  /// Returns the checksums of all slabs of the file, on all workers. Collective.
   PARTITA_DECL const std::vector<std::uint32_t>& of_all(const world& everyone);
 
  private:
-  /// The contribution of the current sum if n more bytes follow.
+  /// The contribution of the current checksum, sum_, to that of a sequence in which n more bytes follow.
   PARTITA_DECL std::uint32_t moved(std::size_t n);
   PARTITA_DECL void complete();
 
@@ -51,7 +51,7 @@ class checkpoint_verifier {
 
   PARTITA_DECL file_trouble front(const posix_file& file);
   void saw(std::size_t at, const unsigned char* bytes, std::size_t n) { shares_.add(at, bytes, n); }
-  /// Compares the checksums of what the workers have read with the manifest. Collective.
+  /// Compares the checksums of the bytes that the workers have read with those in the manifest. Collective.
   PARTITA_DECL void ended();
 
  private:

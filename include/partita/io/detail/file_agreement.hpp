@@ -1,7 +1,7 @@
-// How the workers of a call on files agree: on the call, on its outcome, and on data that one of them has read.
+// Agreement between the workers of a call on files: on the call, on its errors, and on data that one worker has read.
 //
-// The only header of io/ that implements agreements. Calls on files end in a disk, so they agree at every level of
-// checks.
+// No other header of io/ implements agreements. The workers of a call on files agree at every level of checks, because
+// the time of an agreement is small compared with that of a disk.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace partita::detail {
 
-/// The error of one worker in a call on files; no error if the text is empty.
+/// The error of one worker in a call on files. The worker has no error if the text is empty.
 struct file_trouble {
   enum class kind : char { io, shape, partition };
   kind what = kind::io;
@@ -28,7 +28,7 @@ struct file_trouble {
   PARTITA_DECL [[noreturn]] void raise() const;
 };
 
-/// A hash of the arguments of a call on files; equal on all workers of a correct program.
+/// A hash of the arguments of a call on files. In a correct program it is equal on all workers.
 class call_number {
  public:
   PARTITA_DECL call_number& operator<<(std::uint64_t value);
@@ -42,8 +42,8 @@ class call_number {
 /// One call on files by all workers of a world. Every worker calls the same members in the same order.
 class file_call {
  public:
-  /// `name` is the call as the user wrote it. If name or number differ between workers, all throw a disagreement_error
-  /// at the first agreement. `leader` is the worker that does the work that one worker does for all.
+  /// `name` is the call as the user wrote it. If name or number differ between workers, all workers throw a
+  /// disagreement_error at the first agreement. `leader` is the worker that reads headers and renames files.
   file_call(const world& everyone, std::size_t leader, const text& name, const call_number& number)
       : world_(everyone), leader_(leader), name_(name), number_((call_number(number) << name.c_str()).value()) {}
 
@@ -52,11 +52,11 @@ class file_call {
   std::size_t leader() const { return leader_; }
   bool leads() const { return world_.id() == leader_; }
 
-  /// The bitwise AND of `choices` over all workers. Requires the same call on all workers [disagreement_error].
+  /// Returns the bitwise AND of `choices` over all workers. Requires the same call on all workers [disagreement_error].
   PARTITA_DECL std::uint64_t common(std::uint64_t choices) const;
   bool all(bool mine) const { return common(mine ? 1 : 0) == 1; }
-  /// Broadcasts a few numbers of the leader to all workers. Cost: one agreement, in which a worker without memory says
-  /// so, and one small broadcast.
+  /// Broadcasts a few numbers of the leader to all workers. Cost: one agreement, in which a worker reports that it has
+  /// no memory, and one small broadcast.
   template <class... Number>
   facts<sizeof...(Number)> numbers_of_leader(Number... mine) const {
     return numbers_of_leader(facts<sizeof...(Number)>{static_cast<std::uint64_t>(mine)...});
@@ -66,8 +66,8 @@ class file_call {
     common(0);
     return facts_from(*world_.state(), leader_, mine);
   }
-  /// Broadcasts the bytes of one worker to all.
-  template <class Byte = std::uint8_t>  // a template parameter: the broadcast is compiled only if used
+  /// Broadcasts bytes of worker `who` to all workers.
+  template <class Byte = std::uint8_t>  // a template parameter, so that only callers compile the broadcast
   std::string bytes_of(std::size_t who, const std::string& mine) const {
     if (world_.size() == 1) return mine;
     const auto one = world_.partition<1>(workers{who});
@@ -81,11 +81,11 @@ class file_call {
     return std::string(got.data(), got.data() + got.size());
   }
 
-  /// Returns if no worker has an error; otherwise all workers throw the error of the first worker that has one.
+  /// Throws the error of the first worker that has an error, on all workers; returns if no worker has an error.
   PARTITA_DECL void settle(const file_trouble& mine) const;
 
-  /// An error such as "partita::save_npy("w.npy", …): worker 3 cannot open w.npy.tmp: No such file or directory (errno
-  /// 2); "; no error if `error` is 0.
+  /// Makes an error such as "partita::save_npy("w.npy", …): worker 3 cannot open w.npy.tmp: No such file or directory
+  /// (errno 2); " from an errno. Makes no error if `error` is 0.
   PARTITA_DECL file_trouble cannot(const char* doing, const std::string& path, int error, const char* way_out) const;
   PARTITA_DECL file_trouble refuse(file_trouble::kind what, const text& sentence) const;
 

@@ -1,5 +1,4 @@
-// One file that several workers read while other jobs may replace it: all workers read the same version, or start
-// again.
+// A file that several workers read while other jobs may replace it. All workers read the same version, or read again.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +11,20 @@
 
 namespace partita::detail {
 
-/// A file that each worker opens by name. The leader opens it first and keeps it open, so that no other file gets its
-/// inode; the other workers compare their file with the leader's.
+/// A file that each worker opens by its name. The leader opens the file first and keeps it open, so that no other file
+/// gets its inode; the other workers compare the file that they open with that of the leader.
 class file_in_common {
  public:
   file_in_common(const file_call& call, const std::string& path) : call_(call), path_(path) {}
 
   const std::string& path() const { return path_; }
   const posix_file& file() const { return file_; }
-  /// Opens the file on this worker, if it is not open. Returns 0 or an errno.
+  /// Opens the file on this worker, unless it is open already. Returns 0 or an errno.
   PARTITA_DECL int open();
-  /// Sends to all workers which file the leader has opened. Collective.
+  /// Sends the fingerprint of the leader's file to all workers. Collective.
   void agree() { wanted_ = call_.numbers_of_leader(wanted_)[0]; }
-  /// Whether each worker that has opened the file has the leader's file, and no process has written to it since. An
-  /// error of one worker is thrown on all workers. Collective.
+  /// Whether all workers that opened the file opened the same file as the leader, and no process has written to it
+  /// since. If a worker passes an error, all workers throw it. Collective.
   PARTITA_DECL bool is_one(const file_trouble& mine) const;
 
  private:
@@ -37,11 +36,11 @@ class file_in_common {
   std::uint64_t wanted_ = 0;
 };
 
-/// Calls read(file, again) until it returns a value. It returns none, on all workers, if the file was replaced or
-/// written to meanwhile. Collective.
+/// Calls read(file, again) until it returns a value, at most 100 times. read must return no value, on all workers, if
+/// the file was replaced or written to while the workers read it. Collective.
 template <class Read>
 auto read_unchanged(const file_call& call, const std::string& path, Read read) {
-  constexpr int most = 100;  // chosen: another job may replace a file between two opens once in a while, not each time
+  constexpr int most = 100;  // chosen: another job may replace the file between two opens sometimes, but not each time
   for (int trial = 0; trial < most; ++trial) {
     file_in_common file(call, path);
     if (auto got = read(file, trial > 0)) return *std::move(got);

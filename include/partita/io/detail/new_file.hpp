@@ -1,4 +1,4 @@
-// A file that all workers write under a temporary name, which then replaces the file that had its name before.
+// Writes a file on all workers under a temporary name, then renames it, so that it replaces an old file.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@ namespace partita::detail {
 inline constexpr const char* way_out_of_writing =
     "free some space, or write where this worker may; what had this name before is untouched";
 
-/// Makes a temporary file of so many bytes beside `path`, which `write(file, temporary)` fills, and renames it when all
-/// of it is written. The leader's file is open; write is collective and returns this worker's error. Collective.
+/// Makes a temporary file of `bytes` bytes beside `path`, calls `write(file, name)`, which writes this worker's bytes
+/// and returns its error, and renames the file. `file` is open on the leader only. Collective.
 template <class Write>
 void replace_file(const file_call& call, const std::string& path, std::size_t bytes, bool sync, Write write) {
-  // 1. Find the file to replace, and agree on the name of a temporary file beside it.
+  // 1. Find the file to replace, and agree on the name of a temporary file in the same folder.
   const replaced_file old = call.leads() ? replaced_file::of(path) : replaced_file{};
   const auto [word, linked] = call.numbers_of_leader(random_word(), old.linked);
   const std::string target = linked != 0 ? call.bytes_of(call.leader(), old.path) : path;
   const std::string temporary = temporary_name(target, word);
-  // 2. The leader creates the temporary file and reserves its space.
+  // 2. On the leader, create the temporary file and reserve its space.
   posix_file file;
-  temporary_file guard;  // the leader removes its temporary file in any case
+  temporary_file guard;  // removes the leader's temporary file after an error
   file_trouble trouble;
   if (call.leads()) {
     trouble = call.cannot("replace", path, old.error, "give the name of a file, or one that is not taken yet");
@@ -35,9 +35,9 @@ void replace_file(const file_call& call, const std::string& path, std::size_t by
     if (error != 0) trouble = call.cannot("make", temporary, error, way_out_of_writing);
   }
   call.settle(trouble);
-  // 3. The workers write their ranges.
+  // 3. On all workers, write the range of this worker.
   call.settle(write(file, temporary));
-  // 4. The leader gives the temporary file the name of the old one, which replaces the old one atomically.
+  // 4. On the leader, rename the temporary file to the name of the old file, which replaces the old file atomically.
   if (call.leads()) {
     int error = old.hand_on(temporary);
     if (error == 0) error = guard.rename_to(target);

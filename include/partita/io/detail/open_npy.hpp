@@ -1,4 +1,4 @@
-// Reading a .npy file: one worker reads the header and sends it to all, and the owners read the elements.
+// Reads a .npy file: one worker reads the header and sends it to all workers, which read the elements in parallel.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace partita::detail {
 
-/// The header of a file, the bytes before the first element, and an error. Read by one worker only.
+/// The header of a file, all bytes before the first element, and an error. Only the leader reads them.
 struct npy_front {
   npy_header header;
   std::string bytes;
@@ -23,7 +23,7 @@ struct npy_front {
 };
 PARTITA_DECL npy_front read_npy_front(const file_call& call, file_in_common& source);
 
-/// The parts of a header that every reader of a tensor of this rank needs.
+/// The entries of a header that every worker needs to read a tensor of this rank.
 template <std::size_t Rank>
 struct npy_metadata {
   std::array<std::size_t, Rank> extents{};
@@ -31,7 +31,7 @@ struct npy_metadata {
   bool fortran_order = false, foreign_bytes = false;
 };
 
-/// An error if the elements of a file are not what the call requests, else no error.
+/// An error if the type or the rank of the tensor in a file differs from what the call requests, else no error.
 template <class T, std::size_t Rank>
 file_trouble misfit(const file_call& call, const std::string& path, const npy_header& h) {
   text sentence;
@@ -83,15 +83,15 @@ void swap_bytes(T* data, std::size_t n) {
   }
 }
 
-/// The verifier that checks nothing. Each worker passes what it reads to the verifier, in the order of the file; the
-/// leader first passes what precedes the first element.
+/// The verifier that checks nothing. Each worker passes the bytes that it reads to a verifier, in the order of the
+/// file; the leader first passes the bytes before the first element.
 struct unverified {
   file_trouble front(const posix_file&) { return {}; }
   void saw(std::size_t, const unsigned char*, std::size_t) {}
-  void ended() {}  // collective, when all have read
+  void ended() {}  // collective, called after all workers have read
 };
 
-/// Reads this worker's block of a file with these cuts; returns nothing if the file was replaced meanwhile. Collective.
+/// Reads this worker's block of a tensor with these cuts. Returns no value if the file was replaced. Collective.
 template <class T, std::size_t Rank, class Extents, class Verifier>
 std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, file_in_common& source,
                                                   const npy_metadata<Rank>& metadata, const partition<Extents>& p,
@@ -112,7 +112,7 @@ std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, file_in
   if (!source.is_one(error == 0 ? other : call.cannot("read", source.path(), error, way_out))) return std::nullopt;
   if (call.leads() && other.empty()) other = verifier.front(file);
   if (other.empty() && holds) {
-    constexpr std::size_t warm = std::size_t{1} << 20U;  // what was read is still in a cache when it is verified
+    constexpr std::size_t warm = std::size_t{1} << 20U;  // chosen: bytes just read are in a cache when verified
     auto* const bytes = reinterpret_cast<unsigned char*>(block.data());
     for_file_runs(cuts, p.index(), [&](std::size_t at, std::size_t local, std::size_t count) {
       const std::size_t begin = metadata.data_at + at * sizeof(T), all = count * sizeof(T);
@@ -127,14 +127,14 @@ std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, file_in
   if (!source.is_one(error == 0 ? other : call.cannot("read", source.path(), error, way_out))) return std::nullopt;
   verifier.ended();
   if (metadata.foreign_bytes) swap_bytes(block.data(), block.size());
-  if constexpr (std::is_same_v<T, bool>) {  // for NumPy every byte except 0 is true, in C++ only 1
+  if constexpr (std::is_same_v<T, bool>) {  // every byte except 0 is true for NumPy, but only the byte 1 in C++
     auto* bytes = reinterpret_cast<unsigned char*>(block.data());
     for (std::size_t k = 0; k < block.size(); ++k) bytes[k] = bytes[k] != 0 ? 1 : 0;
   }
   return block;
 }
 
-/// Moves the slabs of a tensor to p, with the requested cuts. Collective.
+/// Moves a tensor from the slabs that workers have read to p, with the requested cuts. Collective.
 template <class T, std::size_t Rank, bool CutsGiven, class Extents>
 pooled_tensor<T, Rank> bring_slabs(const file_call& call, const slab_partition<Rank>& where,
                                    pooled_tensor<T, Rank>& slab, const npy_metadata<Rank>& metadata,
@@ -152,19 +152,17 @@ pooled_tensor<T, Rank> bring_slabs(const file_call& call, const slab_partition<R
   });
 }
 
-/// Reads the tensor of a file to p, with the requested cuts. If the blocks are in the file in long runs, each worker
-/// reads its own block; else the owners of slabs read, and a repartition follows. Returns nothing if the file was
-/// replaced meanwhile. Collective.
+/// Reads the tensor of a file to p, with the requested cuts. Returns no value if the file was replaced. Collective.
 template <class T, std::size_t Rank, bool CutsGiven, class Extents, class Verifier>
 std::optional<pooled_tensor<T, Rank>> read_npy(const file_call& call, file_in_common& source,
                                                const npy_metadata<Rank>& metadata, const partition<Extents>& p,
                                                const file_request<Rank>& request, Verifier& verifier) {
-  // If the blocks are in the file in long runs, each worker reads its own block.
+  // If the elements of a block are in the file in long runs, each worker reads its own block.
   const auto wanted = CutsGiven ? *request.to : decomposition<Rank>::balanced(metadata.extents, p.grid().shape());
   const bool fits = wanted.parts() == p.grid().shape() && wanted.extents() == metadata.extents;
   if (!metadata.fortran_order && fits && mean_run(wanted) >= request.options.run_bytes / sizeof(T))
     return read_blocks<T>(call, source, metadata, p, wanted, verifier);
-  // Otherwise the owners of slabs read one range each, and a repartition follows.
+  // Otherwise each owner of a slab reads one range of the file, and a repartition moves the elements to p.
   const auto where = deal_slabs(p, metadata.fortran_order ? backwards(metadata.extents) : metadata.extents, sizeof(T),
                                 metadata.data_at, request.options);
   auto slab = read_blocks<T>(call, source, metadata, where.owners, where.cuts, verifier);

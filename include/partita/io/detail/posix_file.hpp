@@ -1,5 +1,4 @@
-// The POSIX calls that files need: complete transfers, an errno as the result, and a temporary file that replaces
-// another.
+// The POSIX calls on files, with complete transfers and an errno as the result, and temporary files that replace files.
 #pragma once
 
 #include <fcntl.h>
@@ -19,11 +18,11 @@
 
 namespace partita::detail {
 
-/// The result of `transfer_all` if the file ends too early; no errno is negative.
+/// The result of `transfer_all` if the file ends before all bytes are read. No errno is negative.
 inline constexpr int end_of_file = -1;
 
-/// Calls move(done, count) until n bytes are moved. move returns how many bytes it moved (0 at the end of the file), or
-/// -1 and errno. Interrupted calls are repeated. Returns 0, an errno, or end_of_file.
+/// Calls move(done, count) until n bytes are moved. move must return the number of bytes that it moved (0 at the end of
+/// the file), or -1 and set errno. Interrupted calls are repeated. Returns 0, an errno, or end_of_file.
 template <class Move>
 int transfer_all(std::size_t n, Move move) {
   constexpr std::size_t most = std::size_t{1} << 30U;  // Linux moves at most 2^31 - 4096 bytes per call, others less
@@ -36,7 +35,7 @@ int transfer_all(std::size_t n, Move move) {
   return 0;
 }
 
-/// An open file, closed by its destructor.
+/// An open file. The destructor closes it.
 class posix_file {
  public:
   posix_file() = default;
@@ -44,39 +43,38 @@ class posix_file {
   posix_file& operator=(const posix_file&) = delete;
   ~posix_file() { static_cast<void>(close()); }
 
-  /// Returns 0 or an errno. Opening for reading does not block: a pipe without a writer would never open.
+  /// Returns 0 or an errno. Opening a file for reading does not block: a pipe without a writer would never open.
   PARTITA_DECL int open(const std::string& path, int flags, mode_t mode = 0666);
   bool is_open() const { return descriptor_ >= 0; }
-  /// Returns 0, or the error of a file system that writes late.
+  /// Closes the file. Returns 0, or the errno of a file system that writes data when a file is closed.
   PARTITA_DECL int close();
   PARTITA_DECL int read(void* to, std::size_t bytes, std::size_t at) const;
   PARTITA_DECL int write(const void* from, std::size_t bytes, std::size_t at) const;
   PARTITA_DECL int size(std::size_t& bytes) const;
-  /// A fingerprint of the file that differs from that of another file under the same name, and changes when a process
-  /// writes to the file. While the file is open somewhere, no other file gets its inode. The number of the device is
-  /// not included, because each machine assigns its own. 0 if the fingerprint cannot be determined.
+  /// A fingerprint of the file, which changes when a process writes to the file, and differs from that of any file that
+  /// replaces it while it is open (no other file gets the inode of an open file). The fingerprint does not depend on
+  /// the device number, because each machine assigns its own. 0 if the fingerprint cannot be determined.
   PARTITA_DECL std::uint64_t version() const;
-  /// Whether this file still has that name.
+  /// Whether the name `path` still refers to this file.
   PARTITA_DECL bool has_name(const std::string& path) const;
   /// Locks the file, also against other objects of this process, until it is closed or the process ends in any way.
   /// Returns 0 or an errno: EWOULDBLOCK if another process or object holds the lock.
   PARTITA_DECL int lock(bool shared = false) const;
-  /// The same, but waits for some time if another process or object holds the lock. Returns 0 also if the file system
-  /// has no locks.
+  /// Locks the file as lock() does, but waits up to 5 s if another process or object holds the lock. Returns 0 also if
+  /// the file system has no locks.
   PARTITA_DECL int wait_for_lock(bool shared) const;
-  /// Whether this is the error of a file system without locks.
+  /// Whether `error` is an errno that a file system without locks returns.
   static bool has_no_locks(int error) {
     return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP || error == EINVAL || error == EBADF;
   }
-  /// Reserves space for so many bytes, so that a full disk is detected before anything is written. If the file system
-  /// cannot reserve, only the size is set (posix_fallocate would write every page instead).
+  /// Reserves space for this number of bytes, so that a full disk is detected before any byte is written. If the file
+  /// system cannot reserve, only the size is set (posix_fallocate would write every page instead).
   PARTITA_DECL int reserve(std::size_t bytes) const;
-  /// Checks that there is space for so many bytes, which others will write; afterwards the file has `before` bytes
-  /// again. Returns 0 or an errno.
+  /// Checks that the disk has space for `bytes` bytes, then sets the size back to `before`. Returns 0 or an errno.
   PARTITA_DECL int try_to_reserve(std::size_t before, std::size_t bytes) const;
-  /// EFBIG if this process may not write a file of so many bytes (ulimit -f), else 0.
+  /// Returns EFBIG if this process may not write a file of this number of bytes (ulimit -f), else 0.
   PARTITA_DECL static int room_by_limit(std::size_t bytes);
-  /// Puts the data on the disk. Returns 0 or an errno.
+  /// Waits until the data of the file are on the disk. Returns 0 or an errno.
   PARTITA_DECL int sync() const;
 
  private:
@@ -86,18 +84,18 @@ class posix_file {
 /// The folder that contains `path`.
 PARTITA_DECL std::string folder_of(const std::string& path);
 
-/// Puts the names in a folder on the disk. Returns 0 or an errno.
+/// Waits until the names of the files in a folder are on the disk. Returns 0 or an errno.
 PARTITA_DECL int sync_folder(const std::string& folder);
 
-/// The unique name of a temporary file beside `path`.
+/// A name for a temporary file in the folder of `path`, unique by a random number.
 PARTITA_DECL std::string temporary_name(const std::string& path, std::uint64_t random);
 PARTITA_DECL std::uint64_t random_word();
 
-/// "No space left on device (errno 28)".
+/// The message of an errno, such as "No space left on device (errno 28)".
 PARTITA_DECL text error_text(int error);
 
-/// Calls a function that makes temporary files. It catches and rethrows exceptions, because an exception without a
-/// handler would end the program without running destructors, and the files would remain.
+/// Calls a function that makes temporary files, and catches and rethrows its exceptions. An exception without a handler
+/// would end the program without running destructors, and the files would remain.
 template <class Call>
 void unwound(Call call) {
   try {
@@ -107,7 +105,7 @@ void unwound(Call call) {
   }
 }
 
-/// Removes a file in its destructor, unless the file was kept.
+/// The name of a temporary file. The destructor removes the file, unless it was renamed.
 class temporary_file {
  public:
   temporary_file() = default;

@@ -1,4 +1,4 @@
-// The file that a save replaces: found through symbolic links; the new file gets its owner and mode.
+// The file that a save replaces. It is found through symbolic links, and the new file gets its owner and mode.
 #pragma once
 
 #include <sys/stat.h>
@@ -9,9 +9,9 @@
 
 namespace partita::detail {
 
-/// What exists under a name before a file is saved there.
+/// The file, if any, that has a name before a new file is saved under that name.
 struct replaced_file {
-  std::string path;     ///< the name with symbolic links resolved: the new file goes there
+  std::string path;     ///< the name with symbolic links resolved, which the new file gets
   bool linked = false;  ///< whether the name given is a symbolic link
   bool there = false;   ///< whether there is a file to replace
   int error = 0;        ///< ELOOP, or EINVAL for a device, a pipe or a socket
@@ -19,9 +19,10 @@ struct replaced_file {
 
   PARTITA_DECL static replaced_file of(const std::string& name);
 
-  /// The mode of the temporary file: if others may not read the old file, they can never read the new one.
+  /// The mode with which the temporary file is created. If there is an old file, other users cannot read the new file
+  /// before it has the old file's mode.
   mode_t first_mode() const { return there ? 0600 : 0666; }
-  /// Gives the temporary file the owner of the file that it replaces, if this process may set it, and its mode. Returns
+  /// Gives the temporary file the mode of the file that it replaces and, if this process may set it, the owner. Returns
   /// 0 or an errno.
   PARTITA_DECL int hand_on(const std::string& temporary) const;
 };

@@ -1,4 +1,5 @@
-// The checksums of a file, computed by its owners: each sums its own pieces, and one worker combines them.
+// The checksums of the slabs of a file that several workers own: each owner computes the checksums of its bytes, and
+// one worker combines them.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +12,12 @@
 
 namespace partita::detail {
 
-/// How many slabs of so many bytes the bytes [first, last) of a file touch.
+/// The number of slabs of `slab` bytes that contain some of the bytes [first, last) of a file.
 constexpr std::size_t slabs_touched(std::size_t first, std::size_t last, std::size_t slab) {
   return first >= last ? 0 : (last - 1) / slab - first / slab + 1;
 }
-/// Calls f(slab, first, last) for each slab that the bytes [first, last) touch, with the bytes in that slab.
+/// Calls f(k, from, to) for each slab k of `slab` bytes that contains some of the bytes [first, last) of a file: those
+/// in slab k are [from, to).
 template <class F>
 void for_shares(std::size_t first, std::size_t last, std::size_t slab, F f) {
   while (first < last) {
@@ -25,8 +27,8 @@ void for_shares(std::size_t first, std::size_t last, std::size_t slab, F f) {
   }
 }
 
-/// The checksums of this worker's shares of the slabs of a file. `data` are the elements that it owns; `front` are the
-/// bytes that the first owner has before them.
+/// The checksums of the bytes of each slab that this worker owns. `data` are the elements that this worker owns;
+/// `front` are the bytes before the first element, which the first owner has.
 template <std::size_t Rank>
 std::vector<std::uint32_t> own_checksums(const slab_partition<Rank>& where, const std::string& front,
                                          const unsigned char* data, std::size_t slab_bytes) {
@@ -47,8 +49,8 @@ std::vector<std::uint32_t> own_checksums(const slab_partition<Rank>& where, cons
   return own;
 }
 
-/// The checksums of all slabs of a file, on the leader of the call; empty on the other workers. `own` are the checksums
-/// of this worker's shares. Collective. Cost: one message of 4 bytes per slab from each owner.
+/// Returns the checksums of all slabs of a file on the leader of the call, and nothing on the other workers. `own` is
+/// the result of own_checksums. Collective. Cost: one message of 4 bytes per slab from each owner.
 template <std::size_t Rank>
 std::vector<std::uint32_t> checksums_of_file(const file_call& call, const slab_partition<Rank>& where,
                                              const std::vector<std::uint32_t>& own, std::size_t slab_bytes) {

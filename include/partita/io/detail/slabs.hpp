@@ -1,5 +1,5 @@
-// Moves a tensor between a partition and the slabs of a file: one repartition, and one exchange for bytes across a page
-// boundary.
+// Moves a tensor between a partition and the slabs of a file by one repartition, and by one exchange of the bytes of
+// slabs that begin or end within a page.
 #pragma once
 
 #include <algorithm>
@@ -30,14 +30,14 @@ constexpr permute_t<(sizeof...(D) - 1 - D)...> backwards_order(std::index_sequen
   return {};
 }
 
-/// The owners of a file, and the box of the tensor that each holds. The dimensions are in the order of the file.
+/// The owners of a file, and the box of the tensor that each owner holds. The dimensions are in the order of the file.
 template <std::size_t Rank>
 struct slab_partition {
   partition<dynamic_extents<Rank>> owners;
   decomposition<Rank> cuts;
   file_domains domains;
 
-  /// The position of this worker among the owners; the number of owners if it is not an owner.
+  /// The position of this worker among the owners; the number of owners if this worker is not an owner.
   std::size_t place() const { return owners.grid().place(owners.world().id()); }
   bool owns() const { return owners.active(); }
   std::array<std::size_t, Rank> shape() const {
@@ -58,7 +58,7 @@ slab_partition<Rank> deal_slabs(const partition<Extents>& p, const std::array<st
           plan_file_domains(data_at, bytes, options.page_bytes)};
 }
 
-/// The bytes of T that hold its value: x87's long double uses 10 of its 16.
+/// The number of bytes of T that hold its value. The long double of x87 uses 10 of its 16 bytes.
 template <class T>
 inline constexpr std::size_t value_bytes = sizeof(T);
 template <>
@@ -80,7 +80,7 @@ constexpr bool has_padding() {
   else return value_bytes<T> != sizeof(T);
 }
 
-/// A hash of the arguments of a call on a tensor, without its name.
+/// A hash of the arguments of a call that saves or loads a tensor, without the name of the call.
 template <class T, std::size_t Rank, class Extents>
 call_number call_number_of(const partition<Extents>& p, const file_request<Rank>& request) {
   call_number number;
@@ -92,7 +92,7 @@ call_number call_number_of(const partition<Extents>& p, const file_request<Rank>
   return number;
 }
 
-/// Checks the parameters of a save, after all workers were found to make the same call.
+/// Checks the parameters of a save, which the workers agreed to be the same. Throws the same error on all workers.
 template <class Extents>
 void check_target(const file_call& call, const partition<Extents>& p, const std::size_t* extents, std::size_t rank,
                   std::size_t item_bytes) {
@@ -107,8 +107,8 @@ void check_target(const file_call& call, const partition<Extents>& p, const std:
   }
 }
 
-/// Calls a function that throws on all workers or on none, and adds the call of the user, and what that call requires
-/// of shapes, to the error message.
+/// Calls a function that throws on all workers or on none. Adds the call of the user, and what that call requires of
+/// shapes, to the error message.
 template <class Call>
 auto in_the_name_of(const file_call& call, Call inner, const char* required = "") {
   try {
@@ -120,11 +120,12 @@ auto in_the_name_of(const file_call& call, Call inner, const char* required = ""
   }
 }
 
-/// This worker's slab of a tensor that is to be written: moved here, or the caller's block if that is the slab already.
+/// This worker's slab of a tensor that is to be written: elements received from other workers, or the caller's block if
+/// that is the slab already.
 template <class T, std::size_t Rank>
 class slab_to_write {
  public:
-  /// Collective.
+  /// Moves the tensor to the slabs. Collective.
   template <bool Backwards, bool CutsGiven, class Extents, strided_array X>
   static slab_to_write of(const file_call& call, const partition<Extents>& p,
                           const std::array<std::size_t, Rank>& global, const X& x, const file_request<Rank>& request) {
@@ -134,7 +135,7 @@ class slab_to_write {
         header, deal_slabs(p, Backwards ? backwards(global) : global, sizeof(T), header.size(), request.options));
     const slab_partition<Rank>& where = slab.where_;
     if constexpr (CutsGiven) call.settle(misfit(call, p, block.shape, *request.from));
-    // No copy is needed if the blocks of all workers are their slabs already.
+    // If the blocks of all workers are their slabs already, nothing is moved or copied.
     const bool there = (Rank < 2 || !Backwards) && !has_padding<T>() && p.grid() == where.owners.grid() &&
                        (!request.from || *request.from == where.cuts) &&
                        (!where.owns() || (block.shape == where.shape() && block.dense()));
@@ -142,7 +143,7 @@ class slab_to_write {
       slab.data_ = block.data;
       return slab;
     }
-    // Otherwise one repartition moves the tensor to the slabs.
+    // Otherwise, one repartition moves the tensor to the slabs.
     slab.moved_ = in_the_name_of(
         call,
         [&] {
@@ -164,7 +165,7 @@ class slab_to_write {
   const unsigned char* bytes() const {
     return reinterpret_cast<const unsigned char*>(data_ != nullptr ? data_ : moved_.data());
   }
-  /// Copies the slab if it is the caller's block; afterwards the caller may change the block.
+  /// Copies the slab if it is the caller's block, so that the caller may change the block.
   void keep() {
     if (data_ == nullptr) return;
     moved_ = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(where_.shape()));
@@ -173,8 +174,8 @@ class slab_to_write {
   }
 
  private:
-  /// An error if this worker's block does not fit the given cuts. In a world of checks::local a kernel would throw it
-  /// on this worker alone.
+  /// An error if this worker's block does not fit the given cuts, else no error. In a world of checks::local a kernel
+  /// would throw the error on this worker only.
   template <class Extents>
   static file_trouble misfit(const file_call& call, const partition<Extents>& p,
                              const std::array<std::size_t, Rank>& shape, const decomposition<Rank>& cuts) {
@@ -197,11 +198,11 @@ class slab_to_write {
   std::string header_;
   slab_partition<Rank> where_;
   pooled_tensor<T, Rank> moved_;
-  const T* data_ = nullptr;  // the caller's block, if that is the slab
+  const T* data_ = nullptr;  // the caller's block, if it is the slab, else null
 };
 
-/// Moves the bytes of slabs that cross a page boundary to the owner of the page. Returns what this worker receives, to
-/// be written after its own slab. Collective.
+/// Sends the bytes at the beginning of a slab that are in the last page of an earlier slab to the owner of that page.
+/// Returns the bytes that this worker receives, which it writes after its own slab. Collective.
 template <class Extents>
 std::vector<unsigned char> bring_to_pages(const partition<Extents>& owners, const file_domains& domains,
                                           const unsigned char* slab) {
@@ -220,8 +221,8 @@ std::vector<unsigned char> bring_to_pages(const partition<Extents>& owners, cons
   return std::vector<unsigned char>(got.data(), got.data() + got.size());
 }
 
-/// Writes what this worker owns of a file: the header (first owner), its slab without the bytes that it sent, and the
-/// bytes that it received. Returns 0 or an errno.
+/// Writes this worker's range of a file: the header (on the first owner), the slab without the bytes that this worker
+/// sent, and the bytes that it received. Returns 0 or an errno.
 template <std::size_t Rank>
 int write_domain(const posix_file& file, const slab_partition<Rank>& where, const std::string& header,
                  const unsigned char* slab, const std::vector<unsigned char>& taken) {

@@ -6,9 +6,8 @@
 
 namespace partita::detail {
 
-/// tables[k][b] is the effect of byte b on the checksum if k zero bytes follow. Computed at run time when needed,
-/// because few machines need them, and as a constant expression they would take longer to compile than the rest of this
-/// file.
+/// Makes eight tables; tables[k][b] is the effect of byte b on the checksum if k zero bytes follow. The tables are
+/// computed at run time, because few machines need them, and a constant expression would take long to compile.
 PARTITA_DECL crc32c_tables make_crc32c_tables() {
   crc32c_tables tables{};
   for (std::uint32_t b = 0; b < 256; ++b) {

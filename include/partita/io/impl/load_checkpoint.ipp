@@ -17,7 +17,7 @@ PARTITA_DEF const manifest_tensor* checkpoint::find(const std::string& name) con
 
 namespace partita::detail {
 
-/// The steps in a folder as the leader sees them, sent to all workers. A folder that does not exist has none.
+/// The saved steps in a folder, which the leader lists and sends to all workers; none if the folder does not exist.
 PARTITA_DECL std::vector<std::uint64_t> common_steps(const file_call& call, const std::string& folder) {
   std::string bytes;
   file_trouble trouble;
@@ -34,14 +34,14 @@ PARTITA_DECL std::vector<std::uint64_t> common_steps(const file_call& call, cons
   return steps;
 }
 
-/// Reads the manifest of a step, or of the highest step if none is given, on the leader. Returns its text and an error.
+/// Reads the manifest of a step, without `wanted` of the highest step, on the leader. Returns its text and an error.
 PARTITA_DECL std::pair<std::string, file_trouble> read_manifest(const file_call& call, const std::string& folder,
                                                                 const std::optional<std::uint64_t>& wanted) {
-  constexpr std::size_t most = std::size_t{1} << 28U;  // 25 million slabs
+  constexpr std::size_t most = std::size_t{1} << 28U;  // chosen: the checksums of 25 million slabs
   std::string json, path;
   std::uint64_t step = 0;
   int error = ENOENT;
-  for (bool again = false; error == ENOENT; again = true) {  // another job may remove a step after it is listed
+  for (bool again = false; error == ENOENT; again = true) {  // another job may remove a step after it was listed
     const std::uint64_t before = step;
     const checkpoint_list list = wanted ? checkpoint_list{{*wanted}, {}, 0} : list_checkpoints(folder);
     if (list.error != 0 && list.error != ENOENT)
@@ -66,7 +66,7 @@ PARTITA_DECL std::pair<std::string, file_trouble> read_manifest(const file_call&
                                                   << path.c_str() << ", " << problem << "; load an earlier step")};
 }
 
-/// The leader reads a manifest and sends it to all workers, which verify it. Collective.
+/// Reads a manifest on the leader, and sends it to all workers, which verify it. Collective.
 PARTITA_DECL checkpoint open_checkpoint(const file_call& call, const std::string& folder,
                                         const std::optional<std::uint64_t>& wanted) {
   std::pair<std::string, file_trouble> read;

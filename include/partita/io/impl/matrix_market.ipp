@@ -8,7 +8,7 @@
 
 namespace partita::detail {
 
-/// The words of a line, one after the other.
+/// Reads the words of a line of text, one after the other.
 class market_line {
  public:
   explicit market_line(std::string_view line) : rest_(line) {}
@@ -28,7 +28,7 @@ class market_line {
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     return lower;
   }
-  /// Reads the next word, all of it, as a number. Returns whether it is one.
+  /// Reads the next word as a number. Returns whether the whole word is a number.
   template <class Number>
   bool number(Number& value) {
     std::string_view digits = word();
@@ -113,14 +113,14 @@ PARTITA_DEF text parse_market_entries(const market_header& header, const std::st
 }
 
 PARTITA_DEF market_part read_market(const file_call& call, const std::string& path) {
-  constexpr std::size_t piece = 4096;  // chosen: a few comments, or a line
+  constexpr std::size_t piece = 4096;  // chosen: the size of a few comments, or of a line
   const auto wrong = [&](const text& problem) {
     return call.refuse(file_trouble::kind::io, text("requires a whole Matrix Market file of a sparse matrix; ")
                                                    << path.c_str() << " " << problem << "; write it again");
   };
   call.common(0);
   return read_unchanged(call, path, [&](file_in_common& source, bool) -> std::optional<market_part> {
-    // 1. The leader reads the first lines and sends what they say to all.
+    // 1. On the leader, read the first lines. Send the header that they contain to all workers.
     market_part part;
     market_header& h = part.header;
     file_trouble trouble;
@@ -146,14 +146,14 @@ PARTITA_DEF market_part read_market(const file_call& call, const std::string& pa
     const auto all = call.numbers_of_leader(h.rows, h.columns, h.entries, h.data_at, bytes, h.kind, h.is_pattern);
     h.rows = all[0], h.columns = all[1], h.entries = all[2], h.data_at = all[3], bytes = all[4];
     h.kind = static_cast<market_header::symmetry>(all[5]), h.is_pattern = all[6] != 0;
-    // 2. Each worker reads its range, without a line that begins before it, and with the end of its last line.
+    // 2. Read the lines that begin in this worker's range of bytes. The last line may end after the range.
     error = source.open();
     if (!source.is_one(call.cannot("read", path, error, "all workers must see the same file"))) return std::nullopt;
     const interval mine = balanced_part(bytes - h.data_at, call.everyone().size(), call.everyone().id());
     std::string lines;
     std::size_t count = 0;
     if (mine.size() > 0) {
-      const std::size_t before = mine.start == 0 ? 0 : 1;  // the byte before: a line may begin with the range
+      const std::size_t before = mine.start == 0 ? 0 : 1;  // also read the byte before: it may end a line
       std::size_t at = h.data_at + mine.start - before;
       lines.resize(mine.size() + before);
       error = source.file().read(lines.data(), lines.size(), at);
@@ -186,7 +186,7 @@ PARTITA_DEF market_part read_market(const file_call& call, const std::string& pa
 PARTITA_DEF void write_market(const file_call& call, const std::string& path, std::size_t rows, std::size_t columns,
                               const std::vector<triplet<double>>& entries) {
   call.common(0);
-  // 1. Each worker makes the lines of its entries; then all know where they go.
+  // 1. Make the lines of this worker's entries, and compute where they begin in the file.
   std::string lines;
   file_trouble trouble;
   for (const auto& entry : entries) {
@@ -204,13 +204,13 @@ PARTITA_DEF void write_market(const file_call& call, const std::string& path, st
   const auto most = largest<2>(everyone, {rows, columns});
   const auto [count, all_lines] = summed<2>(everyone, {entries.size(), lines.size()});
   std::size_t at = summed_before(everyone, lines.size());
-  // Memory is allocated only now: a worker without it would leave the others waiting.
+  // No memory is allocated before the sums are known: a worker without memory would leave the other workers waiting.
   const std::string header = "%%MatrixMarket matrix coordinate real general\n" + std::to_string(most[0]) + ' ' +
                              std::to_string(most[1]) + ' ' + std::to_string(count) + '\n';
   const std::size_t bytes = header.size() + all_lines;
   if (call.leads()) lines.insert(0, header);
   else at += header.size();
-  // 2. They write them at the same time.
+  // 2. Write the lines of all workers at the same time.
   replace_file(call, path, bytes, true, [&](posix_file& file, const std::string& temporary) {
     int error = call.leads() || lines.empty() ? 0 : file.open(temporary, O_WRONLY);
     if (error == 0 && !lines.empty()) error = file.write(lines.data(), lines.size(), at);

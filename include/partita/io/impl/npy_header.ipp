@@ -146,7 +146,7 @@ PARTITA_DEF bool npy_literal::read_shape() {
     if (!comma) return say("has a shape without commas");
     if (h.rank == npy_header::most_dimensions) return say("has a shape of more than 64 dimensions");
     if (!read_number(h.extents[h.rank])) return say("has a shape whose extents are not numbers below 2^63");
-    take('L');  // the suffix of a long in Python 2
+    take('L');  // Python 2 writes L after a long number
     ++h.rank;
     comma = take(',');
   }

@@ -61,10 +61,10 @@ PARTITA_DEF int remove_folder(const std::string& folder) {
   const auto remove_one = [](const char* path, const struct stat*, int, FTW*) {
     return ::remove(path) == 0 || errno == ENOENT ? 0 : errno;
   };
-  constexpr int open_folders = 16;  // at a time; a checkpoint contains no folders
+  constexpr int open_folders = 16;  // the most folders that are open at once; a checkpoint contains no folders
   const int status = ::nftw(folder.c_str(), remove_one, open_folders, FTW_DEPTH | FTW_PHYS);
   const int error = status >= 0 ? status : errno;
-  return error == ENOENT || error == ENOTEMPTY || error == EEXIST ? 0 : error;  // another job also removes it
+  return error == ENOENT || error == ENOTEMPTY || error == EEXIST ? 0 : error;  // another job may have removed it
 }
 
 PARTITA_DEF int folder_lock::make(const std::string& folder) {
@@ -82,7 +82,7 @@ PARTITA_DEF bool folder_lock::claim(const std::string& folder) {
   const std::string name = folder + "/manifest.json";
   struct stat status {};
   if (::lstat(folder.c_str(), &status) != 0) return false;
-  if (!S_ISDIR(status.st_mode)) return true;  // a file or a link; jobs make only folders
+  if (!S_ISDIR(status.st_mode)) return true;  // no job saves into a file or a link
   int error = manifest_.open(name, O_RDWR | O_CREAT | O_NOFOLLOW);
   if (error == ELOOP || error == EISDIR) return true;
   if (error == 0) error = manifest_.lock();

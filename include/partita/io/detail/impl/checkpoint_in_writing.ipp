@@ -14,14 +14,14 @@ PARTITA_DEF checkpoint_in_writing::checkpoint_in_writing(const file_call& call, 
 
 PARTITA_DEF void checkpoint_in_writing::begin() {
   const std::string path = folder_ + "/" + step_name(step_);
-  constexpr int most = 100;  // chosen: another job may take a folder for a leftover in the moment before it is locked
+  constexpr int most = 100;  // chosen: another job may remove a new folder in the moment before it is locked
   std::uint64_t word = 0;
   file_trouble trouble;
   if (call_.leads()) {
     int error = ::mkdir(folder_.c_str(), 0777) == 0 || errno == EEXIST ? 0 : errno;
     const checkpoint_list there = error == 0 ? list_checkpoints(folder_) : checkpoint_list{};
     if (error == 0) error = there.error;
-    // Remove what killed jobs have left.
+    // Remove the leftovers of killed jobs.
     for (const std::string& name : there.leftovers)
       if (error == 0) error = remove_leftover(folder_ + "/" + name);
     // Make a folder with a random name; try another name if a job has taken it.
@@ -51,15 +51,15 @@ PARTITA_DEF void checkpoint_in_writing::write() noexcept {
 
 PARTITA_DEF void checkpoint_in_writing::end() {
   one_call(*call_.everyone().state(), [&] {
-    // 1. All workers throw if one of them could not write its part.
+    // 1. Throw on all workers if one of them could not write its part.
     call_.settle(trouble_);
     manifest contents{step_, options_.slab_bytes, {}};
-    // 2. The leader collects the checksums of all files.
+    // 2. Send the checksums of all files to the leader.
     for (const auto& file : files_) contents.tensors.push_back(file->end(call_, options_));
     const std::string path = folder_ + "/" + step_name(step_);
     file_trouble trouble;
     if (call_.leads()) {
-      // 3. The leader checks the sizes of the files, writes the manifest, and renames the folder to the name of the
+      // 3. On the leader, check the sizes of the files, write the manifest, and rename the folder to the name of the
       // step.
       const bool sync = options_.files.sync;
       int error = 0;
@@ -70,7 +70,7 @@ PARTITA_DEF void checkpoint_in_writing::end() {
       if (error == 0) error = guard_.rename_to(path);
       if (error == 0 && sync) error = sync_folder(folder_);
       trouble = error == ENOTEMPTY || error == EEXIST ? taken(path) : call_.cannot("complete", path, error, way_out);
-      // 4. The leader removes the lowest steps.
+      // 4. On the leader, remove the lowest steps, so that `keep_last` steps remain.
       if (error == 0 && options_.keep_last > 0) {
         const std::vector<std::uint64_t> steps = list_checkpoints(folder_).steps;
         for (std::size_t k = 0; k + options_.keep_last < steps.size() && error == 0; ++k)

@@ -63,7 +63,7 @@ PARTITA_DEF void checkpoint_verifier::ended() {
                                               << k * slab_bytes_ << " and on of " << path_.c_str()
                                               << ") has another checksum than when it was saved; load an earlier step")
           .raise();
-  call_.settle(other_header_);  // after the checksums, which name the slab of a damaged header
+  call_.settle(other_header_);  // after the checksums, whose error names the slab of a damaged header
 }
 
 PARTITA_DEF bool checkpoint_verifier::describes(const npy_header_found& found) const {

@@ -22,14 +22,15 @@ PARTITA_DEF call_number& call_number::operator<<(const char* characters) {
 }
 
 PARTITA_DEF std::uint64_t file_call::common(std::uint64_t choices) const {
-  // afterwards each worker works alone, until the next agreement
+  // The call ends with the agreement: each worker works without communication until the next agreement.
   return one_call(*world_.state(),
                   [&] { return world_.state()->agree(number_, choices, failure::none, [&] { return name_; }); });
 }
 
 PARTITA_DEF void file_call::settle(const file_trouble& mine) const {
   if (all(mine.empty())) return;
-  // found without a list of all errors: a worker without memory for it would leave the others waiting
+  // The first worker with an error is found without a list of all errors, because a worker that has no memory for such
+  // a list would leave the other workers waiting.
   const std::size_t n = world_.size(), who = n - largest<1>(*world_.state(), {mine.empty() ? 0 : n - world_.id()})[0];
   const std::string told =
       bytes_of(who, static_cast<char>(mine.what) + std::string(mine.sentence.begin(), mine.sentence.end()));

@@ -65,8 +65,8 @@ PARTITA_DEF int posix_file::lock(bool shared) const {
 }
 
 PARTITA_DEF int posix_file::wait_for_lock(bool shared) const {
-  constexpr int trials = 500;  // five seconds: chosen, longer than most datasets take to write and shorter than a
-                               // hang
+  constexpr int trials = 500;  // 5 s: chosen, longer than most datasets take to write, shorter than what
+                               // looks like a hang
   constexpr useconds_t pause = 10000;
   int error = lock(shared);
   for (int trial = 1; trial < trials && error == EWOULDBLOCK; ++trial) {
@@ -113,7 +113,7 @@ PARTITA_DEF std::string folder_of(const std::string& path) {
 PARTITA_DEF int sync_folder(const std::string& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return errno;
-  const int error = ::fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno;  // EINVAL: a file system without it
+  const int error = ::fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno;  // EINVAL: the file system has no fsync
   ::close(descriptor);
   return error;
 }

@@ -7,12 +7,12 @@
 namespace partita::detail {
 
 PARTITA_DEF replaced_file replaced_file::of(const std::string& name) {
-  constexpr int most_links = 40;  // the limit of Linux
+  constexpr int most_links = 40;  // the number of symbolic links that Linux follows
   replaced_file found;
   found.path = name;
   for (int links = 0; ::lstat(found.path.c_str(), &found.status) == 0; ++links) {
     if (!S_ISLNK(found.status.st_mode)) {
-      found.there = true;  // for a folder, rename reports that it cannot be replaced
+      found.there = true;  // a folder is not refused here, because rename reports that it cannot be replaced
       if (!S_ISREG(found.status.st_mode) && !S_ISDIR(found.status.st_mode)) found.error = EINVAL;
       return found;
     }
@@ -35,7 +35,7 @@ PARTITA_DEF int replaced_file::hand_on(const std::string& temporary) const {
   mode_t mode = status.st_mode & 07777;
   if (::lchown(temporary.c_str(), status.st_uid, status.st_gid) != 0 &&
       ::lchown(temporary.c_str(), static_cast<uid_t>(-1), status.st_gid) != 0)
-    mode &= 0777;  // drops setuid and setgid: the program would run as another user
+    mode &= 0777;  // drops setuid and setgid, with which a program would run as another user
   return ::chmod(temporary.c_str(), mode) == 0 ? 0 : errno;
 }
 
