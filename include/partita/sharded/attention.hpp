@@ -1,4 +1,4 @@
-// Scaled dot-product attention, composed of products and a softmax.
+// Scaled dot-product attention of sharded tensors, composed of matrix products and a softmax.
 #pragma once
 
 #include <cmath>
@@ -12,8 +12,8 @@
 namespace partita {
 
 struct attention_options {
-  bool causal = false;  ///< a query sees only keys up to its own position, counted from the ends of both
-  double scale = 0;     ///< factor of the scores; 0 means 1 / sqrt(width)
+  bool causal = false;  ///< a query attends only to keys up to its position, counted from the last query and key
+  double scale = 0;     ///< the factor of the scores; 0 stands for 1 / sqrt(width)
 };
 
 namespace detail {
@@ -21,7 +21,7 @@ namespace detail {
 /// Masks the scores of keys that come after their query.
 struct hide_later_keys {
   static constexpr std::uint32_t adjoint_reads = 0;
-  bool scores = true;  ///< true: writes minus infinity into scores; false: writes zeros into their cotangents
+  bool scores = true;  ///< true: writes minus infinity into scores; false: writes 0 into cotangents of scores
 
   static constexpr partita::rule rule(const shape_span& x) { return rules::elementwise.named("causal mask")(x); }
   shape_list result_extents(const shape_span& x) const {
@@ -49,8 +49,8 @@ struct hide_later_keys {
 
 }  // namespace detail
 
-/// softmax(scale q kᵀ) v over the last two dimensions. Heads, batches and queries keep their sharding. Where keys are
-/// sharded, two numbers per query and the sums of the result are reduced, and nothing is gathered.
+/// Returns softmax(scale q kᵀ) v over the last two dimensions. Heads, batches and queries keep their sharding. If keys
+/// are sharded, two numbers per query and the partial results are reduced over the workers, and no tensor is gathered.
 /// Shapes:   q [..., queries, width], k [..., keys, width], v [..., keys, out], with equal leading dimensions; the
 ///           result is [..., queries, out].
 /// Requires: elements of float or double; not more queries than keys if causal [shape_error].

@@ -1,4 +1,4 @@
-// Rows of sharded tensors at indices that are used many times: take and scatter_add by one index exchange.
+// Takes rows of sharded tensors at indices that are used many times, and adds to them, by one planned index exchange.
 #pragma once
 
 #include <array>
@@ -18,29 +18,29 @@
 namespace partita {
 namespace detail {
 
-/// The layout of a tensor of this rank whose first dimensions are cut as those of `first`, and no other ones.
+/// The layout of a tensor of this rank of which only the first dimensions are sharded, as those of `first` are.
 constexpr sharding first_dimensions(const sharding& first, std::size_t rank) {
   sharding s(first.on, rank);
   for (std::size_t d = 0; d < first.rank() && d < rank; ++d) s.cuts[d] = first.cuts[d];
   return s;
 }
-/// The name of the layout of rows of x that are cut as those of another tensor are.
+/// The name of the layout of a tensor of the rank of x whose dimension 0 is sharded as that of another tensor.
 template <auto OfX, auto OfRows>
 inline constexpr auto name_of_rows =
     name_of_layout<first_dimensions(first_dimensions(layout_named<OfRows>, 1), layout_named<OfX>.rank())>;
 
-/// What one worker knows of bound indices, which count a tensor's first dimensions, one or more. Workers that differ in
-/// axes over which these dimensions are not cut hold the same rows; those that differ in no other axes exchange with
-/// each other.
+/// What one worker stores about bound indices, which number the rows of a tensor: the elements of its first dimensions,
+/// of one or more. Workers that differ only in axes over which these dimensions are sharded exchange rows with each
+/// other; workers that differ only in other axes hold the same rows.
 struct index_binding {
   std::shared_ptr<bound_mesh> on;
-  sharding owners, takers;  ///< of the dimensions that the indices count, and of those that they have instead
+  sharding owners, takers;  ///< the layouts of the rows that are indexed, and of the indices
   shape_list extents, counts;
-  bool is_counted = true;  ///< of workers that have the same indices of the same rows, one is counted
+  bool is_counted = true;  ///< of workers that have the same indices of the same rows, only one adds updates
   std::unique_ptr<index_exchange> exchange{};
-  std::vector<std::size_t> places{};  ///< the numbers of the rows that are taken, of tensors without a mesh
+  std::vector<std::size_t> places{};  ///< for tensors without a mesh, the numbers of the rows to take
 
-  /// A block of a tensor of these extents as its rows.
+  /// A block of a tensor of these extents as a matrix of its rows, which number the first `first` dimensions.
   template <class T>
   static auto matrix_of(const tensor_block<T>& block, const shape_list& extents, std::size_t first = 1) {
     std::size_t rows = 1, width = 1;
@@ -51,7 +51,7 @@ struct index_binding {
 };
 using shared_binding = std::shared_ptr<const index_binding>;
 
-/// The number of the group of this worker: those of one group differ only in the axes that cut a tensor.
+/// The number of the group of this worker. Workers of one group differ only in the axes that shard a tensor.
 inline std::size_t group_along(const bound_mesh& on, const sharding& split) {
   std::size_t group = 0;
   for (std::size_t a = 0; a < on.mesh().rank() && on.active(); ++a)
@@ -67,7 +67,8 @@ inline void require_at_once(const char* call) {
                     .c_str());
 }
 
-/// Requires: a tensor on the mesh of the indices, and rows of these extents, in a call that is carried out at once.
+/// Throws an error unless x is on the mesh of the indices and has rows of these extents, and the call is executed at
+///           once, not recorded.
 template <class T>
 void require_rows(const index_binding& b, const sharded_tensor<T>& x, const shape_list& rows, const char* call) {
   static_assert(summable_element<T>,
@@ -84,7 +85,7 @@ void require_rows(const index_binding& b, const sharded_tensor<T>& x, const shap
                                         << ", got extents " << x.extents());
 }
 
-/// The tensor with its rows cut as these dimensions are, in a scope that does not forbid moves of operands.
+/// Reshards x so that its rows are sharded as in `rows`. Throws an error in a scope that forbids implicit reshards.
 template <class T>
 sharded_tensor<T> with_rows(const sharded_tensor<T>& x, const sharding& rows, const char* call) {
   const sharding wanted = first_dimensions(rows, x.rank());
@@ -95,7 +96,8 @@ sharded_tensor<T> with_rows(const sharded_tensor<T>& x, const sharding& rows, co
   return reshard(x, wanted);
 }
 
-/// Counts and logs what this worker received in a call of the exchange; back, it received what it sends forward.
+/// Counts and logs the bytes that this worker received in a call of the exchange. In the opposite direction a worker
+/// receives the bytes that it sends forward.
 template <class T>
 void log_exchange(const index_binding& b, const char* call, bool forward, const sharding& from, const sharding& to,
                   const shape_list& extents, std::size_t width) {
@@ -108,7 +110,7 @@ void log_exchange(const index_binding& b, const char* call, bool forward, const 
     executing.log->push_back({text(call), executing.is_backward, from, to, extents, bytes, 0});
 }
 
-/// Extents whose first dimensions are replaced by others.
+/// Replaces the extents of the first `first` dimensions by others.
 inline shape_list with_first(const shape_list& extents, std::size_t first, const shape_list& others) {
   shape_list all = others;
   for (std::size_t d = first; d < extents.size(); ++d) all.push_back(extents[d]);
@@ -141,7 +143,7 @@ sharded_tensor<T> moved_at_indices(const shared_binding& b, const sharded_tensor
   const sharded_tensor<T> x = with_rows(given, forward ? b->owners : b->takers, call);
   sharding layout = first_dimensions(forward ? b->takers : b->owners, extents.size());
   tensor_block<T> y(shape_of_box(b->on->box(layout, extents)), b->on->memory());
-  for (std::size_t a = 0; a < b->on->mesh().rank() && !forward; ++a)  // a worker has the sum of some of the indices
+  for (std::size_t a = 0; a < b->on->mesh().rank() && !forward; ++a)  // workers have sums over some indices only
     if (in(b->takers.cutting(), a) && !in(b->owners.cutting(), a)) layout = layout.partial(a);
   const std::uint64_t number =
       noted<T>(hasher(fingerprint_of(layout)).mix(gets).value(), call, b->on.get(), extents, *x.state());
@@ -158,14 +160,14 @@ sharded_tensor<T> taken_at_indices(const shared_binding& b, const sharded_tensor
                                    const char* call = "bound_indices::take(x)") {
   return moved_at_indices(b, x, true, call);
 }
-/// The sum of the rows at each index: the adjoint of taken_at_indices.
+/// Sums, for each row, the updates at the indices of this row. The adjoint of taken_at_indices.
 template <class T>
 sharded_tensor<T> sum_at_indices(const shared_binding& b, const sharded_tensor<T>& updates) {
   return moved_at_indices(b, updates, false, "bound_indices::scatter_add(x, updates)");
 }
 
-/// The numbers, in C order, of the elements of a box of a tensor of these extents; along one dimension, if it is given,
-/// of those with index 0 there.
+/// The numbers, in the C order of a tensor of these extents, of the elements of a box. If `at_first` is a dimension,
+/// the index 0 replaces the index along it.
 inline std::vector<std::size_t> places_of(const short_list<interval>& box, const shape_list& extents,
                                           std::size_t at_first = dynamic) {
   std::vector<std::size_t> all{0};
@@ -180,7 +182,7 @@ inline std::vector<std::size_t> places_of(const short_list<interval>& box, const
   return all;
 }
 
-/// These numbers, counted from `first`: a range where the elements follow each other.
+/// The numbers of the elements of a box, in C order, plus `first`: an interval if they are consecutive, else a list.
 inline index_list indices_of_box(const short_list<interval>& box, const shape_list& extents, std::size_t first) {
   std::size_t d = 0, start = 0;
   while (d < extents.size() && box[d].size() == 1) ++d;
@@ -195,9 +197,9 @@ inline index_list indices_of_box(const short_list<interval>& box, const shape_li
   return interval{first + start, first + start + volume_in(shape_of_box(box))};
 }
 
-/// Binds the indices of a block. `find(wrong)` returns the numbers, in C order of the dimensions of extents
-/// `b.extents`, of the rows that the elements of this worker's block want, or sets the error. `parameter` must be equal
-/// on all workers. Collective.
+/// Plans the exchange of bound indices. `find(wrong)` returns, for each index in this worker's block, the number of the
+/// row, in the C order of the extents `b.extents`, or sets the error. `parameter` must be equal on all workers.
+/// Collective.
 template <class Find>
 shared_binding bound_to(index_binding b, const char* call, const Find& find, std::size_t parameter = 0) {
   local_error wrong;
@@ -230,7 +232,7 @@ shared_binding bound_to(index_binding b, const char* call, const Find& find, std
   });
 }
 
-/// Sets an error for an index that is not below the extent of a dimension.
+/// Sets an error for element `element` of a block of indices, which is not below the extent of a dimension.
 inline void set_wrong_index(local_error& wrong, const char* call, std::size_t dimension, std::size_t extent,
                             std::size_t element) {
   if (!wrong.any())
@@ -238,7 +240,7 @@ inline void set_wrong_index(local_error& wrong, const char* call, std::size_t di
                                    << extent << "; a worker has another one, element " << element
                                    << " of its block; an index is a whole number from 0");
 }
-/// A tensor of rank 1 whose blocks have the elements that an exchange brings.
+/// Makes a tensor of rank 1 whose blocks hold the elements that an index exchange delivers.
 template <class Numbers>
 auto filled_by(const index_exchange& exchange, const Numbers& own, const std::shared_ptr<bound_mesh>& on,
                const char* call, const sharding& layout, const shape_list& extents) {
@@ -278,16 +280,16 @@ shared_binding bound_at(const sharded_tensor<T>& x, const sharded_tensor<I>& giv
 
 }  // namespace detail
 
-/// The rows of sharded tensors at fixed indices: `const auto rows = bind_indices(x, indices); auto y = rows.take(x); x
-/// = rows.scatter_add(x, updates);`. Made by bind_indices; `Layout` is that of the indices if it is part of their type.
-/// Shapes:   indices of dimension 0; `take` has the extents of x with the number of indices in place of it, and so have
-///           updates. The result of `take` is cut as the indices are.
+/// Takes rows of sharded tensors at fixed indices, and adds to them: `const auto rows = bind_indices(x, indices); auto
+/// y = rows.take(x); x = rows.scatter_add(x, updates);`. `Layout` is the layout of the indices if their type has it.
+/// Shapes:   the indices number dimension 0 of x. The result of `take`, and updates, have the extents of x with the
+///           number of indices as extent 0. Dimension 0 of the result of `take` is sharded as the indices are.
 /// Requires: tensors on the mesh of the indices [partition_error] with these extents [shape_error], in a call that is
-///           carried out at once [error].
-/// Cost:     a row moves to each worker that takes it, once; no tensor is gathered, except dimensions other than 0 that
-///           are cut. The result of scatter_add may be reduced over axes that cut only the indices.
-/// Adjoint:  that of `take` adds each row to where it was taken from; of `scatter_add`, dy for x, and the rows of dy at
-///           the indices for the updates.
+///           executed at once [error].
+/// Cost:     a row is sent once to each worker that takes it; only sharded dimensions other than 0 are gathered. The
+///           result of scatter_add may be reduced over axes that shard only the indices.
+/// Adjoint:  the adjoint of `take` adds each row to the row that it was taken from; that of `scatter_add` gives x dy,
+///           and the updates the rows of dy at the indices.
 template <auto... Layout>
 class bound_indices {
  public:
@@ -327,7 +329,7 @@ class bound_indices {
   auto scatter_add(const X&, const Updates&) const {
     return rejected_updates<X>();
   }
-  /// Replaces the rows of x at the indices by the updates; those with equal indices are summed. Two exchanges.
+  /// Replaces the rows of x at the indices by the updates; updates with equal indices are summed. Cost: two exchanges.
   template <class T>
   sharded_tensor<T> scatter(const sharded_tensor<T>& x, const sharded_tensor<T>& updates) const {
     detail::require_rows(*binding_, x, binding_->extents, "bound_indices::scatter(x, updates)");
@@ -342,7 +344,7 @@ class bound_indices {
   auto scatter(const X&, const Updates&) const {
     return rejected_updates<X>();
   }
-  /// What moves in a call of `take`; in the opposite direction in `scatter_add`.
+  /// The exchange of `take`; `scatter_add` makes the same exchange in the opposite direction.
   const index_exchange& exchange() const { return *binding_->exchange; }
 
  private:
@@ -357,8 +359,8 @@ class bound_indices {
   detail::shared_binding binding_;
 };
 
-/// Binds indices to a tensor whose rows are cut as those of x are: an index exchange is planned once. Collective. The
-/// elements of `indices` are whole numbers of any type.
+/// Binds indices to tensors whose rows are sharded as those of x, by planning an index exchange. The elements of
+/// `indices` are whole numbers of any type. Collective.
 template <class T, class I>
 bound_indices<> bind_indices(const sharded_tensor<T>& x, const sharded_tensor<I>& indices) {
   return bound_indices<>(detail::bound_at(x, indices));

@@ -17,16 +17,16 @@
 
 namespace partita {
 
-/// A traced program on the workers of a world, made by `program.bind<double>(everyone, {1, 2})`. Binding computes the
-/// completion, the order of operations, the bounds of all blocks, all movements, and the place of each block in
-/// preallocated storage. A call only executes this, and gives bitwise the result of the traced program.
-///   const auto& y = step(x, w1, w2);            // held by the program until its next call; a copy keeps the values
-///   const auto& gradients = step.backward(dy);  // with respect to arguments 1 and 2, in that order
-/// Shapes:   those that were traced [shape_error, on all workers].
-/// Requires: tensors on the traced mesh in this world that are not recorded for another gradient [error, on all
-///           workers].
-/// Cost:     one agreement per call, then what the program computes and moves. Arguments that do not have their
-///           completed layout are resharded first, which allocates. Not thread-safe: one thread at a time may call it.
+/// A traced program on the workers of a world, made by `program.bind<double>(everyone, {1, 2})`. Binding computes all
+/// layouts, the order of operations, the bounds of all blocks, all movements, and the place of each block in
+/// preallocated storage. A call only executes these steps, and gives bitwise the result of the traced program.
+///   const auto& y = step(x, w1, w2);            // memory of the program, valid until its next call; a copy keeps the
+///   values const auto& gradients = step.backward(dy);  // with respect to arguments 1 and 2, in that order
+/// Shapes:   those with which the program was traced [shape_error, on all workers].
+/// Requires: tensors on the traced mesh in this world that are not recorded on a tape [error, on all workers].
+/// Cost:     one agreement per call, then the computation and movements of the program. Arguments that do not have the
+///           layout that completion found are resharded first, which allocates. Not thread-safe: one thread at a time
+///           may call the program.
 /// Adjoint:  `backward`, once after each call; each gradient has the layout cotangent(layout of its argument).
 ///
 /// Arguments and their gradients have elements of T, the result and its cotangent of Result: a program may lead from
@@ -70,7 +70,7 @@ class bound_program {
     return result_;
   }
 
-  /// The gradients of the selected arguments, from the cotangent of the last call's result.
+  /// Returns the gradients of the selected arguments, computed from the cotangent dy of the last call's result.
   const std::vector<tensor>& backward(const sharded_tensor<Result>& dy) {
     const detail::given_tensor given(dy);
     on_->one_call([&] {
@@ -87,15 +87,16 @@ class bound_program {
     return gradients_;
   }
 
-  /// The bytes of storage for the intermediate values; and the bytes needed if no two blocks shared memory.
+  /// bytes_held() is the number of bytes of storage for intermediate values, bytes_apart() the number that would be
+  /// needed if no two blocks shared memory.
   std::size_t bytes_held() const { return steps_.bytes_held(); }
   std::size_t bytes_without_sharing() const { return steps_.bytes_apart(); }
 
-  /// What is computed and what is pending at any time of a step, estimated; the same on all workers of the mesh but
-  /// for the bytes. explain/timetable_picture.hpp writes and draws it.
+  /// The estimated times of all operations and movements of a step; the same on all workers of the mesh except
+  /// for the bytes. explain/timetable_picture.hpp prints and draws a timetable.
   partita::timetable timetable() const { return steps_.estimated(); }
-  /// The same with the times of this worker's last call and last backward. From the first call of this function on,
-  /// each step reads the clock twice; before, the times are 0.
+  /// The measured times of this worker's last call and last backward. From the first call of measured() on, each step
+  /// reads the clock twice; before, the times are 0.
   partita::timetable measured() { return steps_.measured(); }
 
  private:

@@ -1,5 +1,5 @@
-// One call for all kinds of tensors: plain arrays, tensors with a typed layout, tensors with a run-time layout, and
-// values of a program that is being traced.
+// Calls an operation for all kinds of tensors: plain arrays, tensors with a typed layout, tensors with a run-time
+// layout, and values of a program that is being traced.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ class traced;
 
 namespace detail {
 
-/// The kind of tensor that X is; a class derived from one (such as `relu`) has its kind.
+/// The number of the kind of tensor that X is. A class that is derived from a tensor has the tensor's kind.
 template <class T, auto Layout>
 std::integral_constant<int, 1> kind_of_tensor(const typed_sharded<T, Layout>*);
 template <class T>
@@ -37,17 +37,17 @@ inline constexpr int tensor_kind = decltype(kind_of_tensor(static_cast<const std
 template <class X>
 concept tensor_value = tensor_kind<X> != 0;
 
-/// The rank if the type of X contains it, or `dynamic`.
+/// The rank of X if its type contains it, else `dynamic`.
 template <class X>
 consteval std::size_t rank_if_known() {
   if constexpr (tensor_kind<X> == 0) return rank_of<X>;
   else if constexpr (tensor_kind<X> == 1) return std::remove_cvref_t<X>::rank();
   else return dynamic;
 }
-/// X has these dimensions, as far as its type shows, and each is named once.
+/// Whether X has the dimensions D, as far as its type shows, and each of them is named once.
 template <class X, std::size_t... D>
 inline constexpr bool has_dimensions = ((D < rank_if_known<X>()) && ...) && distinct_dimensions<D...>;
-// The sentences of their compile-time errors.
+// The texts of compile-time errors about dimensions.
 #define PARTITA_REQUIRES_DIMENSION(call) call ": requires a dimension that x has; count from 0"
 #define PARTITA_REQUIRES_DIMENSIONS(call) call ": requires dimensions that x has, each once; count them from 0"
 /// X is a typed, run-time or traced tensor, or a plain array.
@@ -55,10 +55,10 @@ template <class X>
 concept any_tensor = tensor_value<X> || ranked_array<X>;
 template <class X>
 concept tensor_or_number = any_tensor<X> || std::is_arithmetic_v<std::remove_cvref_t<X>>;
-/// Operands of an operation that plain arrays also have; at least one of them is not a plain array.
+/// L and R are operands of a function that also exists for plain arrays; at least one of them is not a plain array.
 template <class L, class R>
 concept tensor_operands = tensor_or_number<L> && tensor_or_number<R> && (tensor_value<L> || tensor_value<R>);
-/// Operands of an operation that plain arrays do not have elsewhere.
+/// L and R are operands of a function that no other header has for plain arrays; at least one is a tensor or an array.
 template <class L, class R>
 concept any_tensor_operands = tensor_or_number<L> && tensor_or_number<R> && (any_tensor<L> || any_tensor<R>);
 
@@ -76,13 +76,13 @@ auto as_run_time(const X& x) {
   const shape_list extents = block.shape;
   return tensor_of(nullptr, sharding(mesh(), rank_of<X>), extents, std::move(block));
 }
-/// A result without a mesh, as an array.
+/// Converts a result without a mesh to an array.
 template <std::size_t N, class T>
 xt::xtensor<T, N> as_array(const sharded_tensor<T>& y) {
   return y.template whole<N>();
 }
 
-/// The layouts that the types of the operands imply, for the operands and for the result.
+/// The layouts of the operands and of the result of an operation, which follow from the types of the operands.
 template <std::size_t N>
 struct inferred_layouts {
   std::array<sharding, N> operands{};
@@ -102,8 +102,8 @@ consteval auto infer() {
 template <class Op, auto... Layout>
 inline constexpr auto inferred = infer<Op, Layout...>();
 
-/// The name of the result's layout. Its type is written out and does not take the layout as a template argument,
-/// because g++ 12 fails on that.
+/// The name of the layout of the result of an operation. The type of the name does not depend on the layout as a
+/// template argument, because g++ 12 fails on that.
 template <class Op, auto... Layout>
 inline constexpr std::size_t letters_inferred = written_layout(inferred<Op, Layout...>.result).size();
 template <class Op, auto... Layout>
@@ -117,7 +117,8 @@ consteval std::size_t result_rank() {
   return bound(Op::rule(span), span).rank(sizeof...(Rank));
 }
 
-/// Whether a tensor of any extents already has the layout that an operation reads, or can be sliced to it locally.
+/// Whether a tensor of any extents has the layout `read`, or each worker's block in that layout is a slice of its
+/// block.
 constexpr bool needs_no_move(const sharding& lies, const sharding& read) {
   sharding from = lies, to = read;
   from.open = from.kept_whole = from.reduced_over = to.open = to.kept_whole = to.reduced_over = 0;
@@ -155,7 +156,7 @@ constexpr bool is_typed_along_cuts() {
   else return false;
 }
 
-/// Whether Op is an element function and all operands have the layout of the result, as far as the types show.
+/// Whether Op is an element function whose operands all have the layout of the result, as far as the types show.
 template <class Op, auto... Layout>
 consteval bool is_laid_alike() {
   if constexpr (requires { Op::of_elements; })
@@ -163,7 +164,7 @@ consteval bool is_laid_alike() {
   else return false;
 }
 
-/// Rejects integers as elements for functions whose results would be truncated.
+/// Makes integers as elements a compile-time error for functions whose results would be truncated.
 template <class Op, class T>
 consteval void require_fractions() {
   if constexpr (requires { Op::of_elements; })
@@ -224,8 +225,7 @@ using element_of_tensor = typename std::remove_cvref_t<X>::value_type;
 template <class Op, class... X>
 auto trace_call(const Op& op, const X&... x);
 
-/// Applies Op to these tensors by the overload for their kind. A plain array beside tensors becomes a tensor without a
-/// mesh.
+/// Applies Op to operands of any kind of tensor. A plain array beside tensors becomes a tensor without a mesh.
 template <class Op, class... X>
 auto call(const Op& op, const X&... x) {
   constexpr bool accepted = (accepts_elements_of<Op, element_of_tensor<X>>() && ...);

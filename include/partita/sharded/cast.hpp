@@ -1,4 +1,4 @@
-// Cast: the same tensor with elements of another type.
+// Converts the elements of a tensor to another type.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,9 @@ sharded_tensor<To> cast_tensor(const sharded_tensor<T>& given) {
 
 }  // namespace detail
 
-/// The same tensor with elements of type To, each converted as static_cast does: `cast<float>(x)`.
-/// Shapes:   those of x, a plain array or a sharded tensor; the result has the layout of x with its pending sums taken.
+/// Converts each element of x to type To by static_cast: `cast<float>(x)`.
+/// Shapes:   those of x, a plain array or a sharded tensor; the result has the layout of x without pending reductions,
+///           which are executed first.
 /// Requires: arithmetic types [compile time]; a tensor that is not recorded for a gradient [error], because a gradient
 ///           has one element type. A traced program also has one element type: cast its arguments instead.
 /// Cost:     one pass over this worker's block; no communication, unless x is partial.

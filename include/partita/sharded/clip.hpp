@@ -1,4 +1,4 @@
-// Clip: limits elements to an interval.
+// Limits the elements of a tensor to an interval.
 #pragma once
 
 #include <partita/sharded/element_functions.hpp>
@@ -6,13 +6,13 @@
 
 namespace partita {
 
-/// Each element of x, limited to at least `low` and at most `high`: `clip(x, 0, 6)`. A NaN is passed on.
+/// Limits each element of x to at least `low` and at most `high`: `clip(x, 0, 6)`. NaN stays NaN.
 /// Shapes:   those of x, a plain array, a sharded tensor, or a value of a traced program; the result has the layout of
-///           x with its pending sums taken; pending maxima stay.
+///           x; pending sums are taken first, and pending maxima stay pending.
 /// Requires: two numbers, low <= high [shape_error], the same on all workers.
 /// Cost:     one pass; no communication, unless x is partial.
-/// Adjoint:  dy where low <= x <= high, 0 elsewhere.
-template <class X, class Low, class High>  // xtensor has a less constrained clip for plain arrays
+/// Adjoint:  dx = dy where low <= x <= high, else 0.
+template <class X, class Low, class High>  // xtensor's clip for plain arrays is less constrained
   requires(detail::any_tensor<X> && std::is_arithmetic_v<std::remove_cvref_t<Low>> &&
            std::is_arithmetic_v<std::remove_cvref_t<High>>)
 auto clip(X&& x, Low&& lowest, High&& highest) {

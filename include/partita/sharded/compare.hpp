@@ -1,18 +1,18 @@
-// Elementwise comparisons, which give masks of 1 and 0 for `where` and for products.
+// Elementwise comparisons of tensors. Their results are masks of 1 and 0, for `where` and for products.
 #pragma once
 
 #include <cstddef>
 #include <partita/sharded/element_operations.hpp>
 
 namespace partita {
-// For plain arrays, array/elementwise.hpp also defines these functions, and xtensor defines the operators. `a == b` is
-// not included: for arrays it means whether all elements are equal.
+// The comparison of two operands, as a function and as an operator. For plain arrays, array/elementwise.hpp defines
+// these functions, and xtensor the operators. Operator == is left out: for arrays `a == b` compares whole arrays.
 PARTITA_ELEMENT_FUNCTION_OF_TWO(less, less_number, greater_number)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(less_equal, less_equal_number, greater_equal_number)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(equal_to, equal_to_number, equal_to_number)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(not_equal_to, not_equal_to_number, not_equal_to_number)
 
-/// The same with the operands exchanged.
+/// The comparison with its operands exchanged.
 template <class L, class R, class... Dims>
   requires detail::tensor_operands<L, R>
 auto greater(L&& l, R&& r, Dims... dims) {

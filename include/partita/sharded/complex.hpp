@@ -1,7 +1,8 @@
 // Functions of tensors of complex numbers: conjugate, real and imaginary part, absolute value, angle, and the complex
 // tensor of two real ones; and traced programs with complex values. partita.hpp does not include this header.
 //
-// The gradient of a real loss L by z is dL/dRe z + i dL/dIm z, as in PyTorch: the direction in which L increases most.
+// The gradient of a real loss L with respect to z is dL/dRe z + i dL/dIm z, as in PyTorch: the direction of steepest
+// ascent.
 #pragma once
 
 #include <cmath>
@@ -18,7 +19,7 @@
 namespace partita {
 namespace element_functions {
 
-// For complex elements, with results of the same type.
+// Properties of element functions that accept complex elements and give results of the same type.
 inline constexpr element_properties additive_complex = with_complex_derivative(additive),
                                     complex_number = with_complex_derivative(number_function);
 inline constexpr element_function real_part{
@@ -27,9 +28,9 @@ inline constexpr element_function real_part{
 inline constexpr element_function imaginary_part{
     "imag", additive_complex, of_complex([](auto z) { return decltype(z)(z.imag()); }),
     reading<0, &detail::additive_rule>(of_complex([](auto dy) { return decltype(dy)(0, dy.real()); }))};
-/// z / |z|, and 0 of 0: the derivative of the absolute value.
+/// The derivative of the absolute value: z / |z|, and 0 where z is 0.
 inline constexpr auto direction = of_complex([](auto z) { return z == decltype(z)(0) ? z : z / std::abs(z); });
-/// i z / |z|², and 0 of 0: the derivative of the angle.
+/// The derivative of the angle: i z / |z|², and 0 where z is 0.
 inline constexpr auto turn =
     of_complex([](auto z) { return z == decltype(z)(0) ? z : decltype(z)(-z.imag(), z.real()) / std::norm(z); });
 inline constexpr element_function absolute_value{
@@ -49,14 +50,15 @@ concept complex_tensor = any_tensor<X> && is_complex<element_of_tensor<X>>;
 template <class X>
 concept real_tensor = any_tensor<X> && std::is_floating_point_v<element_of_tensor<X>>;
 
-/// Whether a function of complex numbers with real results is linear: its derivative reads no argument.
+/// Whether a function of complex numbers with real results is linear, that is, whether its derivative reads no
+/// argument.
 template <const auto& Row>
 inline constexpr bool is_linear_row = derivative_of<Row, 0>::reads == 0;
 
 template <const auto& Row, class T>
 sharded_tensor<T> real_function_of(const sharded_tensor<std::complex<T>>& z);
 
-/// The complex tensor of its real parts, and its imaginary parts if they are given.
+/// Makes a complex tensor from its real parts and, if there is a second tensor, its imaginary parts.
 template <class T>
 sharded_tensor<std::complex<T>> as_complex(std::vector<sharded_tensor<T>> parts) {
   using complex = std::complex<T>;
@@ -72,7 +74,8 @@ sharded_tensor<std::complex<T>> as_complex(std::vector<sharded_tensor<T>> parts)
                       : real_function_of<element_functions::imaginary_part>(dy);
       });
 }
-/// The real parts of what a row makes of complex numbers, whose imaginary parts are 0.
+/// Applies an element function with real results to complex numbers: the function gives complex numbers with imaginary
+/// part 0, of which the real parts are returned.
 template <const auto& Row, class T>
 sharded_tensor<T> real_function_of(const sharded_tensor<std::complex<T>>& given) {
   using complex = std::complex<T>;
@@ -94,7 +97,7 @@ sharded_tensor<T> real_function_of(const sharded_tensor<std::complex<T>>& given)
       kept);
 }
 
-/// These functions in a traced program.
+/// An element function from complex to real numbers in a traced program.
 template <const auto& Row>
 struct real_function_change {
   using operand = std::complex<double>;
@@ -117,7 +120,7 @@ struct complex_change {
   }
 };
 
-/// A function with real results of tensors of any kind.
+/// Applies an element function from complex to real numbers to a tensor of any kind.
 template <const auto& Row, class T, auto Layout>
 auto real_function_call(const typed_sharded<std::complex<T>, Layout>& z) {
   return typed_sharded<T, name_in_place<is_linear_row<Row>, Layout>>(real_function_of<Row>(z.at_run_time()));
@@ -155,9 +158,9 @@ sharded_tensor<std::complex<T>> complex_of(const sharded_tensor<T>& a, const sha
 
 }  // namespace detail
 
-/// The complex conjugate of each element; real numbers are their own.
+/// The complex conjugate of each element. Real numbers are not changed.
 /// Shapes:   those of z, a plain array, a sharded tensor of any kind or a traced value.
-/// Requires: nothing; pending sums stay pending.
+/// Requires: nothing. Pending sums stay pending.
 /// Cost:     one pass; no communication.
 /// Adjoint:  conj(dy).
 template <class X>
@@ -170,7 +173,7 @@ auto conj(X&& z) {
 /// Shapes:   those of z; elements are of the real type.
 /// Requires: complex elements [compile time].
 /// Cost:     one pass; no communication, but pending sums are taken before abs and angle.
-/// Adjoint:  of real, dy; of imag, i dy; of abs, dy z / |z|; of angle, i dy z / |z|²; 0 where z is 0.
+/// Adjoint:  dz is dy for real, i dy for imag, dy z / |z| for abs, and i dy z / |z|² for angle (0 where z is 0).
 template <class X>
   requires detail::any_tensor<X>
 auto real(X&& z) {
@@ -198,9 +201,8 @@ auto angle(X&& z) {
   else return detail::rejected_call{};
 }
 
-/// The complex tensor with these real and imaginary parts; without the second one, imaginary parts of 0.
-/// Shapes:   re and im have equal extents [shape_error]. If their layouts differ, the result has that of re, and im is
-///           resharded.
+/// Makes the complex tensor with these real and imaginary parts. Without `im` the imaginary parts are 0.
+/// Shapes:   re and im have equal extents [shape_error]. If their layouts differ, im is resharded to that of re.
 /// Requires: elements of float or double [compile time].
 /// Cost:     one pass; no communication if the layouts are equal. Equal pending sums stay pending.
 /// Adjoint:  the real and the imaginary part of dy.
@@ -253,8 +255,8 @@ PARTITA_FALLBACK_OVERLOAD(to_complex) {
   return detail::rejected_call{};
 }
 
-/// `where` of a real condition and complex elements, and `where` of arrays with complex elements, which xtensor's does
-/// not take.
+/// Selects complex elements by a real condition: `where(condition, a, b)`, also for arrays, for which xtensor's `where`
+/// does not accept complex elements.
 template <class C, class A, class B>
   requires(detail::where_operands<C, A, B> && detail::real_tensor<C> &&
            (detail::complex_tensor<A> || detail::complex_tensor<B>))

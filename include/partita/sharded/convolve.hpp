@@ -14,10 +14,10 @@ namespace partita {
 template <std::size_t D>
 struct convolve_options {
   per_dimension<D> stride = 1;
-  per_dimension<D> padding{};  ///< the same on both sides
+  per_dimension<D> padding{};  ///< the number of cells before and after the tensor
   per_dimension<D> dilation = 1;
 };
-/// The options of a transposed convolution. `output_padding` adds cells at the end, fewer than the stride.
+/// The options of a transposed convolution. `output_padding`, less than the stride, adds cells at the end.
 template <std::size_t D>
 struct convolve_transposed_options {
   per_dimension<D> stride = 1;
@@ -41,7 +41,7 @@ void require_features(const char* call, const shape_list& x, const shape_list& w
     throw shape_error(text(call) << ": requires images batch x channels x " << D << " features and filters out x in x "
                                  << D << " features, got " << x << " and " << w);
 }
-/// The options of the convolution with filters of this shape.
+/// The options of the layer `convolution` with filters of this shape.
 template <std::size_t D, std::size_t Groups, class Options>
 convolution_options<D> convolution_with(const char* call, const shape_list& w, const Options& options) {
   convolution_options<D> o;
@@ -59,9 +59,9 @@ convolution_options<D> convolution_with(const char* call, const shape_list& w, c
 /// = {1, 1}})`; with groups of channels, `convolve<2, 4>(x, w, {…})`.
 /// Shapes:   x is batch x in x D features, w out x in / groups x kernel; y is batch x out x features.
 /// Requires: 1, 2 or 3 feature dimensions [compile time]; what the layer `convolution` requires [shape_error].
-/// Cost:     where features are sharded, each worker receives the cells beyond its block that its outputs read. Where
-///           the channels of x are sharded, y is a partial sum. With several groups, whole groups may be sharded.
-/// Adjoint:  with respect to x and w, at the same cost.
+/// Cost:     if features are sharded, each worker receives the cells outside of its block that its outputs read. If the
+///           channels of x are sharded, y is a partial sum. With several groups, whole groups may be sharded.
+/// Adjoint:  gradients with respect to x and w, at the same cost.
 template <std::size_t D, std::size_t Groups = 1, class X, class W>
   requires(detail::any_tensor<X> && detail::any_tensor<W>)
 auto convolve(const X& x, const W& w, const convolve_options<D>& options = {}) {
@@ -83,19 +83,19 @@ auto convolve(const X& x, const W& w, const convolve_options<D>& options = {}) {
     return operate(detail::convolve_operation<D, Groups>{of}, x, w);
   }
 }
-/// The convolution plus b[o] everywhere.
+/// The convolution of x and w, plus b[o] at each place of output channel o.
 template <std::size_t D, std::size_t Groups = 1, class X, class W, class B>
   requires(detail::any_tensor<X> && detail::any_tensor<W> && detail::any_tensor<B>)
 auto convolve(const X& x, const W& w, const B& b, const convolve_options<D>& options = {}) {
   return add(convolve<D, Groups>(x, w, options), b, broadcast_dimensions<1>);
 }
 
-/// The adjoint of a convolution as an operation, for example to enlarge images: PyTorch's conv_transpose.
+/// The transposed convolution (PyTorch's conv_transpose): the adjoint of a convolution, for example to enlarge images.
 /// Shapes:   x is batch x in x D features, w in x out / groups x kernel; y is batch x out x (n - 1) stride - 2 padding
 ///           + dilation (kernel - 1) + 1 + output_padding features.
 /// Requires: an output_padding below the stride, an output of at least one cell [shape_error].
-/// Cost:     that of convolve; where channels of x are sharded, y is a partial sum.
-/// Adjoint:  with respect to x a convolution; with respect to w as for a convolution.
+/// Cost:     that of convolve. If channels of x are sharded, y is a partial sum.
+/// Adjoint:  the gradient with respect to x is a convolution of dy; that with respect to w costs that of convolve.
 template <std::size_t D, std::size_t Groups = 1, class X, class W>
   requires(detail::any_tensor<X> && detail::any_tensor<W>)
 auto convolve_transposed(const X& x, const W& w, const convolve_transposed_options<D>& options = {}) {

@@ -1,5 +1,5 @@
-// Cumulative sums, products, maxima and minima along a dimension, which may be sharded: the totals of the blocks are
-// carried from block to block.
+// Cumulative sums, products, maxima and minima along a dimension, which may be sharded: each worker receives the totals
+// of the blocks before its own.
 #pragma once
 
 #include <array>
@@ -12,14 +12,14 @@
 namespace partita {
 namespace detail {
 
-/// What the operations along dimension D share that combine each element with those before it by R.
+/// The common part of operations that combine each element with all elements before it along dimension D by R.
 template <class R, std::size_t D>
 struct cumulative {
   using carried = R;
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t along = std::uint32_t{1} << D;
   static constexpr std::size_t parameters = 1;
-  bool backwards = false;  ///< combine each element with those after it
+  bool backwards = false;  ///< combines each element with the elements after it instead of those before it
 
   explicit cumulative(bool from_the_end = false) : backwards(from_the_end) {}
   bool carries_backwards() const { return backwards; }
@@ -29,8 +29,8 @@ struct cumulative {
   }
 };
 
-/// h[k] = b[k] + a[k] h[k - 1], where x has a at index 0 of its first dimension and b at index 1. There the result has
-/// the products of a, and h. A factor of 0 begins anew, also after an infinity.
+/// Computes h[k] = b[k] + a[k] h[k - 1] as a scan. x has a at index 0 of its first dimension and b at index 1; the
+/// result has the cumulative products of a at index 0 and h at index 1. Where a[k] is 0, h[k] is b[k].
 struct recurrence {
   static constexpr std::size_t numbers = 2;
   template <class T>
@@ -52,7 +52,7 @@ struct recurrence_operation : cumulative<recurrence, D> {
   }
 };
 
-/// 1 where an element is not the cumulative extreme up to it, so that this comes from before; 0 where it is, or is NaN.
+/// 1 where element x is not the cumulative extreme y, but an earlier element is; 0 where x is the extreme or NaN.
 inline constexpr element_function comes_from_before{"comes from before", number_function,
                                                     [](auto x, auto y) { return x == x && x != y; }, no_derivative(),
                                                     no_derivative()};
@@ -66,9 +66,9 @@ struct cumulative_operation : cumulative<R, D> {
   static constexpr partita::rule rule(const shape_span& x) {
     return rules::along({static_cast<std::ptrdiff_t>(D)}, 1, is_linear).named(name())(x);
   }
-  /// Sums: dx[k] is the sum of dy from k on. Otherwise element k reaches y[k] with some factor and each later y through
-  /// the one before it: dx[k] = factor (dy[k] + passed[k + 1] (dy[k + 1] + passed[k + 2] (…))). Nothing is divided, so
-  /// elements may be 0.
+  /// For sums, dx[k] is the sum of dy from k on. For other reductions y[k] depends on x[k] by a factor, and on y[k - 1]
+  /// by the factor passed[k], so dx[k] = factor (dy[k] + passed[k + 1] (dy[k + 1] + passed[k + 2] (…))). The formula
+  /// has no division, so elements may be 0.
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X& y) const {
     using T = typename X::value_type;
@@ -77,12 +77,12 @@ struct cumulative_operation : cumulative<R, D> {
       return operate(cumulative_operation(!this->backwards), dy);
     } else if (n == 0) {
       return dy;
-    } else if constexpr (std::is_same_v<R, product_t>) {  // passed is x, and the factor is y[k - 1]
+    } else if constexpr (std::is_same_v<R, product_t>) {  // for products passed is x, and the factor is y[k - 1]
       const X before =
           operate(pad_operation<false, D>{{margin{1, 0}}, 1}, operate(slice_operation<D>{{interval{0, n - 1}}}, y));
       return run_elements<T>(elements_op<element_functions::multiply>{},
                              {conjugated(before), later(conjugated(x), dy, n)});
-    } else {  // passed is 0 and the factor is 1 where x is the extreme, and 1 and 0 elsewhere
+    } else {  // where x is the extreme, passed is 0 and the factor 1; elsewhere passed is 1 and the factor 0
       const X passed = run_elements<T>(elements_op<comes_from_before>{}, {x, y});
       return run_elements<T>(elements_op<element_functions::unless_number>{{0}}, {passed, later(passed, dy, n)});
     }
@@ -95,7 +95,7 @@ struct cumulative_operation : cumulative<R, D> {
            : std::is_same_v<R, maximum_t> ? "cummax"
                                           : "cummin";
   }
-  /// h[k] = dy[k] + passed[k + 1] h[k + 1].
+  /// Returns h with h[k] = dy[k] + passed[k + 1] h[k + 1].
   template <class X>
   static X later(const X& passed, const X& dy, std::size_t n) {
     const X next =
@@ -120,14 +120,13 @@ auto cumulated(const X& x) {
 }  // namespace detail
 
 /// The cumulative sum along a dimension: each element is the sum of all elements up to and including it. `cumprod`
-/// gives products, `cummax` and `cummin` the largest and the smallest elements so far; a NaN stays from its first on.
+/// gives products, `cummax` and `cummin` the largest and the smallest elements so far, or NaN from the first NaN on.
 /// Shapes:   those of x.
 /// Requires: a dimension that x has [compile time].
-/// Cost:     one pass. Where this dimension is sharded, the totals of the blocks are exchanged and the result stays
+/// Cost:     one pass. If this dimension is sharded, the totals of the blocks are exchanged, and the result stays
 ///           sharded.
-/// Adjoint:  of cumsum the cumulative sum from the end. Of cumprod the products of the other elements, also where some
-///           are 0. Of cummax and cummin dy to the last of the equal elements that are the extreme there, to the last
-///           NaN if it is NaN.
+/// Adjoint:  for cumsum the cumulative sum of dy from the end; for cumprod products with the other elements, also if
+///           elements are 0. For cummax and cummin dy goes to the last element so far that is the extreme (or NaN).
 template <detail::any_tensor X, std::size_t D>
 auto cumsum(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::cumsum(x, dimensions<d>)"));

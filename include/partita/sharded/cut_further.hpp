@@ -1,4 +1,4 @@
-// Layouts sharded along additional axes, for an optimiser's state that data-parallel workers share.
+// Shards a layout along additional axes, for the state of an optimiser that is split over data-parallel workers.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,9 @@
 
 namespace partita {
 
-/// The layout of a value without pending sums in which one more axis shards a dimension. The dimension is the one whose
-/// largest block becomes smallest; among equals, the first. Resharding to the result needs no message, because a block
-/// is sliced locally.
-/// Shapes:   an extent for each entry of the layout [shape_error].
+/// The layout of a value without pending sums in which axis a also shards a dimension: the first one for which the
+/// largest block becomes smallest. Resharding to it needs no message, because each worker slices its block.
+/// Shapes:   one extent for each dimension of the layout [shape_error].
 /// Requires: an axis of the layout's mesh [partition_error].
 /// The layout is unchanged if the axis already shards a dimension, or if no block would become smaller.
 constexpr sharding cut_further(const sharding& layout, const shape_list& extents, std::size_t a) {
@@ -32,8 +31,7 @@ constexpr sharding cut_further(const sharding& layout, const shape_list& extents
   if (best < s.rank()) s.cuts[best].push_back(a);
   return s;
 }
-/// The same for axes given by name, one after the other: `"data"` or `"pod+data"`. Without a name the layout is
-/// unchanged.
+/// Shards a layout along named axes, one after the other: `"data"` or `"pod+data"`. Without a name nothing changes.
 constexpr sharding cut_further(const sharding& layout, const shape_list& extents, const char* axes) {
   sharding s = layout;
   while (*axes != '\0') {

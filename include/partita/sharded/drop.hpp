@@ -44,11 +44,11 @@ struct drop_operation {
 
 }  // namespace detail
 
-/// x / (1 - probability) or 0, decided by one random number per element: `drop(x, {.probability = 0.1, .seed = 7},
-/// step)`. The mask equals that of the layer `dropout` at the same step, on every layout.
+/// Sets each element to x / (1 - probability) or to 0, as its random number decides: `drop(x, {.probability = 0.1,
+/// .seed = 7}, step)`. The mask equals that of the layer `dropout` at the same step, for every layout.
 /// Requires: a probability from 0 to 1 [shape_error].
-/// Cost:     nothing moves, and partial sums pass through unreduced; a quarter of a Philox4x32-10 per element.
-/// Adjoint:  dy with the same mask.
+/// Cost:     no communication; partial sums stay partial. One call of Philox4x32-10 per four elements.
+/// Adjoint:  drop of dy with the same mask.
 template <detail::any_tensor X>
 auto drop(const X& x, const dropout_options& options, std::uint64_t step) {
   if (!(options.probability >= 0 && options.probability <= 1))

@@ -28,7 +28,7 @@ struct einsum_op {
   }
 };
 
-/// The error that the types of a call show, or none.
+/// The error that the types of a call of einsum show, or none.
 enum class einsum_fault { none, notation, number_of_tensors, dimensions, unknown_letter, repeated_letter };
 
 template <class X>
@@ -36,8 +36,8 @@ consteval bool can_have_rank(std::size_t rank, bool at_least) {
   constexpr std::size_t own = rank_if_known<X>();
   return own == dynamic || (at_least ? own >= rank : own == rank);
 }
-/// Whether a tensor has each letter once and no merged letters. A repeated letter means a diagonal, and parentheses
-/// mean a merged dimension; einsum supports neither.
+/// Whether each tensor of a rule has each letter at most once, and no merged letters. einsum supports neither repeated
+/// letters, which mean a diagonal, nor parentheses, which mean a merged dimension.
 constexpr bool has_plain_letters(const rule& r) {
   for (std::size_t t = 0; t < r.tensor_count(); ++t) {
     std::size_t letters = 0;
@@ -67,7 +67,8 @@ consteval einsum_fault fault_of_einsum() {
 
 }  // namespace detail
 
-/// `einsum<"bmk,kn->bmn">(x, w)` takes one or two operands; a letter that is missing on the right is summed.
+/// Multiplies and sums one or two tensors in einsum notation: `einsum<"bmk,kn->bmn">(x, w)`. Letters that are missing
+/// on the right side are summed.
 template <detail::einsum_notation Notation, class... X>
   requires(detail::any_tensor<X> && ...)
 auto einsum(const X&... x) {
@@ -92,7 +93,7 @@ auto einsum(const X&... x) {
                 "there are no diagonals, and reshape(x, extents) merges dimensions");
   if constexpr (one_or_two && fault == einsum_fault::none) return detail::call(detail::einsum_op<Notation>{}, x...);
 }
-/// Fallback: any other arguments are a compile-time error.
+/// Fallback: einsum of any other arguments is a compile-time error.
 template <detail::einsum_notation Notation, class... X>
   requires(!(detail::any_tensor<X> && ...))
 auto einsum(const X&...) {

@@ -1,5 +1,5 @@
-// What an element function of sharded tensors is: one constexpr row with its name, its value and its derivatives, from
-// which everything else about it is made.
+// The declaration of an element function of sharded tensors: a constexpr object with its name, value and derivatives,
+// from which the operation on tensors is made.
 #pragma once
 
 #include <array>
@@ -14,11 +14,13 @@ namespace partita {
 namespace detail {
 
 enum class integers : std::uint8_t { allowed, kept, truncated, rejected };
-/// What an element function makes of complex elements: a compile-time error; a holomorphic function, whose derivatives
-/// get the conjugates of what they read; or a function whose derivatives are declared for complex elements.
+/// How an element function treats complex elements: as a compile-time error; as a holomorphic function, whose
+/// derivatives get the conjugates of the values that they read; or by derivatives that are declared for complex
+/// elements.
 enum class complex_elements : std::uint8_t { rejected, holomorphic, declared };
 
-/// A derivative, and the values that it reads besides the cotangent: a bit for each operand, and 8 for the result.
+/// A derivative, and the values that it reads in addition to the cotangent: one bit for each operand, and 8 for the
+/// result.
 template <unsigned Reads, operation::maker Rule, class Function>
 struct element_derivative {
   static constexpr unsigned reads = Reads;
@@ -26,7 +28,7 @@ struct element_derivative {
   using function = Function;
 };
 
-/// The number of arguments of Value after its operands.
+/// The number of arguments that the function Value has after its operands: the parameters.
 template <class Value, class... Operand>
 constexpr std::size_t further_arguments() {
   if constexpr (std::is_invocable_v<Value, Operand...>) return 0;
@@ -40,40 +42,41 @@ constexpr std::size_t parameters_of(std::index_sequence<I...>) {
 
 }  // namespace detail
 
-/// What else is to be known about an element function: its rule, and what it makes of integers.
+/// The properties of an element function: its rule, and how it treats integers and complex elements.
 struct element_properties {
-  /// The rule decides which pending reductions of the operands may be taken after the function.
+  /// The rule of the function, which decides whether pending reductions of the operands may be executed after the
+  /// function.
   operation::maker rule = &detail::elementwise_rule;
-  /// `rejected`: the results for integers are in general no integers, so integers are a compile-time error.
-  /// `truncated`: they are rounded, so that pending sums of integers are taken before. `kept`: parameters are converted
-  /// to integers; without it, parameters that are no integers make the function compute in floating point.
+  /// `rejected`: integer elements are a compile-time error, because results would not be integers in general.
+  /// `truncated`: results are truncated, so pending sums of integers are taken before. `kept`: parameters are converted
+  /// to integers; otherwise the function is computed in floating point if a parameter is not an integer.
   detail::integers integers = detail::integers::allowed;
-  std::size_t defaulted = 0;         ///< how many of the last parameters may be left out
-  std::array<double, 4> defaults{};  ///< their values
+  std::size_t defaulted = 0;         ///< the number of parameters, at the end, that a call may omit
+  std::array<double, 4> defaults{};  ///< the values of omitted parameters
   detail::complex_elements complex = detail::complex_elements::rejected;
 };
-/// Functions of real numbers, such as exp: integers are rejected.
+/// Properties of functions of real numbers, such as exp, which reject integers.
 inline constexpr element_properties real_function{.integers = detail::integers::rejected};
-/// Functions that also accept integers.
+/// Properties of functions that also accept integers.
 inline constexpr element_properties number_function{};
-/// Non-decreasing functions, which pending maxima and minima may follow.
+/// Properties of non-decreasing functions, after which pending maxima and minima may be taken.
 inline constexpr element_properties rising_function{&detail::monotone_rule};
 inline constexpr element_properties rising_real_function{&detail::monotone_rule, detail::integers::rejected};
 
-/// The same for functions that also accept complex elements, and are holomorphic there with f(conj z) = conj f(z), as
-/// exp: the gradient of a real loss by z is dy conj(f'(z)).
+/// Changes properties to those of a function that also accepts complex elements, for which it is holomorphic with
+/// f(conj z) = conj f(z), as exp: the gradient of a real loss with respect to z is dy conj(f'(z)).
 constexpr element_properties holomorphic(element_properties of) {
   of.complex = detail::complex_elements::holomorphic;
   return of;
 }
-/// The same for functions of complex elements that are not holomorphic: their derivatives map a cotangent dL/dRe y + i
-/// dL/dIm y to dL/dRe x + i dL/dIm x.
+/// Changes properties to those of a function that also accepts complex elements, but is not holomorphic: its
+/// derivatives map a cotangent dL/dRe y + i dL/dIm y to dL/dRe x + i dL/dIm x.
 constexpr element_properties with_complex_derivative(element_properties of) {
   of.complex = detail::complex_elements::declared;
   return of;
 }
 
-/// The same, with values for the last parameters if a call leaves them out.
+/// Changes properties to those of a function with default values for its last parameters.
 template <class... Number>
 constexpr element_properties with_defaults(element_properties of, Number... numbers) {
   of.defaulted = sizeof...(Number);
@@ -81,14 +84,15 @@ constexpr element_properties with_defaults(element_properties of, Number... numb
   return of;
 }
 
-/// Derivatives: functions of the cotangent, then of the values that they read, then of the parameters. `reading<2>`
-/// reads the second operand, `reading<3>` the first two, and 8 adds the result. They are linear in the cotangent.
+/// Makes a derivative from a function of the cotangent, of the values that it reads, and of the parameters, in this
+/// order, which must be linear in the cotangent. `reading<2>` reads the second operand, `reading<3>` the first two
+/// operands, and 8 adds the result.
 template <unsigned Reads, operation::maker Rule = Reads == 0 ? &detail::additive_rule : &detail::divide_rule,
           class Function>
 constexpr detail::element_derivative<Reads, Rule, Function> reading(Function) {
   return {};
 }
-/// The derivative of a function of one operand, from its argument or from its value.
+/// Makes the derivative of a function of one operand, which reads its argument (reading_x) or its value (reading_y).
 template <class Function>
 constexpr auto reading_x(Function f) {
   return reading<1>(f);
@@ -101,11 +105,11 @@ template <class Function>
 constexpr auto reading_nothing(Function f) {
   return reading<0>(f);
 }
-/// The cotangent itself.
+/// The derivative of a function whose cotangent is passed to the operand unchanged.
 struct passed_on {
   static constexpr unsigned reads = 0;
 };
-/// The derivative is 0 wherever there is one: no cotangent is passed back.
+/// The derivative of a piecewise constant function, which is 0 wherever it exists: no cotangent is passed back.
 struct no_derivative {
   static constexpr unsigned reads = 0;
 };
@@ -116,8 +120,8 @@ struct no_derivative {
 ///         "cube_root", partita::rising_real_function, [](auto x) { return std::cbrt(x); },
 ///         partita::reading_y([](auto dy, auto y) { return dy / (3 * y * y); })};
 ///
-/// It has one derivative for each operand. `apply_to_elements<cube_root>(x)` applies it to arrays and tensors of all
-/// kinds.
+/// An element function has one derivative for each operand. `apply_to_elements<cube_root>(x)` applies it to arrays and
+/// tensors of all kinds.
 template <class Value, class... Derivative>
 struct element_function {
   static_assert(sizeof...(Derivative) >= 1 && sizeof...(Derivative) <= 4,
@@ -139,7 +143,7 @@ struct element_function {
 
 namespace detail {
 
-/// The parameters of a call that gives the first of them.
+/// The parameters of a call that passes `numbers` for the first parameters; the others have their default values.
 template <const auto& F, class... Number>
 constexpr auto parameters_given(Number... numbers) {
   constexpr std::size_t all = std::remove_cvref_t<decltype(F)>::parameters, given = sizeof...(Number),
@@ -155,7 +159,7 @@ constexpr auto parameters_given(Number... numbers) {
   }
   return parameters;
 }
-/// The number of values that a derivative reads.
+/// The number of values that a derivative with these bits reads.
 constexpr std::size_t values_read(unsigned reads) {
   std::size_t n = 0;
   for (; reads != 0; reads >>= 1U) n += reads & 1U;
@@ -164,7 +168,8 @@ constexpr std::size_t values_read(unsigned reads) {
 template <const auto& F, std::size_t I>
 using derivative_of = typename std::remove_cvref_t<decltype(F)>::template derivative<I>;
 
-/// The derivative of F by operand I as an element function of the cotangent and of what it reads.
+/// The derivative of F with respect to operand I, as an element function of the cotangent and of the values that the
+/// derivative reads.
 struct gradient_name {
   char letters[rule::most_letters + 1] = "gradient of ";
   constexpr explicit gradient_name(const char* of) {
@@ -183,7 +188,8 @@ template <const auto& F, std::size_t I>
 inline constexpr auto gradient_by = gradient_function<F, I, typename derivative_of<F, I>::function>(
     std::make_index_sequence<1 + values_read(derivative_of<F, I>::reads)>());
 
-/// The same for complex elements of a holomorphic function: the derivative of the conjugates of what it reads.
+/// The derivative of a holomorphic function for complex elements, which gets the conjugates of the values that it
+/// reads.
 template <class Function>
 struct of_conjugates {
   template <class D, class... V>

@@ -1,4 +1,5 @@
-// The element functions of one tensor, one row each: exponentials, trigonometry, rounding, and activations of networks.
+// The element functions of one or two tensors, such as exponentials, trigonometry, rounding and activations of
+// networks, each declared once.
 #pragma once
 
 #include <cmath>
@@ -6,10 +7,11 @@
 #include <partita/sharded/element_operations.hpp>
 #include <type_traits>
 
-/// `PARTITA_ELEMENT_FUNCTION(sin, row…)` defines the row element_functions::sin and the function sin(x) of tensors. For
-/// plain arrays xtensor defines the function, and argument-dependent lookup finds it there.
+/// `PARTITA_ELEMENT_FUNCTION(sin, declaration…)` defines the element function element_functions::sin and the function
+/// sin(x) of tensors. For plain arrays xtensor defines sin(x), which argument-dependent lookup finds.
 #define PARTITA_ELEMENT_FUNCTION(operation, ...) PARTITA_ELEMENT_FUNCTION_OF(tensor_value, operation, __VA_ARGS__)
-/// The same for a function that xtensor does not have, or has with other values: also of plain arrays.
+/// Defines an element function and its function of tensors and of plain arrays, because xtensor lacks the function or
+/// gives other values.
 #define PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(operation, ...) \
   PARTITA_ELEMENT_FUNCTION_OF(any_tensor, operation, __VA_ARGS__)
 #define PARTITA_ELEMENT_FUNCTION_OF(accepted, operation, ...)  \
@@ -19,7 +21,8 @@
   auto operation(X&& x) {                                      \
     return apply_to_elements<element_functions::operation>(x); \
   }
-/// The same for a function with parameters, whose last ones may be left out: `elu(x)`, `elu(x, 0.5)`.
+/// Defines an element function with parameters, and its function of tensors and plain arrays, which may omit the last
+/// parameters: `elu(x)`, `elu(x, 0.5)`.
 #define PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(operation, ...)                                                    \
   PARTITA_ELEMENT_FUNCTION_ROW(operation, __VA_ARGS__)                                                              \
   template <class X, class... Number>                                                                               \
@@ -51,7 +54,7 @@ PARTITA_ELEMENT_FUNCTION(
 PARTITA_ELEMENT_FUNCTION(
     square, holomorphic(number_function), [](auto x) { return x * x; },
     reading_x([](auto dy, auto x) { return dy * x * decltype(x)(2); }))
-// abs(-0) is 0
+// The absolute value, where abs(-0) is 0.
 PARTITA_ELEMENT_FUNCTION(
     abs, number_function,
     [](auto x) {
@@ -116,7 +119,7 @@ PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
 
 namespace element_functions {
 
-/// The function of real numbers f; integers stay what they are.
+/// A function that applies Function to real numbers and returns integers unchanged.
 template <class Function>
 constexpr auto of_real(Function) {
   return [](auto x) {
@@ -133,15 +136,15 @@ PARTITA_ELEMENT_FUNCTION(floor, rising_function, element_functions::of_real([](a
                          no_derivative())
 PARTITA_ELEMENT_FUNCTION(ceil, rising_function, element_functions::of_real([](auto x) { return std::ceil(x); }),
                          no_derivative())
-/// To the nearest integer, halves to the even one.
+/// Rounds to the nearest integer, and halves to the nearest even integer.
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(round, rising_function,
                                    element_functions::of_real([](auto x) { return std::nearbyint(x); }),
                                    no_derivative())
-/// 1, 0 or -1; 0 for a NaN.
+/// The sign of an element: 1, 0 or -1, and 0 for NaN.
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
     sign, number_function, [](auto x) { return (x > 0 ? 1 : 0) - (x < 0 ? 1 : 0); }, no_derivative())
 
-/// 1 where an element is NaN, or an infinity of either sign; 0 elsewhere.
+/// Masks that are 1 where an element is NaN (isnan) or an infinity of either sign (isinf), and 0 elsewhere.
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
     is_nan, number_function, [](auto x) { return x != x; }, no_derivative())
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
@@ -151,19 +154,19 @@ PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
 
 namespace element_functions {
 
-// relu and sigmoid are class templates; a NaN is passed on
+// relu and sigmoid are class templates, so only the element functions are defined here. NaN stays NaN.
 inline constexpr element_function relu{"relu", rising_function, [](auto x) { return x < 0 ? decltype(x)(0) : x; },
                                        reading_x([](auto dy, auto x) { return x <= 0 ? decltype(dy)(0) : dy; })};
 inline constexpr element_function sigmoid{"sigmoid", rising_real_function,
                                           [](auto x) { return 1 / (1 + std::exp(-x)); },
                                           reading_y([](auto dy, auto y) { return dy * y * (1 - y); })};
 
-/// Φ(x), where Φ is the cumulative distribution function of the standard normal distribution.
+/// The cumulative distribution function Φ(x) of the standard normal distribution.
 inline double gaussian_share(double x) { return 0.5 * std::erfc(-x / 1.41421356237309504880); }
 
 }  // namespace element_functions
 
-/// x Φ(x).
+/// The activation x Φ(x).
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
     gelu, real_function,
     [](auto x) { return x * static_cast<decltype(x)>(element_functions::gaussian_share(static_cast<double>(x))); },
@@ -172,20 +175,20 @@ PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
       return static_cast<double>(dy) * (element_functions::gaussian_share(x) + x * density);
     }))
 
-/// x sigmoid(x).
+/// The activation x sigmoid(x).
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
     silu, real_function, [](auto x) { return x / (1 + std::exp(-x)); }, reading_x([](auto dy, auto x) {
       const auto s = 1 / (1 + std::exp(-x));
       return dy * (s * (1 + x * (1 - s)));
     }))
-/// x tanh(log(1 + exp(x))).
+/// The activation x tanh(log(1 + exp(x))).
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
     mish, real_function, [](auto x) { return x * std::tanh(std::log1p(std::exp(x))); }, reading_x([](auto dy, auto x) {
       const auto t = std::tanh(std::log1p(std::exp(x)));
       return dy * (t + x * (1 - t * t) / (1 + std::exp(-x)));
     }))
-/// log(1 + exp(beta x)) / beta; x itself where beta x is above the threshold. beta is 1 and the threshold 20 if they
-/// are left out.
+/// The activation log(1 + exp(beta x)) / beta, or x where beta x is above the threshold. By default beta is 1 and the
+/// threshold 20.
 PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(
     softplus, with_defaults(real_function, 1, 20),
     [](auto x, auto beta, auto threshold) { return x * beta > threshold ? x : std::log1p(std::exp(x * beta)) / beta; },
@@ -193,16 +196,16 @@ PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(
       const auto e = std::exp(x * beta);
       return x * beta > threshold ? dy : dy * e / (e + 1);
     }))
-/// x where it is positive, alpha (exp(x) - 1) elsewhere; alpha is 1 if it is left out.
+/// The activation that is x where x is positive, and alpha (exp(x) - 1) elsewhere. By default alpha is 1.
 PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(
     elu, with_defaults(real_function, 1), [](auto x, auto alpha) { return x <= 0 ? std::expm1(x) * alpha : x; },
     reading_x([](auto dy, auto x, auto alpha) { return x <= 0 ? dy * alpha * std::exp(x) : dy; }))
-/// x where it is positive, alpha (exp(x / alpha) - 1) elsewhere; alpha is 1 if it is left out.
+/// The activation that is x where x is positive, and alpha (exp(x / alpha) - 1) elsewhere. By default alpha is 1.
 PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(
     celu, with_defaults(real_function, 1),
     [](auto x, auto alpha) { return x <= 0 ? std::expm1(x / alpha) * alpha : x; },
     reading_x([](auto dy, auto x, auto alpha) { return x <= 0 ? dy * std::exp(x / alpha) : dy; }))
-/// The elu whose values keep mean 0 and variance 1 (Klambauer and others, 2017).
+/// The scaled elu, which preserves mean 0 and variance 1 (Klambauer and others, 2017).
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
     selu, real_function,
     [](auto x) {
@@ -213,23 +216,23 @@ PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
       using T = decltype(x);
       return T(1.0507009873554804934) * (x <= 0 ? dy * T(1.6732632423543772848) * std::exp(x) : dy);
     }))
-/// x where it is positive, slope x elsewhere; the slope is 0.01 if it is left out.
+/// The activation that is x where x is positive, and slope x elsewhere. By default the slope is 0.01.
 PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(
     leaky_relu, with_defaults(real_function, 0.01), [](auto x, auto slope) { return x > 0 ? x : x * slope; },
     reading_x([](auto dy, auto x, auto slope) { return x > 0 ? dy : dy * slope; }))
-/// x where it is above the threshold, 0 elsewhere; the threshold is 1 if it is left out.
+/// The activation that is x where x is above the threshold, and 0 elsewhere. By default the threshold is 1.
 PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(
     thresholded_relu, with_defaults(real_function, 1),
     [](auto x, auto threshold) { return x <= threshold ? decltype(x)(0) : x; },
     reading_x([](auto dy, auto x, auto threshold) { return x <= threshold ? decltype(dy)(0) : dy; }))
-/// (x + 3) / 6, limited to [0, 1].
+/// The activation (x + 3) / 6, limited to [0, 1].
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
     hardsigmoid, rising_real_function,
     [](auto x) {
       return (x < -3 ? 0 : x > 3 ? 6 : x + 3) / 6;
     },
     reading_x([](auto dy, auto x) { return x > -3 && x < 3 ? dy / 6 : 0; }))
-/// x hardsigmoid(x).
+/// The activation x hardsigmoid(x).
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
     hardswish, real_function,
     [](auto x) {
@@ -238,7 +241,7 @@ PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
     reading_x([](auto dy, auto x) { return x <= -3 ? 0
                                            : x < 3 ? dy * (x / 3 + decltype(x)(0.5))
                                                    : dy; }))
-/// x / (1 + |x|).
+/// The activation x / (1 + |x|).
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
     softsign, real_function, [](auto x) { return x / (1 + std::abs(x)); },
     reading_x([](auto dy, auto x) { return dy / ((1 + std::abs(x)) * (1 + std::abs(x))); }))
@@ -264,14 +267,14 @@ inline constexpr element_function number_pow{
     "pow", real_function, [](auto z, auto c) { return std::pow(c, z); },
     reading<1 + 8>([](auto dy, auto z, auto y, auto c) { return dy * (c == 0 && z >= 0 ? 0 : y * std::log(c)); })};
 
-/// What is left of x after the largest multiple of z that is not above it, with the sign of z.
+/// The remainder x - z floor(x / z), which has the sign of z.
 inline constexpr auto remainder_of = [](auto x, auto z) {
   decltype(x) rest{};
   if constexpr (std::is_integral_v<decltype(x)>) rest = static_cast<decltype(x)>(x % z);
   else rest = std::fmod(x, z);
   return rest != 0 && (rest < 0) != (z < 0) ? static_cast<decltype(x)>(rest + z) : rest;
 };
-/// -dy floor(x / z).
+/// The derivative of the remainder with respect to z: -dy floor(x / z).
 inline constexpr auto passed_to_divisor = [](auto dy, auto x, auto z) {
   if constexpr (std::is_integral_v<decltype(x)>) return -dy * ((x - remainder_of(x, z)) / z);
   else return -dy * std::floor(x / z);
@@ -284,12 +287,12 @@ inline constexpr element_function number_mod{
 
 }  // namespace element_functions
 
-/// The remainder of x by z, x - z floor(x / z), of tensors, arrays, or one of them and a number: it has the sign of z,
-/// as in Python. Integers are divided exactly, and not by 0.
+/// The remainder x - z floor(x / z) of two tensors or arrays, or of one and a number. It has the sign of z, as in
+/// Python. Integers are divided exactly; integer z must not be 0.
 /// Adjoint:  dy for x, -dy floor(x / z) for z.
 PARTITA_ELEMENT_FUNCTION_OF_TWO_IN(any_tensor_operands, mod, mod_number, number_mod)
-/// x to the power z, of tensors or of a tensor and a number.
-/// Adjoint:  0 by x where z is 0, and 0 by z where x is 0 and z is not negative.
+/// The power x^z of two tensors, or of a tensor and a number.
+/// Adjoint:  that of x^z; dx is 0 where z is 0, and dz is 0 where x is 0 and z is not negative.
 PARTITA_ELEMENT_FUNCTION_OF_TWO(pow, pow_number, number_pow)
 
 }  // namespace partita

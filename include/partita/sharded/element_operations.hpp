@@ -8,11 +8,13 @@
 #include <partita/sharded/call.hpp>
 #include <type_traits>
 
-/// Defines a function of two tensors, or of a tensor and a number, from three rows of element_functions. Two tensors
-/// have one rank, or broadcast_dimensions place the smaller one. For plain arrays array/elementwise.hpp defines it.
+/// Defines a function of two tensors, or of a tensor and a number, from three element functions. Two tensors must have
+/// the same rank, or broadcast_dimensions place the smaller one. For plain arrays, array/elementwise.hpp defines the
+/// function.
 #define PARTITA_ELEMENT_FUNCTION_OF_TWO(operation, of_number, to_number) \
   PARTITA_ELEMENT_FUNCTION_OF_TWO_IN(tensor_operands, operation, of_number, to_number)
-/// The same for what operands `accepted` accepts: `any_tensor_operands` are also plain arrays.
+/// Defines a function as PARTITA_ELEMENT_FUNCTION_OF_TWO does, for operands that satisfy the concept `accepted`: with
+/// `any_tensor_operands` they may be plain arrays.
 #define PARTITA_ELEMENT_FUNCTION_OF_TWO_IN(accepted, operation, of_number, to_number) \
   template <class L, class R>                                                         \
     requires detail::accepted<L, R>                                                   \
@@ -61,8 +63,8 @@ consteval broadcast_verdict verdict_on_ranks() {
   return judge_array_broadcast(unknown(l), unknown(r), broadcast_dimensions_t<D...>::list());
 }
 
-/// An element function of two tensors of the same rank, or of tensors where the smaller one is placed at dimensions D
-/// of the larger one.
+/// Applies an element function to two tensors of the same rank, or to tensors of which the smaller one is placed at
+/// dimensions D of the larger one.
 template <const auto& F, std::ptrdiff_t... D, class L, class R>
 auto elements_of_two(const L& l, const R& r) {
   constexpr broadcast_verdict verdict = verdict_on_ranks<L, R, D...>();
@@ -78,8 +80,8 @@ auto elements_of_two(const L& l, const R& r) {
   else return rejected_call{};
 }
 
-/// An element function of two tensors, or its form `OfNumber` for a tensor and a number, or `ToNumber` for a number and
-/// a tensor.
+/// Applies an element function to two tensors, its form `OfNumber` to a tensor and a number, or its form `ToNumber` to
+/// a number and a tensor.
 template <const auto& Of, const auto& OfNumber, const auto& ToNumber, class L, class R>
 auto with_number(const L& l, const R& r) {
   if constexpr (!any_tensor<R>) return call(elements_op<OfNumber>{{static_cast<double>(r)}}, l);
@@ -87,7 +89,7 @@ auto with_number(const L& l, const R& r) {
   else return elements_of_two<Of>(l, r);
 }
 
-/// maximum and minimum, which have no form for a number.
+/// Applies an element function that has no form for a number (maximum, minimum) to two tensors.
 template <const auto& F, class L, class R>
 auto of_two_tensors(const L& l, const R& r) {
   constexpr bool two = any_tensor<L> && any_tensor<R>;
@@ -98,11 +100,12 @@ auto of_two_tensors(const L& l, const R& r) {
 
 }  // namespace detail
 
-/// Applies an element function, the numbers after its operands being its parameters: `apply_to_elements<cube_root>(x)`.
-/// Shapes:   operands of one rank, or scalars; extents of 1 are repeated.
-/// Requires: elements that are no integers for a function of real numbers [compile time].
+/// Applies an element function to tensors or arrays: `apply_to_elements<cube_root>(x)`. Numbers after the operands are
+/// the function's parameters.
+/// Shapes:   operands that are not scalars have the same rank; dimensions of extent 1 are repeated.
+/// Requires: for a function of real numbers, elements that are not integers [compile time].
 /// Cost:     one pass; no communication, unless an operand is partial or operands differ in layout.
-/// Adjoint:  that of the row; it reads only what the row states.
+/// Adjoint:  the derivatives that the element function declares.
 template <const auto& F, class... X>
   requires(detail::any_tensor<X> && ...)
 auto apply_to_elements(const std::array<double, std::remove_cvref_t<decltype(F)>::parameters>& parameters,

@@ -227,7 +227,7 @@ PARTITA_FALLBACK_OVERLOAD(plan_reshard) {
   return detail::rejected_call{};
 }
 
-/// A loop over a tensor is a compile-time error with one readable message.
+/// Fallback: a range-based for loop over a tensor is a compile-time error with a readable message.
 template <detail::tensor_value X>
 void begin(const X&) {
   static_assert(detail::dependent_false<X>,

@@ -1,6 +1,6 @@
-// Fourier transforms of sharded tensors, arrays and traced values, with gradients. FFTW transforms what is local.
-// partita.hpp does not include this header: include it where FFTW is installed (Debian: libfftw3-dev, pkg-config fftw3
-// fftw3f).
+// Fourier transforms of sharded tensors, arrays and traced values, with gradients. FFTW computes the local transforms.
+// partita.hpp does not include this header. A program may include it where FFTW is installed (Debian: libfftw3-dev,
+// pkg-config fftw3 fftw3f).
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ inline constexpr std::uint32_t dimension_mask = ((D < most_dimensions ? std::uin
 template <std::size_t... D>
 inline constexpr std::uint32_t all_but_last = dimension_mask<D...> & ~(std::uint32_t{1} << last_of<D...>);
 
-/// The layouts of results. No sharding is a template argument here, because g++ 12 fails on that.
+/// The layouts of the results of transforms. A sharding is not a template argument here, because g++ 12 fails on that.
 template <auto Layout, std::uint32_t First, std::uint32_t Then>
 inline constexpr sharding layout_after =
     layout_of_transformed(layout_of_transformed(layout_named<Layout>, First, First | Then), Then, First | Then);
@@ -32,8 +32,8 @@ template <auto Layout, std::uint32_t First, std::uint32_t Then>
 inline constexpr layout_name<written_layout(layout_after<Layout, First, Then>).size()> name_after =
     make_layout_name<written_layout(layout_after<Layout, First, Then>).size()>(layout_after<Layout, First, Then>);
 
-/// The result of(x) for a tensor or an array x that is no traced value: x of run time is transformed along the
-/// dimensions of First, and then of Then.
+/// Applies the transform `of` to a tensor or an array x that is not a traced value. A tensor with a run-time layout is
+/// transformed along the dimensions of First, and then of Then.
 template <std::uint32_t First, std::uint32_t Then, class X, class Transform>
 auto of_run_time(const X& x, const Transform& of) {
   auto y = of(as_run_time(x));
@@ -44,7 +44,7 @@ auto of_run_time(const X& x, const Transform& of) {
   else return as_array<rank_of<X>>(std::move(y));
 }
 
-/// A transform of tensors of any kind that keeps the type of elements.
+/// Applies a transform that does not change the element type to tensors of any kind.
 template <std::size_t... D, class X>
 auto transform_call(const char* name, const X& x, const transform_kind& kind) {
   constexpr std::uint32_t all = dimension_mask<D...>;
@@ -58,7 +58,7 @@ auto transform_call(const char* name, const X& x, const transform_kind& kind) {
     return of_run_time<all, 0>(x, of);
   }
 }
-/// A cosine or sine transform of tensors of any kind.
+/// Applies a cosine or sine transform to tensors of any kind.
 template <std::size_t... D, class X>
 auto real_transform_call(const char* name, const X& x, bool sine, std::size_t type, bool inverse, fourier_norm norm) {
   constexpr bool takes = real_tensor<X> && sizeof...(D) > 0 && has_dimensions<X, D...>;
@@ -120,9 +120,9 @@ auto real_of_spectrum_call(const X& x, std::size_t n, fourier_norm norm) {
 /// Shapes:   those of z, a plain array, a sharded tensor of any kind or a traced value.
 /// Requires: complex elements of float or double, and dimensions that z has, each once [compile time; shape_error if
 ///           the rank is known at run time].
-/// Cost:     transforms by FFTW. A dimension that is sharded is made whole by one move: its axes shard another one in
-///           the result, so that the inverse moves back to the layout of z. In a traced program completion chooses.
-/// Adjoint:  the conjugate transpose: the other direction with the same factor.
+/// Cost:     transforms by FFTW. A sharded dimension is made whole by one reshard: its axes shard another dimension of
+///           the result, and the inverse reshards to the layout of z again. In a traced program completion chooses.
+/// Adjoint:  the conjugate transpose, which is the transform in the other direction with the same factor.
 template <detail::any_tensor X, std::size_t... D>
 auto fft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::backward) {
   constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
@@ -140,11 +140,12 @@ auto ifft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::back
   if constexpr (takes) return detail::transform_call<D...>("ifft", z, {true, norm});
   else return detail::rejected_call{};
 }
-/// Half of the spectrum of real numbers, along the last of these dimensions: `rfft(x, dimensions<0, 1>)`.
-/// Shapes:   n / 2 + 1 numbers along the last dimension that is listed, for n of x.
+/// The Fourier transform of real numbers, of which the result has only half of the spectrum along the last listed
+/// dimension: `rfft(x, dimensions<0, 1>)`.
+/// Shapes:   those of x, with n / 2 + 1 numbers along the last listed dimension, where x has n.
 /// Requires: elements of float or double [compile time].
-/// Cost:     as fft; the half spectrum is computed first.
-/// Adjoint:  the transpose, as a map of real numbers.
+/// Cost:     that of fft; the half spectrum is computed first.
+/// Adjoint:  the transpose of the transform as a map between real vector spaces.
 template <detail::any_tensor X, std::size_t... D>
 auto rfft(const X& x, dimensions_t<D...>, fourier_norm norm = fourier_norm::backward) {
   constexpr bool takes = detail::real_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
@@ -153,11 +154,11 @@ auto rfft(const X& x, dimensions_t<D...>, fourier_norm norm = fourier_norm::back
   if constexpr (takes) return detail::half_spectrum_call<D...>(x, norm);
   else return detail::rejected_call{};
 }
-/// The n real numbers along the last of these dimensions, of half of their spectrum: `irfft(y, dimensions<0, 1>, 8)`.
-/// Shapes:   n along the last dimension that is listed.
+/// The inverse of rfft, which computes n real numbers along the last listed dimension: `irfft(y, dimensions<0, 1>, 8)`.
+/// Shapes:   those of y, with n along the last listed dimension.
 /// Requires: complex elements [compile time]; n / 2 + 1 numbers along that dimension [shape_error].
-/// Cost:     as ifft; the half spectrum is transformed last.
-/// Adjoint:  the transpose, as a map of real numbers.
+/// Cost:     that of ifft; the half spectrum is transformed last.
+/// Adjoint:  the transpose of the transform as a map between real vector spaces.
 template <detail::any_tensor X, std::size_t... D>
 auto irfft(const X& y, dimensions_t<D...>, std::size_t n, fourier_norm norm = fourier_norm::backward) {
   constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
@@ -170,9 +171,9 @@ auto irfft(const X& y, dimensions_t<D...>, std::size_t n, fourier_norm norm = fo
 /// Cosine and sine transforms of types 1 to 4 along dimensions, and their inverses: `dct(x, dimensions<0, 1>)`.
 /// Shapes:   those of x.
 /// Requires: elements of float or double, and dimensions that x has, each once [compile time, or shape_error]; a type
-///           from 1 to 4 [error]; two elements for a cosine transform of type 1 [shape_error].
-/// Cost:     as fft.
-/// Adjoint:  the transpose.
+///           from 1 to 4 [error]; at least two elements for a cosine transform of type 1 [shape_error].
+/// Cost:     that of fft.
+/// Adjoint:  the transpose of the transform.
 /// Source:   scipy.fft.dct, idct, dst, idst
 template <detail::any_tensor X, std::size_t... D>
 auto dct(const X& x, dimensions_t<D...>, std::size_t type = 2, fourier_norm norm = fourier_norm::backward) {

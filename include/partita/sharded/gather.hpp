@@ -1,4 +1,4 @@
-// Elements and rows of tensors at indices of several dimensions: read by one index exchange, added and replaced.
+// Reads, adds to and replaces elements and rows of tensors at indices of several dimensions, by index exchanges.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ sharded_tensor<T> taken_along(const sharded_tensor<T>& given_x, const sharded_te
   const auto b = bound_to(
       {on, bare(x.layout()), bare(indices.layout()), extents, indices.extents()}, "partita::take_along_axis",
       [&](local_error& wrong) {
-        // the number of each element with index 0 along the dimension, and how far apart the elements along it are
+        // Compute the number of each element with index 0 along D in place of its index, and the stride along D.
         std::size_t step = 1;
         for (std::size_t d = along + 1; d < extents.size(); ++d) step *= extents[d];
         auto box = indices.state()->box();
@@ -69,7 +69,7 @@ sharded_tensor<T> rows_gathered(const sharded_tensor<T>& given_x, const sharded_
                                         << given.extents() << " and x of " << given_x.extents());
   const sharded_tensor<T> x = without_pending(given_x, call);
   sharding whole = bare(given.layout().finished());
-  whole.cuts[given.rank() - 1] = axis_list();  // the indices of a row are on one worker
+  whole.cuts[given.rank() - 1] = axis_list();  // the indices of a row must be on one worker
   const sharded_tensor<I> indices = on ? with_rows(given, whole, call) : given;
   shape_list extents, counts;
   for (std::size_t d = 0; d < K; ++d) extents.push_back(x.extents()[d]);
@@ -91,16 +91,16 @@ sharded_tensor<T> rows_gathered(const sharded_tensor<T>& given_x, const sharded_
 }  // namespace detail
 
 /// The elements at indices along dimension D, as NumPy's take_along_axis: `y(i, j) = x(i, indices(i, j))` is
-/// `take_along_axis(x, indices, dimensions<1>)`; argsort's indices sort rows, argmax's with an extent of 1 pick maxima.
-/// Collective.
-/// Shapes:   those of x but along D, for indices and result; any of their dimensions may be cut, D too, and the result
-///           is cut as the indices are.
+/// `take_along_axis(x, indices, dimensions<1>)`; The indices of argsort sort rows; those of argmax, with an extent of 1
+/// along D, select maxima. Collective.
+/// Shapes:   indices and result have the extents of x except along D. Any of their dimensions may be sharded, D too,
+///           and the result is sharded as the indices are.
 /// Requires: indices that are whole numbers below the extent of D; tensors on one mesh [partition_error] of these
-///           extents [shape_error], in a call that is carried out at once [error]. Indices of a traced program have the
-///           element type of x, and elements that are no index give zeros, as in `take`.
-/// Cost:     an index exchange is planned; an element moves to each worker that takes it, once. Nothing is gathered. A
-///           traced program moves x where D is cut.
-/// Adjoint:  adds each element of dy to the place that it was taken from; indices have no gradient.
+///           extents [shape_error], in a call that is executed at once [error]. In a traced program the indices have
+///           the element type of x, and elements that are not valid indices give zeros, as in `take`.
+/// Cost:     an index exchange is planned and executed; an element is sent once to each worker that takes it, and no
+///           tensor is gathered. A traced program reshards x if D is sharded.
+/// Adjoint:  adds each element of dy to the element of x from which it was taken; indices have no gradient.
 template <class T, class I, std::size_t D>
 sharded_tensor<T> take_along_axis(const sharded_tensor<T>& x, const sharded_tensor<I>& indices, dimensions_t<D>) {
   return detail::taken_along(x, indices, D);
@@ -134,10 +134,10 @@ PARTITA_FALLBACK_OVERLOAD(take_along_axis) {
 
 /// The elements or rows of x at indices of its first K dimensions: `y(n, …) = x(indices(n, 0), …, indices(n, K - 1),
 /// …)` is `gather_nd<K>(x, indices)`. Collective.
-/// Shapes:   indices have K numbers along their last dimension; the result has their other dimensions, cut as theirs,
-///           before those of x that are left, which are not cut.
-/// Requires, Cost, Adjoint: those of take_along_axis, for rows; dimensions that are left are gathered where they are
-///           cut, and so is the last one of the indices.
+/// Shapes:   indices have extent K along their last dimension; the result has the other dimensions of the indices,
+///           sharded in the same way, followed by the other dimensions of x, which are not sharded.
+/// Requires, Cost, Adjoint: those of take_along_axis, for rows. Sharded dimensions of x after the first K are gathered,
+///           and so is the last dimension of the indices.
 template <std::size_t K, class T, class I>
 sharded_tensor<T> gather_nd(const sharded_tensor<T>& x, const sharded_tensor<I>& indices) {
   static_assert(K > 0, "partita::gather_nd<K>(x, indices): requires K of 1 or more");
@@ -181,14 +181,14 @@ PARTITA_FALLBACK_OVERLOAD(gather_nd) {
 }
 PARTITA_FALLBACK_OVERLOAD_OF_VALUES(gather_nd)
 
-/// x and updates, each added to the element at its index along D, where all other indices are those of the update:
-/// `add_along_axis(x, indices, updates, dimensions<1>)`. `put_along_axis` has the updates in place of these elements.
-/// Updates with equal indices are summed; elements that are no index of the dimension add nothing.
-/// Shapes:   updates and indices have equal extents, those of x but along D [shape_error].
+/// Adds each update to the element of x whose index along D is in `indices` and whose other indices are those of the
+/// update: `add_along_axis(x, indices, updates, dimensions<1>)`. `put_along_axis` replaces these elements by the
+/// updates. Updates with equal indices are summed; updates without a valid index are ignored.
+/// Shapes:   updates and indices have equal extents, those of x except along D [shape_error].
 /// Requires: three arrays or three tensors; indices of tensors have the element type of x, as in `take`.
 /// Cost:     that of scatter_add.
-/// Adjoint:  for the updates the elements of dy at their indices; for x dy, or dy where nothing was put; none for the
-///           indices.
+/// Adjoint:  updates get the elements of dy at their indices; x gets dy, for put_along_axis only where no element was
+///           replaced; the indices have no gradient.
 template <class X, class Indices, class Updates, std::size_t D>
   requires detail::arrays_or_tensors<X, Indices, Updates>
 auto add_along_axis(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {
@@ -208,10 +208,10 @@ auto put_along_axis(const X& x, const Indices& indices, const Updates& updates, 
                                    "put_along_axis", x, indices, updates);
 }
 
-/// x and updates, each added to the element or row at its indices of the first K dimensions: `scatter_add_nd<2>(x,
-/// indices, updates)`; `scatter_nd` has the updates in place of these rows.
-/// Shapes:   indices have K numbers along their last dimension; updates have their other dimensions, and those of x
-///           that are left [shape_error].
+/// Adds each update to the element or row of x at its indices of the first K dimensions: `scatter_add_nd<2>(x, indices,
+/// updates)`. `scatter_nd` replaces these rows by the updates.
+/// Shapes:   indices have extent K along their last dimension; updates have the other dimensions of the indices,
+///           followed by the other dimensions of x [shape_error].
 /// Requires, Cost, Adjoint: those of add_along_axis and put_along_axis, for rows.
 template <std::size_t K, class X, class Indices, class Updates>
   requires detail::arrays_or_tensors<X, Indices, Updates>

@@ -1,4 +1,4 @@
-// The global norm of all gradients, where each element counts once whatever its layout; and clipping by it.
+// The global norm of all gradients, in which each element counts once in every layout, and clipping by this norm.
 #pragma once
 
 #include <cmath>
@@ -24,15 +24,16 @@ auto as_run_time_list(const std::tuple<G...>& gradients) {
   return all;
 }
 
-/// A layout without pending sums. Each axis with a pending sum then shards a dimension if possible, so that no two
-/// workers sum the same elements.
+/// The layout s without pending sums. Each axis with a pending sum shards a dimension of the result if possible, so
+/// that no two workers sum the same elements.
 PARTITA_DECL sharding taken_apart(const sharding& s, const shape_list& extents);
 
-/// Whether this worker counts its block in the norm: it is the first of the workers that hold the same block.
+/// Whether this worker counts its block in the norm, which is so if it is the first of the workers that hold the same
+/// block.
 PARTITA_DECL bool counts_here(const bound_mesh& on, const sharding& s);
 
-/// The norm of tensors without pending sums on one mesh. Collective: one number per worker is summed, however many
-/// tensors there are.
+/// The norm of tensors without pending sums on one mesh. Collective, with one sum of one number per worker for all
+/// tensors.
 template <class T>
 double norm_of(const std::vector<sharded_tensor<T>>& all) {
   using real = real_of<T>;
@@ -43,7 +44,7 @@ double norm_of(const std::vector<sharded_tensor<T>>& all) {
       throw partition_error("partita::global_norm: requires gradients on one mesh of one world; take them apart");
     if (on && !counts_here(*on, g.layout())) continue;
     const real* x = reinterpret_cast<const real*>(g.data());
-    double sums[8] = {};  // eight sums, because each addition to a single sum would wait for the one before
+    double sums[8] = {};  // additions to eight sums do not wait for each other
     const std::size_t n = g.size() * real_part<T>::count, even = n / 8 * 8;
     const auto square = [x](std::size_t k) { return static_cast<double>(x[k]) * static_cast<double>(x[k]); };
     for (std::size_t k = 0; k < even; k += 8)
@@ -59,9 +60,9 @@ double norm_of(const std::vector<sharded_tensor<T>>& all) {
   return std::sqrt(tensor_of(on, parts, shape_list(), std::move(here)).number());
 }
 
-/// A NaN or a negative limit of a norm is an error; `call` names the call.
+/// Throws an error if the limit of a norm is negative or NaN.
 PARTITA_DECL void require_limit(const char* call, double most);
-/// The factor for every element.
+/// The factor by which clipping scales every element.
 inline double clipping_factor(double norm, double most) { return norm > most ? most / norm : 1; }
 
 template <class X>
@@ -77,9 +78,9 @@ void scale_elements(X& x, double factor) {
 
 /// The square root of the sum of squares of all elements of all gradients. Replicated blocks count once, and pending
 /// sums are taken first.
-/// Requires: at least one gradient; all on one mesh [partition_error].
-/// Cost:     a reduce_scatter of each partial gradient, whose result is not kept; then one number is summed.
-/// Every worker of the world gets the same number. Collective.
+/// Requires: at least one gradient, and all gradients on one mesh [partition_error].
+/// Cost:     a reduce_scatter of each partial gradient, whose result is not kept, and a sum of one number per worker.
+/// Every worker of the world gets the same norm. Collective.
 template <class... G>
 double global_norm(const std::tuple<G...>& gradients) {
   auto all = detail::as_run_time_list(gradients);

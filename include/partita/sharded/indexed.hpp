@@ -1,5 +1,5 @@
-// Operations that read or produce indices: take, one_hot, argmax. Each is declared in the same form as a user-defined
-// operation.
+// The operations take, one_hot, argmax and argmin, which read or compute indices. They are declared in the same form as
+// a user-defined operation.
 #pragma once
 
 #include <array>
@@ -19,7 +19,8 @@
 namespace partita {
 namespace detail {
 
-/// Both are plain arrays of one type that is not an integer type: indices such as the result of argmax.
+/// Whether both types are plain arrays of the same element type that is not an integer type. Such indices are, for
+/// example, the result of argmax.
 template <class X, class Indices>
 inline constexpr bool are_arrays_of_one_type = false;
 template <ranked_array X, ranked_array Indices>
@@ -32,13 +33,13 @@ std::size_t index_said(const T& element, std::size_t extent) {
   if constexpr (is_complex<T>) {
     return element.imag() == 0 ? index_said(element.real(), extent) : extent;
   } else {
-    // T may be too small for the extent, so the index is what is compared with it.
+    // T may be too small to represent the extent, so the index is compared as a std::size_t.
     if (!(element >= T(0)) || !(static_cast<double>(element) < 0x1p63)) return extent;
     const auto index = static_cast<std::size_t>(element);
     return index < extent && static_cast<T>(index) == element ? index : extent;
   }
 }
-/// Rejects a dimension with more indices than elements of T represent.
+/// Throws an error if elements of T cannot represent all indices of a dimension of x.
 template <std::size_t D, class T>
 void require_representable_indices(const shape_list& extents, const char* call) {
   constexpr int digits = std::numeric_limits<T>::digits;
@@ -113,12 +114,12 @@ struct argmax_operation {
 
 }  // namespace detail
 
-/// The elements at these indices along a dimension: `take(x, rows, dimensions<0>)`. For a table with sharded rows use
-/// `lookup`, which gathers nothing.
-/// Shapes:   the dimensions of the indices replace the dimension.
-/// Requires: indices below its extent [shape_error], the same on every worker.
-/// Cost:     moves x where this dimension is sharded; a copy of the result.
-/// Adjoint:  adds each element of the cotangent to the place that it was taken from.
+/// Takes the elements at these indices along a dimension: `take(x, rows, dimensions<0>)`. For a table with sharded rows
+/// `lookup` is better, which gathers no tensor.
+/// Shapes:   the result has the dimensions of x, but those of the indices in place of this dimension.
+/// Requires: indices below the extent of x along the dimension [shape_error], the same on every worker.
+/// Cost:     a reshard of x if this dimension is sharded, and a copy of the result.
+/// Adjoint:  adds each element of dy to the element of x from which it was taken.
 template <class X, ranked_array Indices, std::size_t D>
   requires(detail::any_tensor<X> && !detail::are_arrays_of_one_type<X, Indices>)
 auto take(const X& x, const Indices& indices, dimensions_t<D>) {
@@ -128,15 +129,15 @@ auto take(const X& x, const Indices& indices, dimensions_t<D>) {
   if constexpr (detail::has_dimensions<X, D> && std::is_integral_v<element_of<Indices>>) {
     auto all = std::make_shared<std::vector<std::size_t>>();
     const xt::xtensor<element_of<Indices>, rank_of<Indices>> given = indices;
-    for (const auto index : given) all->push_back(static_cast<std::size_t>(index));  // negative: too large
+    for (const auto index : given) all->push_back(static_cast<std::size_t>(index));  // negative: too large an index
     return operate(detail::take_operation<D, rank_of<Indices>>{{all, detail::shape_of(given)}}, x);
   } else {
     return detail::rejected_call{};
   }
 }
-/// One row of `classes` elements per label: 1 at the index of the label and 0 elsewhere; all 0 if the label is not a
-/// class. The labels are elements of the tensor.
-/// Adjoint:  none; labels get no gradient.
+/// Makes one row of `classes` elements per label: 1 at the index of the label and 0 elsewhere, or all 0 if the label is
+/// not a class. The labels are the elements of a tensor.
+/// Adjoint:  none; labels have no gradient.
 template <detail::any_tensor X>
 auto one_hot(const X& labels, std::size_t classes) {
   return operate(detail::one_hot_operation{classes}, labels);
@@ -144,7 +145,7 @@ auto one_hot(const X& labels, std::size_t classes) {
 /// The index of the largest element along a dimension: the first of equal elements, and the first NaN if there is one.
 /// The index is an element of the tensor's type, which must represent it exactly (float: up to 2^24).
 /// Requires: at least one element along the dimension, and indices that the type represents [shape_error].
-/// Adjoint:  none; x gets no gradient.
+/// Adjoint:  none; x has no gradient.
 template <detail::any_tensor X, std::size_t D>
 auto argmax(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::argmax(x, dimensions<d>)"));
@@ -153,7 +154,7 @@ auto argmax(const X& x, dimensions_t<D>) {
     return operate(detail::argmax_operation<D>{}, x);
   }
 }
-/// The index of the smallest element, in the same way.
+/// The index of the smallest element along a dimension, with the properties of argmax.
 template <detail::any_tensor X, std::size_t D>
 auto argmin(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::argmin(x, dimensions<d>)"));

@@ -16,19 +16,19 @@
 
 namespace partita {
 
-/// How a label says what the scores of its place shall be.
+/// How labels determine the target probabilities of the classes.
 struct cross_entropy_form {
-  std::optional<std::int64_t> ignore_index{};  ///< places with this label do not count
-  std::vector<double> class_weights{};         ///< one for each class, or none: all count 1
-  double label_smoothing = 0;                  ///< this share of each label is spread over all classes
+  std::optional<std::int64_t> ignore_index{};  ///< elements with this label do not count
+  std::vector<double> class_weights{};         ///< one weight for each class; empty: all weights are 1
+  double label_smoothing = 0;                  ///< the share of each label that is spread evenly over all classes
 };
 
 namespace detail {
 
-/// What each class counts at each place: `weight of class` times the share of the label that it has.
+/// The targets of all classes at each place: the weight of the class times its share of the label.
 struct class_targets {
   static constexpr std::size_t ignored = ~std::size_t{0};
-  std::shared_ptr<const std::vector<std::size_t>> labels;  ///< of all places, in C order
+  std::shared_ptr<const std::vector<std::size_t>> labels;  ///< the labels of all places, in C order
   std::shared_ptr<const std::vector<double>> weights;
   double smoothing = 0;
   shape_list places{};
@@ -60,7 +60,7 @@ void for_each_target(const class_targets& targets, const tensor_part<T>& block, 
   });
 }
 
-/// The adjoint of weigh_classes_operation: each place times the targets of its classes.
+/// The adjoint of weigh_classes_operation, which multiplies each element by the targets of its place's classes.
 template <std::size_t D>
 struct spread_over_classes_operation {
   static constexpr bool on_complex = false;
@@ -94,7 +94,7 @@ struct spread_over_classes_operation {
     });
   }
 };
-/// The sum of x over the classes at each place, each times its target. A target of 0 does not read x, which may be
+/// Sums x times the target over the classes at each place. x is not read where the target is 0, because it may be
 /// infinite there.
 template <std::size_t D>
 struct weigh_classes_operation {
@@ -113,7 +113,7 @@ struct weigh_classes_operation {
       if (target != 0) y[j] += static_cast<T>(target) * x[k];
     });
   }
-  /// With classes sharded as those of x.
+  /// Computes dx with the classes sharded as those of x.
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
     using T = typename X::value_type;
@@ -126,7 +126,7 @@ struct weigh_classes_operation {
   }
 };
 
-/// The targets of these labels. Throws unless labels, weights and smoothing fit scores of these extents.
+/// The targets for these labels. Throws an error unless labels, weights and smoothing fit scores of these extents.
 template <std::size_t D, ranked_array Labels>
 class_targets targets_of(const shape_list& scores, const Labels& labels, const cross_entropy_form& form) {
   const std::size_t classes = scores[D];
@@ -162,14 +162,14 @@ class_targets targets_of(const shape_list& scores, const Labels& labels, const c
 
 /// The mean cross entropy with classes along dimension 1 or another, as a scalar tensor: `cross_entropy(scores, labels,
 /// {.ignore_index = -100})`, `cross_entropy(scores, labels, dimensions<3>, {.class_weights = {1, 2}, .label_smoothing =
-/// 0.1})`. A label l of weight w[l] gives -log softmax(scores)[l] w[l]; of smoothing s, 1 - s times that and s times
-/// the mean over all classes c of -log softmax(scores)[c] w[c]. Their sum is divided by that of all w[l]; it is 0 if
-/// there are none.
-/// Shapes:   labels have the dimensions of the scores without the classes; every worker passes all of them.
+/// 0.1})`. The loss of a label l is -log softmax(scores)[l] w[l], where w[l] is the weight of its class; with smoothing
+/// s it is 1 - s times that plus s times the mean over all classes c of -log softmax(scores)[c] w[c]. The sum of the
+/// losses is divided by the sum of all w[l]; without labels the result is 0.
+/// Shapes:   labels have the dimensions of the scores without the classes; every worker passes all labels.
 /// Requires: labels of an integer type [compile time], below the number of classes or equal to ignore_index; weights
 ///           for all classes or for none, and a smoothing from 0 to 1 [shape_error].
-/// Cost:     where the classes are sharded, three numbers per place are reduced, and nothing is gathered.
-/// Adjoint:  dy times the difference of the softmax and the label, by weight; labels get no gradient.
+/// Cost:     if the classes are sharded, three numbers per place are reduced, and no tensor is gathered.
+/// Adjoint:  dy times the weighted difference of softmax and targets; labels have no gradient.
 template <detail::any_tensor Scores, ranked_array Labels, std::size_t D>
 auto cross_entropy(const Scores& given, const Labels& labels, dimensions_t<D>, const cross_entropy_form& form = {}) {
   constexpr bool are_integers = std::is_integral_v<element_of<Labels>>, has_classes = detail::has_dimensions<Scores, D>;

@@ -1,4 +1,4 @@
-// The name of a sharding as a template argument: short in a symbol, and readable in compiler messages.
+// The name of a sharding, which can be a template argument: it is short in a symbol and readable in compiler messages.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace partita {
 
-/// "data=2,model=4 (data, ) partial sum over model": the mesh, followed by '!' if it has no implicit reshards, then the
-/// layout. A value that can be a template argument.
+/// The text of a layout, as a value that can be a template argument: "data=2,model=4 (data, ) partial sum over model".
+/// The mesh, followed by '!' if it forbids implicit reshards, comes before the layout.
 template <std::size_t Letters>
 struct layout_name {
   char letters[Letters + 1]{};
@@ -31,7 +31,7 @@ constexpr text written_layout(const sharding& s) {
   return all;
 }
 
-/// Parses the output of written_layout.
+/// Parses a text that written_layout has written.
 template <std::size_t Letters>
 class layout_reader {
  public:
@@ -118,14 +118,16 @@ constexpr layout_name<Letters> make_layout_name(const sharding& s) {
 
 }  // namespace detail
 
-/// The name of a sharding, with exactly as many letters as it needs. (Its type is written out because of g++ 12.)
+/// The name of a sharding, with exactly as many letters as it needs. The type is written out because g++ 12 cannot
+/// deduce it.
 template <sharding S>
 inline constexpr layout_name<detail::letters_of_layout<S>> name_of_layout =
     detail::make_layout_name<detail::letters_of_layout<S>>(S);
 
 namespace detail {
 
-// Names of layouts that are derived from a name. No sharding is a template argument here, because g++ 12 fails on that.
+// The names of layouts that are derived from the layout of a name. A sharding is not a template argument here, because
+// g++ 12 fails on that.
 template <auto Name>
 inline constexpr sharding cotangent_named = cotangent(layout_named<Name>);
 template <auto Name>

@@ -19,7 +19,7 @@ constexpr partita::rule rule_of_losses(const char* name, const shape_list& x, st
   return r.complete().with(linearity::none).named(name);
 }
 
-/// The derivative of a loss with respect to x, times dy.
+/// Computes dy times the derivative of a loss with respect to x.
 template <class Function>
 struct loss_gradient_operation {
   static constexpr std::size_t parameters = 1;
@@ -33,7 +33,7 @@ struct loss_gradient_operation {
                              f.derivative(static_cast<double>(x[k]), static_cast<double>(target[k])));
   }
 };
-/// The elementwise loss: the function of an element and its target that a loss layer of nn/ sums.
+/// Computes the loss of each element: the function of an element and its target that a loss layer of nn/ sums.
 template <class Function>
 struct loss_operation {
   static constexpr bool on_complex = false;
@@ -62,21 +62,21 @@ auto loss_of(const Function& f, const X& x, const Target& target) {
 
 /// The losses of the layers in nn/loss.hpp, as functions of a tensor and its target: `mean(losses::mse(x, target))`,
 /// `sum(losses::kl(x, target, {.log_target = true}))`.
-/// Shapes:   x and target of equal extents, which are the result's [shape_error].
-/// Requires: nothing else; `bce` is NaN where x is outside [0, 1].
-/// Cost:     one pass; nothing moves if both have the same layout.
-/// Adjoint:  dy times the derivative with respect to x; the target gets no gradient.
+/// Shapes:   x and target have equal extents [shape_error], which are those of the result.
+/// Requires: nothing else. `bce` is NaN where x is outside of [0, 1].
+/// Cost:     one pass; no communication if x and target have the same layout.
+/// Adjoint:  dy times the derivative with respect to x; the target has no gradient.
 namespace losses {
 
 struct smooth_l1_form {
-  double beta = 1;  ///< where the function changes from the square to the absolute value
+  double beta = 1;  ///< the distance |x - target| at which the square becomes the absolute value
 };
 struct kl_form {
-  bool log_target = false;  ///< the target is given as its logarithm
+  bool log_target = false;  ///< whether the target holds logarithms
 };
 struct poisson_nll_form {
-  bool log_input = true;  ///< x is the logarithm of the rate
-  double epsilon = 1e-8;  ///< keeps log(x + epsilon) finite where x is the rate
+  bool log_input = true;  ///< whether x is the logarithm of the rate
+  double epsilon = 1e-8;  ///< keeps log(x + epsilon) finite if x is the rate
 };
 
 template <class X, class Target>

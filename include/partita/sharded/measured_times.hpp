@@ -1,4 +1,4 @@
-// The times of a traced program's operations and moves, measured on its workers: what an estimate needs to know of a
+// Measures the times of a traced program's operations and movements on its workers, for estimates by times of the
 // machine.
 #pragma once
 
@@ -24,21 +24,21 @@
 
 namespace partita {
 
-/// The times of the parts of a program's step. An operation, a move or an update is executed alone, by all workers at
-/// one time, on blocks of the size in question, when its time is first asked for; the least of some runs counts, on the
-/// slowest worker.
+/// Measured times of the parts of a program's step. When the time of an operation, a movement or an update is first
+/// needed, all workers execute it alone, at the same time, on blocks of the size in question. Its time is the least of
+/// some runs, on the slowest worker.
 ///   measured_times<float> times(program, everyone, adamw_options{});
 ///   options.model.times = &times;
-/// Shapes:   those that were traced.
-/// Requires: a program without complex values [error]. All workers of the world ask for the same times in the same
-///           order, as they do where all of them search for the same program.
-/// Cost:     ten executions for each operation and size of its blocks; later the time that is known. Blocks of one
-///           operation are allocated at a time.
-/// Adjoint:  gradients are measured in the same way, together for all operands whose gradients are wanted.
+/// Shapes:   those with which the program was traced.
+/// Requires: a program without complex values [error]. All workers of the world must need the same times in the same
+///           order, as they do if all of them search for the same program.
+/// Cost:     ten executions for each operation and size of its blocks, once. The blocks of one operation are allocated
+///           at a time.
+/// Adjoint:  times of gradients are measured in the same way, together for all operands whose gradients are wanted.
 template <class T>
 class measured_times final : public step_times {
  public:
-  /// With the options of the optimiser whose updates are measured.
+  /// `optimiser` are the options of the optimiser whose updates are measured.
   template <class Options = sgd_options>
   measured_times(const traced_function& program, const world& everyone, const Options& optimiser = {})
       : program_(program),
@@ -55,7 +55,7 @@ class measured_times final : public step_times {
     hasher number(o);
     number.mix(gradients);
     for (std::size_t t = 0; t < used.size(); ++t) {
-      // the first worker's block is a largest one
+      // The first worker has a largest block, which determines the time.
       number.mix(detail::shape_of_box(mesh_block(used[t], g[g.of(node, t)].shape, 0)));
       if (node.window != nullptr) number.mix(detail::fingerprint_of(used[t]));
     }
@@ -68,23 +68,23 @@ class measured_times final : public step_times {
   double of_update(std::size_t elements) override {
     return known_time({hasher(update).mix(elements).value(), update, 0, {}, {elements}});
   }
-  /// Measures again everything that is known; the lesser time counts. For machines that do other work, too.
+  /// Measures all known times again and keeps the smaller times, for machines that do other work, too.
   void measure_again() {
     for (known& one : all_) one.seconds = std::min(one.seconds, measured(one));
   }
-  /// How many operations and moves, on blocks of different sizes, are known.
+  /// The number of operations and movements, on blocks of given sizes, whose times are known.
   std::size_t size() const { return all_.size(); }
 
  private:
   using tensor = sharded_tensor<T>;
   static constexpr std::size_t move = ~std::size_t{0}, update = move - 1;
-  static constexpr std::size_t runs = 9;  ///< chosen: one of them is undisturbed
+  static constexpr std::size_t runs = 9;  ///< chosen: probably one of the runs is undisturbed
   struct known {
     std::uint64_t number;
-    std::size_t operation;  ///< or a move, or an update
+    std::size_t operation;  ///< the number of an operation, or `move`, or `update`
     tensor_set gradients;
     std::vector<sharding> used;
-    shape_list shape;  ///< of a move or an update
+    shape_list shape;  ///< the shape of a movement or an update
     double seconds = 0;
   };
 
@@ -101,7 +101,7 @@ class measured_times final : public step_times {
       double least = 0;
       if (one.operation == update) least = least_of([&] { return update_(one.shape[0]); }, 0);
       else {
-        // 1. The operation alone, recorded as a program, with its gradients if these are asked.
+        // 1. Record the operation alone as a program, with its gradients if their time is needed.
         detail::bound_steps steps;
         std::vector<tensor> held;
         std::vector<std::uint32_t> numbers;
@@ -114,13 +114,13 @@ class measured_times final : public step_times {
         });
         steps.settle(*on_, schedule_options{.overlap = false});
         for (std::size_t k = 0; k < held.size(); ++k) steps.set_memory(numbers[k], held[k].state()->block.data());
-        // 2. Some runs.
+        // 2. Run the program and take the least time.
         steps.measured();
         const bool back = one.gradients != 0;
         const bool moves = one.operation == move || program_.operations().operation(one.operation).window != nullptr;
         least = least_of(
             [&] {
-              if (one.operation == move) fill(held[0]);  // as after an operation, when one worker waits for the others
+              if (one.operation == move) fill(held[0]);  // as an operation before the movement would
               steps.run(false);
               if (back) steps.run(true);
               double took = 0;
@@ -130,11 +130,12 @@ class measured_times final : public step_times {
             },
             one.operation == move ? runs / 2 : 0);
       }
-      const auto bits = std::bit_cast<std::uint64_t>(least);  // in the order of the numbers, which are not negative
+      const auto bits =
+          std::bit_cast<std::uint64_t>(least);  // bits of positive numbers are in the order of the numbers
       return std::bit_cast<double>(detail::largest<1>(*on_->everyone().state(), {bits})[0]);
     });
   }
-  /// The k-th least time of some runs; the first, which fetches memory, does not count.
+  /// The k-th least time of the runs without the first run, which fetches memory.
   template <class Run>
   static double least_of(const Run& run, std::size_t k) {
     run();
@@ -179,7 +180,7 @@ class measured_times final : public step_times {
     if (one.gradients != 0 && y.state()->node)
       detail::run_backward(y, outside(detail::place_of_cotangent(y.layout()), y.extents()));
   }
-  /// Numbers between 0 and 1 that repeat, so that no operation meets an exceptional case.
+  /// Fills a tensor with repeating numbers between 0 and 1, which are no exceptional case for any operation.
   static void fill(const tensor& x) {
     T* const at = x.state()->block.data();
     for (std::size_t k = 0; k < x.state()->block.size(); ++k) at[k] = static_cast<T>(k % 13 + 1) / T(16);

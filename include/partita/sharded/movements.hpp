@@ -1,5 +1,5 @@
-// The movements that a function of tensors makes, forward and backward: predicted by a dry run, or recorded during a
-// run.
+// Lists the movements that a function of tensors makes, forward and backward: predicted by a dry run, or logged during
+// a run.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace partita {
 
-/// The layout of the cotangent of a value; it depends only on the layout of the value.
+/// The layout of the cotangent of a value, which depends only on the layout of the value.
 inline sharding layout_of_cotangent(const sharding& layout) { return detail::place_of_cotangent(layout); }
 
 /// Predicts all movements of `f(x...)` and then of its backward pass for the gradients with respect to all of x. Each
-/// entry has the operation, the old and the new layout, and the bytes that this worker will receive. f is a function of
-/// tensors, or a traced program.
+/// entry of the result has the operation, the old and the new layout, and the bytes that this worker will receive. f is
+/// a function of tensors, or a traced program.
 /// Requires: a function that does not read elements [error].
-/// Cost:     that of planning: no operation is computed, and no message is sent.
+/// Cost:     that of planning. No operation is computed, and no message is sent.
 template <class F, class... X>
   requires(detail::tensor_value<X> && ...)
 std::vector<movement> movements_of(const F& f, const X&... x) {
@@ -30,7 +30,7 @@ std::vector<movement> movements_of(const F& f, const X&... x) {
   detail::run_backward(y, detail::cotangent_of(y), nodes_before);
   return log;
 }
-/// All movements that are made while f() runs, with the bytes that this worker received.
+/// Calls f(), and returns all movements that it made, with the bytes that this worker received.
 template <class F>
 std::vector<movement> movements_while(const F& f) {
   std::vector<movement> log;
@@ -41,7 +41,7 @@ std::vector<movement> movements_while(const F& f) {
 
 template <>
 inline constexpr bool is_written_as_text<movement> = true;
-/// Writes a movement as: matmul, back: [8, 4] from (a, ) to (, a), 64 bytes.
+/// Writes a movement in the form "matmul, back: [8, 4] from (a, ) to (, a), 64 bytes".
 template <std::size_t Capacity>
 basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const movement& m) {
   return out << m.operation.c_str() << (m.backward ? ", back: " : ": ") << m.extents << " from " << m.from << " to "

@@ -31,7 +31,7 @@ using element_or_none = typename decltype(element_or_none_of<X>())::type;
 template <class T>
 class trained {
  public:
-  /// The state has the layout of the parameter, or the given layout.
+  /// The optimiser's state gets the layout of the parameter, or `state_layout`.
   template <class P>
     requires(!std::is_same_v<std::remove_const_t<P>, trained>)
   trained(P& parameter, std::optional<sharding> state_layout = {})  // NOLINT: written {w1, w2} in a list
@@ -66,9 +66,9 @@ class trained {
 
 /// Parameters with names, for optimisers and checkpoints: `named_parameters<float> all{{"weight", w}, {"bias", b}}`,
 /// then `sharded_adam<float> optimiser(all)`, `save_tensors("run", step, all)` and `load_tensors("run", all)`.
-/// Gradients are given in the order of the list; checkpoints go by the names. It keeps references, as an optimiser
-/// does.
-/// Requires: names that differ [shape_error]; for checkpoints, tensors on a mesh, and names that are valid for files.
+/// Gradients must be in the order of the list; checkpoints use the names. The list keeps references to the tensors, as
+/// an optimiser does.
+/// Requires: different names [shape_error]; for checkpoints, tensors on a mesh, and names that are valid for files.
 template <class T>
 class named_parameters {
  public:
@@ -80,7 +80,7 @@ class named_parameters {
   named_parameters(std::initializer_list<entry> all) {
     for (const entry& one : all) add(one.name, one.parameter);
   }
-  /// Adds one. Requires a name that none of the others has [shape_error].
+  /// Adds a parameter. Requires a name that no other parameter has [shape_error].
   void add(const std::string& name, const trained<T>& parameter) {
     for (const std::string& other : names_)
       if (other == name)

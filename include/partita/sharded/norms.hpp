@@ -39,8 +39,8 @@ auto channel_means(const X& x) {
   return multiply(call(channel_sums_op{}, x), 1 / elements_of_channel(x));
 }
 
-/// The rule for images [n, (g c), ...] and numbers per sample and group [n, g]. `images` and `numbers` count the
-/// operands of each kind, and `gives_numbers` decides which kind the result has.
+/// The rule of operations between images [n, (g c), ...] and one number per sample and group [n, g]. `images` and
+/// `numbers` are the numbers of operands of each kind, and `gives_numbers` decides which kind the result has.
 template <std::size_t Groups>
 constexpr partita::rule rule_of_groups(const char* name, std::size_t images, std::size_t numbers, bool gives_numbers,
                                        const shape_list& x) {
@@ -65,7 +65,7 @@ constexpr partita::rule rule_of_groups(const char* name, std::size_t images, std
   }
   return r.complete().named(name);
 }
-/// Calls f(index in the image, index among the group numbers) for each element.
+/// Calls f(offset in the block of images, offset in the block of group numbers) for each element of a block of images.
 template <class F>
 void for_groups(const shape_list& image, std::size_t groups_here, F f) {
   std::size_t cells = 1;
@@ -80,7 +80,7 @@ void for_groups(const shape_list& image, std::size_t groups_here, F f) {
 template <std::size_t Groups, bool Adds>
 struct shift_groups_operation;
 
-/// x -> the sum of the elements of each sample and group.
+/// The operation x -> the sum of the elements of each sample and group.
 template <std::size_t Groups>
 struct group_sums_operation {
   static constexpr bool on_complex = false;
@@ -98,7 +98,7 @@ struct group_sums_operation {
     return operate(shift_groups_operation<Groups, false>{}, x, dy);
   }
 };
-/// x, numbers -> each element (or 0) plus the number of its sample and group.
+/// The operation (x, numbers) -> each element (or 0) plus the number of its sample and group.
 template <std::size_t Groups, bool Adds>
 struct shift_groups_operation {
   static constexpr bool on_complex = false;
@@ -117,7 +117,7 @@ struct shift_groups_operation {
     return Adds ? dy : X{};
   }
 };
-/// x, numbers -> each element times the number of its sample and group.
+/// The operation (x, numbers) -> each element times the number of its sample and group.
 template <std::size_t Groups>
 struct scale_groups_operation {
   static constexpr bool on_complex = false;
@@ -141,8 +141,8 @@ struct scale_groups_operation {
 /// The mean and the variance of each channel over batch and features: `const auto [mean, variance] =
 /// batch_statistics(x)`. The variance divides by n; running statistics should divide by n - 1 instead.
 /// Shapes:   x is batch x channels x features; both results have one element per channel.
-/// Cost:     two sums of one number per channel where batch or features are sharded.
-/// Adjoint:  of both results, through the operations that compute them.
+/// Cost:     two reductions of one number per channel, if batch or features are sharded.
+/// Adjoint:  of both results, composed of the adjoints of the operations that compute them.
 template <detail::tensor_value X>
 auto batch_statistics(const X& given) {
   const auto whole = [](const auto& y) {
@@ -158,8 +158,8 @@ auto batch_statistics(const X& given) {
     return std::pair(mean, variance);
   }
 }
-/// (x - mean) / sqrt(variance + epsilon) * gamma + beta with given statistics of each channel: a batch norm in
-/// evaluation.
+/// Batch norm in evaluation: (x - mean) / sqrt(variance + epsilon) * gamma + beta with given statistics of each
+/// channel.
 template <class X, class Mean, class Variance, class Gamma, class Beta>
   requires(detail::tensor_value<X> && detail::any_tensor<Mean> && detail::any_tensor<Variance> &&
            detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
@@ -169,7 +169,7 @@ auto normalise_by(const X& x, const Mean& mean, const Variance& variance, const 
   const auto normal = divide(subtract(x, mean, channels), sqrt(add(variance, epsilon)), channels);
   return add(multiply(normal, gamma, channels), beta, channels);
 }
-/// A batch norm in training: normalise_by with the statistics of x itself.
+/// Batch norm in training: normalise_by with the statistics of x.
 template <class X, class Gamma, class Beta>
   requires(detail::any_tensor<X> && detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
 auto normalise_batch(const X& given, const Gamma& gamma, const Beta& beta, double epsilon = 1e-5) {
@@ -178,12 +178,11 @@ auto normalise_batch(const X& given, const Gamma& gamma, const Beta& beta, doubl
     return normalise_by(x, mean, variance, gamma, beta, epsilon);
   });
 }
-/// A group norm: the channels of each sample form `Groups` groups, each normalised together with all its features; then
-/// gamma and beta of each channel are applied: `normalise_groups<4>(x, gamma, beta)`. With as many groups as channels
-/// it is an instance norm.
+/// Group norm: `normalise_groups<4>(x, gamma, beta)`. The channels of each sample form `Groups` groups. The elements of
+/// each group are normalised together, then multiplied by gamma and added to beta of their channel. With as many groups
+/// as channels the function is an instance norm.
 /// Requires: a number of channels that is a multiple of the groups [shape_error].
-/// Cost:     two sums of one number per sample and group where features are sharded; the groups may be sharded as
-///           wholes.
+/// Cost:     two reductions of one number per sample and group, if features are sharded; whole groups may be sharded.
 /// Adjoint:  with respect to x, gamma and beta.
 template <std::size_t Groups, class X, class Gamma, class Beta>
   requires(detail::any_tensor<X> && detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
@@ -205,7 +204,7 @@ auto normalise_groups(const X& given, const Gamma& gamma, const Beta& beta, doub
     return add(multiply(normal, gamma, broadcast_dimensions<1>), beta, broadcast_dimensions<1>);
   });
 }
-/// x / sqrt(mean of x² + epsilon) along the last dimension, times gamma.
+/// Root-mean-square norm: x / sqrt(mean of x² + epsilon) along the last dimension, times gamma.
 template <class X, class Gamma>
   requires(detail::any_tensor<X> && detail::any_tensor<Gamma>)
 auto normalise_rms(const X& given, const Gamma& gamma, double epsilon = 1e-5) {
@@ -215,13 +214,13 @@ auto normalise_rms(const X& given, const Gamma& gamma, double epsilon = 1e-5) {
   });
 }
 
-/// A local response norm: x / (k + alpha / size * sum of x²)^beta, where the sum is over the (size - 1) / 2 channels
-/// before and the size / 2 channels after each: `normalise_locally(x, {.size = 3})`.
+/// Local response norm: x / (k + alpha / size * sum of x²)^beta, where the sum is over a channel, the (size - 1) / 2
+/// channels before and the size / 2 channels after it: `normalise_locally(x, {.size = 3})`.
 /// Shapes:   x is batch x channels x features.
 /// Requires: a size of at least 1 [shape_error].
-/// Cost:     one pass for each channel of the window. Sharded channels stay sharded; each worker receives those that
-///           its windows read.
-/// Adjoint:  through the operations that compute it.
+/// Cost:     one pass for each channel of the window. Sharded channels stay sharded; each worker receives the channels
+///           that its windows read.
+/// Adjoint:  composed of the adjoints of the operations that compute the norm.
 template <detail::any_tensor X>
 auto normalise_locally(const X& given, const local_response_options& options = {}) {
   return detail::by_tensor(given, [&](const auto& x) {

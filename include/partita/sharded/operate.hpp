@@ -1,4 +1,4 @@
-// User-defined operations: a struct that declares a rule, a local function and an adjoint can be used like any other
+// User-defined operations. A struct that declares a rule, a local function and an adjoint can be used like any other
 // operation.
 #pragma once
 
@@ -23,14 +23,14 @@ shape_list extents_of_any(const X& x) {
 /// Applies an operation that `op` declares. `static constexpr rule rule(const shape_span&)` gives its rule from the
 /// operands' shapes. `local(x..., y)` takes `tensor_part`s and sets this worker's block of the result. For
 /// differentiation, `adjoint(i, dy, x..., y)` gives the cotangent of operand i, composed of operations (`{}` if there
-/// is none). An operation whose data members must be equal on all workers declares how many they are, `static constexpr
-/// std::size_t parameters = 1`; the next agreement then compares them.
-/// Shapes:   given by the rule; extents that the rule leaves open are those of `op.result_extents(shapes)`.
+/// is none). An operation with data members, which must be equal on all workers, declares their number, `static
+/// constexpr std::size_t parameters = 1`; the next agreement then compares them.
+/// Shapes:   those of the rule. Extents that the rule does not determine are those of `op.result_extents(shapes)`.
 /// Requires: a local function that does not communicate, and whose result does not depend on how its operands are
 ///           sharded. A rule must be declared linear only if the function is linear; a rule made from notation is
 ///           linear unless `.with(linearity::none)` is added.
 /// Cost:     the movements that the rule requires, and the local function.
-/// Adjoint:  the declared one.
+/// Adjoint:  the function `adjoint` that op declares.
 template <class Op, class... X>
 auto operate(const Op& op, const X&... x) {
   static_assert((detail::any_tensor<X> && ...), "partita::operate(op, x...): requires tensors or arrays as operands");

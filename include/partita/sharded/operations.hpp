@@ -48,7 +48,8 @@ PARTITA_ELEMENT_FUNCTION_OF_TWO(subtract, unshift, number_minus)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(multiply, scale, scale)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(divide, over, number_over)
 
-/// `maximum(x, y)`, `minimum(x, y)`: if both elements are equal, the result is the second; a NaN is passed on.
+/// The larger element, `maximum(x, y)`, or the smaller, `minimum(x, y)`; of equal elements the second, and NaN if one
+/// is NaN.
 /// Adjoint:  half of dy to each of two equal elements; all of dy to both if one is NaN.
 template <class L, class R>
   requires detail::tensor_operands<L, R>
@@ -66,8 +67,8 @@ template <class C, class A, class B>
 concept where_operands = any_tensor<C> && tensor_or_number<A> && tensor_or_number<B> &&
                          (tensor_value<C> || tensor_value<A> || tensor_value<B>);
 }  // namespace detail
-/// Elements of a where the condition is not 0, elements of b where it is 0. Either a or b may be a number. The
-/// condition gets no gradient.
+/// Selects the elements of a where the condition is not 0, and of b where it is 0: `where(condition, a, b)`. Either a
+/// or b may be a number. The condition has no gradient.
 template <class C, class A, class B>
   requires detail::where_operands<C, A, B>
 auto where(C&& condition, A&& a, B&& b) {
@@ -86,14 +87,14 @@ auto where(C&& condition, A&& a, B&& b) {
 
 // --- products and shapes ---
 
-/// The product of matrices, of batches of matrices, and of vectors. If the contracted dimension is sharded, the result
+/// The product of matrices, of batches of matrices, or of vectors. If the contracted dimension is sharded, the result
 /// is partial.
 template <class A, class B>
   requires(detail::any_tensor<A> && detail::any_tensor<B>)
 auto matmul(const A& a, const B& b) {
   return detail::call(detail::matmul_op{}, a, b);
 }
-/// The dimensions in reverse order, or in the order that `permute<...>` gives.
+/// Transposes x: puts its dimensions in reverse order, or in the order that `permute<...>` gives.
 template <class X>
   requires detail::tensor_value<X>
 auto transpose(X&& x) {
@@ -125,8 +126,8 @@ sharded_tensor<T> reshaped_tensor(const sharded_tensor<T>& x, const shape_list& 
 
 }  // namespace detail
 
-/// The same elements in C order with other extents. If a worker's block of x is not a block of the result, x is
-/// gathered along the dimensions that are merged or split. The layout of a typed result is given explicitly:
+/// A tensor with the elements of x in C order and other extents. If a worker's block of x is not a block of the result,
+/// x is gathered along the dimensions that are merged or split. The layout of a typed result must be given:
 /// `reshape<m.layout("data", "")>(x, {6, 4})`. This form accepts all kinds of tensors: run-time tensors and traced
 /// values also get that layout, and plain arrays get its rank.
 template <class T>
@@ -157,8 +158,8 @@ sharded_tensor<T> reshape(const sharded_tensor<T>& x, const extents<E...>& all) 
   return detail::reshaped_tensor(x, shape_list(all));
 }
 
-/// While an object of this class lives, an operation that would have to move an operand throws a partition_error that
-/// names the operand, its axes and the bytes. Every movement must then be an explicit `reshard`.
+/// Forbids implicit reshards during the lifetime of the object: an operation that has to move an operand throws a
+/// partition_error that names the operand, its axes and the bytes. Every movement must be an explicit `reshard`.
 class no_implicit_reshard {
  public:
   no_implicit_reshard() { ++detail::executing.implicit_reshards_forbidden; }

@@ -1,5 +1,5 @@
-// Tensors joined and divided along dimensions: slice, pad, concatenate, split. Each is declared in the same form as a
-// user-defined operation.
+// The operations slice, pad, concatenate and split, which divide and join tensors along dimensions. They are declared
+// in the same form as a user-defined operation.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace partita {
 
-/// How many elements are added before and after a dimension.
+/// The number of elements that pad adds before and after those of a dimension.
 struct margin {
   std::size_t before = 0, after = 0;
 
@@ -27,7 +27,7 @@ struct margin {
 
 namespace detail {
 
-/// Copies a box of this shape from index `from` of one block to index `to` of another.
+/// Copies a box of shape `shape` that begins at index `from` of block x to index `to` of block y.
 template <class T>
 void copy_elements(const tensor_part<const T>& x, const shape_list& from, const tensor_part<T>& y, const shape_list& to,
                    const shape_list& shape) {
@@ -43,7 +43,7 @@ void copy_elements(const tensor_part<const T>& x, const shape_list& from, const 
     for (std::size_t k = 0; k < n; ++k) target[k] = source[k];
   });
 }
-/// The index of a corner: `starts` at the dimensions D, 0 at the others.
+/// The index that is `starts` along the dimensions D, and 0 along the others.
 template <std::size_t... D>
 shape_list corner(std::size_t rank, const std::array<std::size_t, sizeof...(D)>& starts) {
   shape_list at = shape_list::filled(rank, 0);
@@ -55,7 +55,7 @@ shape_list corner(std::size_t rank, const std::array<std::size_t, sizeof...(D)>&
 template <bool Zeros, std::size_t... D>
 struct pad_operation;
 
-/// The elements at the intervals `of` along the dimensions D.
+/// The operation that takes the elements in the intervals `of` along the dimensions D.
 template <std::size_t... D>
 struct slice_operation {
   static constexpr bool on_integers = true, is_linear = true;
@@ -166,11 +166,11 @@ struct concatenate_operation {
   static constexpr std::uint32_t windowed = Operands < 32 ? (std::uint32_t{1} << Operands % 32) - 1U : 0U,
                                  features = std::uint32_t{1} << D;
   static constexpr std::size_t anchor = Operands;
-  static constexpr bool only_in_programs = true;  // the layout of tensors that are joined is settled: whole along D
+  static constexpr bool only_in_programs = true;  // outside of programs the joined tensors are whole along D
   static constexpr partita::rule rule(const shape_span& x) {
     return rules::concatenate(static_cast<std::ptrdiff_t>(D))(x);
   }
-  /// The indices of operand i along D that these indices of the result read.
+  /// The indices of operand i along D that the indices y of the result read.
   template <class Extents>
   static interval part_of(std::size_t i, interval y, const Extents& extent_of) {
     std::size_t start = 0;
@@ -222,13 +222,13 @@ using margin_along = margin;
 
 }  // namespace detail
 
-/// The elements at these intervals of some dimensions: `slice(x, dimensions<0, 2>, {1, 4}, {0, 2})`. A sliced dimension
-/// that is sharded stays sharded.
+/// Takes the elements of x in intervals of some dimensions: `slice(x, dimensions<0, 2>, {1, 4}, {0, 2})`. A sliced
+/// dimension that is sharded stays sharded.
 /// Shapes:   one interval of x per named dimension [shape_error].
-/// Requires: nothing else; a partial tensor stays partial.
-/// Cost:     where sliced dimensions are sharded, each worker receives only the elements of x that its block of the
-///           result needs; a copy of the result.
-/// Adjoint:  pad with zeros.
+/// Requires: nothing else. A partial tensor stays partial.
+/// Cost:     a copy of the result. If sliced dimensions are sharded, each worker receives only the elements of x that
+///           its block of the result needs.
+/// Adjoint:  pads dy with zeros.
 template <detail::any_tensor X, std::size_t... D>
 auto slice(const X& x, dimensions_t<D...>, const detail::interval_along<D>&... of) {
   static_assert(detail::has_dimensions<X, D...>,
@@ -249,13 +249,13 @@ auto pad(const X& x, double number, dimensions_t<D...>, const detail::margin_alo
                 PARTITA_REQUIRES_DIMENSIONS("partita::pad(x, number, dimensions<d...>, {before, after}...)"));
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::pad_operation<false, D...>{{by...}, number}, x);
 }
-/// Joins tensors along a dimension: `concatenate(dimensions<0>, x, y, z)`. The other dimensions keep their sharding; in
-/// traced programs this one does so, too, if there are at most 8 tensors.
-/// Shapes:   equal except along that dimension [shape_error].
+/// Joins tensors along a dimension: `concatenate(dimensions<0>, x, y, z)`. The other dimensions keep their sharding,
+/// and in traced programs with at most 8 operands this dimension does, too.
+/// Shapes:   the tensors have equal extents except along this dimension [shape_error].
 /// Requires: tensors of one mesh and one element type [compile time; partition_error].
-/// Cost:     moves tensors that are sharded along that dimension: all of them to each worker, or in traced programs the
-///           elements of its block of the result. A copy of the result.
-/// Adjoint:  the slices of the cotangent.
+/// Cost:     a copy of the result. Tensors that are sharded along this dimension are gathered on each worker; in traced
+///           programs a worker receives only the elements of its block of the result.
+/// Adjoint:  the slices of dy.
 template <std::size_t D, class... X>
   requires(sizeof...(X) > 0 && (detail::any_tensor<X> && ...))
 auto concatenate(dimensions_t<D>, const X&... x) {
@@ -267,10 +267,10 @@ auto concatenate(dimensions_t<D>, const X&... x) {
     return operate(detail::concatenate_operation<D, sizeof...(X)>{}, x...);
 }
 /// Splits x along a dimension into parts of these extents: `auto [q, k, v] = split(x, dimensions<1>, extents<8, 8,
-/// 8>{})`; or into n balanced parts, where the first parts may be longer by one: `split<3>(x, dimensions<1>)`. A
-/// dimension that is sharded stays sharded in each part.
-/// Shapes:   those of x with these extents along the dimension.
-/// Requires: extents that sum to the extent of the dimension [shape_error]; a partial tensor stays partial.
+/// 8>{})`; or into n balanced parts, of which the first may be longer by one: `split<3>(x, dimensions<1>)`. A sharded
+/// dimension stays sharded in each part.
+/// Shapes:   the parts have the extents of x except along the dimension.
+/// Requires: extents whose sum is the extent of the dimension [shape_error]. A partial tensor stays partial.
 /// Cost:     that of one `slice` for each part.
 /// Adjoint:  the sum of the parts' cotangents, each padded with zeros.
 template <detail::any_tensor X, std::size_t D, std::size_t... E>

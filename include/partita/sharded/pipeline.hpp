@@ -1,4 +1,5 @@
-// Stages of a network on different workers: micro-batches pass through them, forward and back.
+// Pipeline parallelism: the stages of a network are on different workers, and micro-batches pass through them, forward
+// and backward.
 #pragma once
 
 #include <bit>
@@ -20,7 +21,8 @@
 
 namespace partita {
 
-/// One stage: the program that is traced for a micro-batch of some rows, and the workers that have it.
+/// One stage of a pipeline: a function that traces its program for a micro-batch of a number of rows, and its mesh on
+/// workers.
 ///   {[&](std::size_t rows) { return trace(block, spec(m.layout("data", ""), {rows, 64}), spec({64, 64})); },
 ///    placed_mesh(m, workers(0, 2))}
 /// The first argument is the micro-batch: of the inputs in the first stage, then the result of the stage before. In the
@@ -32,31 +34,32 @@ struct pipeline_stage {
 };
 
 struct pipeline_options {
-  std::size_t rows = 0;  ///< of a batch
-  /// Parts of a batch, as equal as possible; the last ones may have one row fewer.
+  std::size_t rows = 0;  ///< the number of rows of a batch
+  /// The number of parts of a batch, which are as equal as possible; the last parts may have one row fewer.
   std::size_t micro_batches = 1;
   pipeline_order order = pipeline_order::one_forward_one_backward;
-  /// An order of your own, for each group of workers; if it is not empty, `order` says nothing. Groups are numbered in
-  /// the order in which their stages come.
+  /// The order of the tasks of each group of workers, if it is not one of the orders of `order`. Groups are numbered in
+  /// the order of their first stages.
   pipeline_tasks tasks{};
-  /// By which the order is simulated; without them all stages are taken for equally long, and the way back for twice as
-  /// long as the way forward.
+  /// The times by which the order is simulated. Without times, all stages count as equally long, and a backward pass as
+  /// twice as long as a forward pass.
   pipeline_times times{};
-  /// At most so many bytes of storage for intermediate values on any worker [error, on all workers, with the bytes that
-  /// this order takes, and those of the order that finishes each micro-batch before the next one, the fewest].
+  /// The limit of bytes of storage for intermediate values on any worker. If the order needs more, all workers throw an
+  /// error that states the bytes that it needs, and the least possible number of bytes.
   std::size_t memory = schedule_options::unlimited;
 };
 
 /// A training step of a network in stages: `pipeline<double> step(everyone, stages, {.rows = 64, .micro_batches = 8})`.
 ///   const auto& loss = step(x, targets, parameters);   // parameters[s] are those of stage s
 ///   const auto& gradients = step.gradients();          // gradients[s][k] of parameters[s][k]
-/// The gradients are those of the mean over all rows; they are summed in ascending order of micro-batches, so that the
-/// order of the pipeline changes no bit of them.
-/// Shapes:   those that were traced [shape_error, on all workers].
-/// Requires: stages on workers of the world; an order in which nothing waits for ever, which is checked at construction
-///           [partition_error, on all workers, which names the circle].
-/// Cost:     one agreement for each step, then what the stages compute and move. A result goes to the next stage
-///           in one movement, for which the receivers have made room early. A repeated step plans nothing.
+/// The gradients are those of the mean over all rows. They are summed in ascending order of micro-batches, so that
+/// every order of the pipeline gives the same bits.
+/// Shapes:   those with which the stages were traced [shape_error, on all workers].
+/// Requires: stages on workers of the world; an order without deadlock, which is checked at construction
+///           [partition_error, on all workers, which names the cycle].
+/// Cost:     one agreement for each step, then the computation and movements of the stages. A result goes to the next
+///           stage
+///           in one movement, which the receivers post early. A repeated step plans nothing.
 template <class T>
 class pipeline {
   static_assert(std::is_floating_point_v<T>,
@@ -64,7 +67,7 @@ class pipeline {
 
  public:
   using value_type = T;
-  using parameters = std::vector<std::vector<sharded_tensor<T>>>;  ///< for each stage
+  using parameters = std::vector<std::vector<sharded_tensor<T>>>;  ///< one list for each stage
 
   pipeline(const world& everyone, const std::vector<pipeline_stage>& stages, const pipeline_options& options)
       : on_(detail::bound_mesh::of(everyone, placed_mesh(mesh{axis{"workers", everyone.size()}}))) {
@@ -84,7 +87,7 @@ class pipeline {
                   "options that say their names; write pipeline<double> step(everyone, stages, {.rows = 64})");
   }
 
-  /// The loss, the mean over all rows, on the mesh of the last stage.
+  /// Makes one training step. Returns the loss, the mean over all rows, on the mesh of the last stage.
   const sharded_tensor<T>& operator()(const sharded_tensor<T>& x, const sharded_tensor<T>& targets,
                                       const parameters& weights) {
     on_->one_call([&] {
@@ -104,21 +107,21 @@ class pipeline {
       for (auto& one : of_stage) one.memory = {};
     return loss_;
   }
-  /// The gradients of the parameters in the last step, each in the cotangent of its parameter's layout.
+  /// The gradients of the parameters in the last step. Each has the layout of cotangents of its parameter.
   const parameters& gradients() const { return gradients_; }
-  /// The run by which the order was made.
+  /// The simulated run that determined the order.
   const pipeline_run& simulated() const { return run_; }
-  /// The times of this worker's last step; the first call begins to take them.
+  /// The times of this worker's last step. Times are measured from the first call of this function on.
   timetable measured() { return steps_.measured(); }
-  /// The bytes of storage for the intermediate values of all stages of this worker.
+  /// The bytes of storage for the intermediate values of all stages on this worker.
   std::size_t bytes_held() const { return steps_.bytes_held(); }
 
  private:
   using numbers = detail::pipeline_numbers;
-  /// A stage on its workers, and its program for a micro-batch of each size.
+  /// A stage, its mesh on workers, and its program for each size of a micro-batch.
   struct stage_on_workers {
     std::shared_ptr<detail::bound_mesh> on;
-    std::vector<std::size_t> rows;  ///< of the programs
+    std::vector<std::size_t> rows;  ///< the rows for which each of the programs was traced
     std::vector<traced_function> programs;
 
     const traced_function& program(std::size_t of_rows) const {
@@ -175,7 +178,7 @@ class pipeline {
   }
   std::size_t first_parameter(std::size_t stage) const { return stage + 1 == stages_.size() ? 2 : 1; }
 
-  /// All that must be equal on all workers, and what fits together.
+  /// Makes all workers agree that their stages and options are equal and fit together, or throw the same error.
   void agree_to_make(const pipeline_options& options) {
     detail::local_error wrong;
     hasher all;
@@ -229,7 +232,8 @@ class pipeline {
     detail::agree_if_checked(*on_->everyone().state(), fingerprint_, wrong,
                              [&] { return text("partita::pipeline of ") << stages_.size() << " stages"; });
   }
-  /// The first argument of a stage that is given by rows, but was traced for another number of them; else 2.
+  /// The first argument (0 or 1) of a stage that has one row per sample but was traced for another number of rows; 2 if
+  /// there is none.
   std::size_t other_rows(std::size_t stage, std::size_t k) const {
     const traced_function& program = stages_[stage].programs[k];
     const auto has = [&](std::size_t argument) {
@@ -249,7 +253,7 @@ class pipeline {
     const detail::value_in_scope<detail::step_list*> now(detail::executing.steps, &steps_);
     const numbers number{shape_.stages(), shape_.micro_batches};
     const std::size_t stages = stages_.size();
-    // 1. What is passed from outside.
+    // 1. Make the arguments that are passed from outside.
     const auto argument = [&](std::size_t s, std::size_t k, detail::outside_argument& one, std::size_t rows) {
       const traced_function& program = stages_[s].programs.front();
       shape_list extents = program.operations()[program.inputs_[k]].shape;
@@ -273,7 +277,7 @@ class pipeline {
       const std::size_t rows = parts_[m].stop - parts_[m].start;
       const T share = static_cast<T>(rows) / static_cast<T>(options.rows);
       const auto part_of = [&](const sharded_tensor<T>& all) { return slice(all, dimensions<0>, parts_[m]); };
-      // 2. Forward: each stage has a tape of its own.
+      // 2. Record the forward passes. Each stage has a tape of its own.
       std::vector<std::vector<sharded_tensor<T>>> arguments(stages);
       std::vector<sharded_tensor<T>> made;
       for (std::uint32_t s = 0; s < stages; ++s) {
@@ -290,8 +294,8 @@ class pipeline {
         const sharded_tensor<T> y = program.template run<T>(arguments[s]);
         made.push_back(y.layout().is_partial() ? reshard(y, y.layout().finished()) : y);
       }
-      // 3. Backward, from the share of this micro-batch in the mean. The loss is summed there, because backward passes
-      // are in ascending order of micro-batches, forward passes perhaps not.
+      // 3. Record the backward passes, which begin with the share of the micro-batch in the mean. They also sum the
+      // loss, because they are in ascending order of micro-batches, which forward passes may not be.
       steps_.begin_task(number.of(numbers::backward, shape_.stages() - 1, m));
       loss = weighted_sum(loss, detail::detached(made.back()), share);
       sharded_tensor<T> dy;
@@ -317,7 +321,7 @@ class pipeline {
         }
       }
     }
-    // 4. The results.
+    // 4. Make the loss and the gradients, which are the results.
     steps_.begin_task(number.of(numbers::backward, shape_.stages() - 1, shape_.micro_batches - 1));
     loss_ = detail::outside_result(steps_, loss, loss_number_);
     for (std::uint32_t s = 0; s < stages; ++s) {
@@ -356,7 +360,8 @@ class pipeline {
                   << options.memory << "; give that much, or choose an order that keeps fewer micro-batches");
     steps_.settle(*on_, events(run_));
   }
-  /// The order that keeps the fewest values: each micro-batch goes through all stages and back before the next one.
+  /// The order that needs the least memory: each micro-batch passes through all stages, forward and backward, before
+  /// the next micro-batch.
   pipeline_tasks one_after_the_other() const {
     pipeline_tasks tasks(shape_.groups());
     const std::uint32_t stages = shape_.stages();
@@ -369,7 +374,7 @@ class pipeline {
       }
     return tasks;
   }
-  /// Agrees that all workers passed tensors that fit, with the same layouts and operation numbers.
+  /// Makes all workers agree that they passed tensors that fit and have equal layouts and operation numbers.
   void agree(const sharded_tensor<T>& x, const sharded_tensor<T>& targets, const parameters& weights) {
     hasher all(fingerprint_);
     detail::local_error wrong;
@@ -403,7 +408,7 @@ class pipeline {
                              [&] { return text("partita::pipeline(x, targets, parameters)"); });
   }
 
-  std::shared_ptr<detail::bound_mesh> on_;  // of all workers: its channels carry the movements
+  std::shared_ptr<detail::bound_mesh> on_;  // a mesh of all workers, over whose channels stages exchange results
   std::vector<stage_on_workers> stages_;
   pipeline_shape shape_;
   std::vector<interval> parts_;  // the rows of each micro-batch

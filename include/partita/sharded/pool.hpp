@@ -11,7 +11,7 @@
 namespace partita {
 namespace detail {
 
-/// Applies the operation of a layer's rule to a tensor.
+/// Applies the operation of a pooling or interpolation rule to a tensor.
 template <template <class, std::size_t> class Operation, std::size_t D, class Rule, class X>
 auto sampled(const Rule& rule, const X& x) {
   const shape_list shape = extents_of_any(x);
@@ -25,14 +25,14 @@ auto sampled(const Rule& rule, const X& x) {
 
 }  // namespace detail
 
-/// `max_pool<2>(x, {.kernel = {2, 2}})` gives the largest element under each window, the first one if several are
-/// equal. The functions named like the other layers give the mean, the adaptive variants with a given output size, and
-/// interpolated values: `adaptive_average_pool<2>(x, {.size = {1, 1}})`, `upsample<2>(x, {.scale = 2})`.
-/// Shapes:   x is batch x channels x D features, the result has the same batch and channels.
-/// Requires: what the layers require [shape_error].
-/// Cost:     nothing moves where features are whole. Where they are sharded, each worker receives the inputs beyond its
-///           block that its outputs read. Partial sums pass through unreduced, except in max pooling.
-/// Adjoint:  to the inputs that were read; that of max pooling reads x and selects the largest element again.
+/// The largest element of each window: `max_pool<2>(x, {.kernel = {2, 2}})`. The other functions compute means,
+/// adaptive pooling to a given output size, and interpolated values: `adaptive_average_pool<2>(x, {.size = {1, 1}})`,
+/// `upsample<2>(x, {.scale = 2})`.
+/// Shapes:   x is batch x channels x D features; the result has the same batch and channels.
+/// Requires: what the layers of nn/ require [shape_error].
+/// Cost:     no communication if features are whole. If they are sharded, each worker receives the inputs outside of
+///           its block that its outputs read. Partial sums stay partial, except in max pooling.
+/// Adjoint:  adds dy to the inputs that were read; that of max pooling reads x and selects the largest element again.
 template <std::size_t D, detail::any_tensor X>
 auto max_pool(const X& x, const max_pooling_options<D>& options) {
   constexpr bool fits = detail::has_features_of<D, X>();

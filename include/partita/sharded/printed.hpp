@@ -1,4 +1,4 @@
-// Printing sharded tensors in readable form.
+// Prints sharded tensors in readable form.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 namespace partita {
 
 /// Writes the layout of a tensor and this worker's block: `[4, 6] (data, ) on data 2 x model 2; here [0, 2) x [0, 6): 1
-/// 2 3 …`. The elements of a partial tensor are not shown. Needs no communication.
+/// 2 3 …`. The elements of a partial tensor are not shown. No communication.
 template <class Stream, class T>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const sharded_tensor<T>& x) {
-  constexpr std::size_t most_shown = 64;  // chosen: a block of this size can still be read at a glance
+  constexpr std::size_t most_shown = 64;  // chosen: this number of elements can still be read at a glance
   stream << (text() << "" << x.extents());
   if (x.state()->on) stream << (text(" ") << "" << x.layout() << " on " << x.state()->on->where());
   if (!x.state()->active()) {

@@ -10,7 +10,7 @@
 namespace partita {
 namespace detail {
 
-/// An argument of a segment as it is kept: detached from the tape, sharing its block.
+/// The argument of a segment that the tape keeps: detached from the tape, with the same block.
 template <class T, auto Layout>
 typed_sharded<T, Layout> as_kept(const typed_sharded<T, Layout>& x) {
   return typed_sharded<T, Layout>(detached(x.at_run_time()));
@@ -23,7 +23,7 @@ template <ranked_array X>
 xt::xtensor<element_of<X>, rank_of<X>> as_kept(const X& x) {
   return x;
 }
-/// The arguments that are tensors, in order.
+/// The arguments of a segment that are tensors, in order.
 template <class T, class Arguments>
 std::vector<sharded_tensor<T>> tensors_of(const Arguments& arguments) {
   std::vector<sharded_tensor<T>> all;
@@ -43,8 +43,8 @@ sharded_tensor<T> as_its_kind(const sharded_tensor<T>&, sharded_tensor<T> value)
   return value;
 }
 
-/// The backward function of a segment: it calls the segment again, runs its backward pass once, and then returns the
-/// cotangent of one argument per call.
+/// The backward function of a segment. Its first call computes the segment again and runs its backward pass; each call
+/// returns the cotangent of one argument.
 template <class T, class F, class Arguments>
 pull_back<T> recomputed_adjoint(const F& f, const Arguments& arguments) {
   return [f, arguments, cotangents = std::vector<sharded_tensor<T>>()](std::size_t i,
@@ -69,14 +69,15 @@ pull_back<T> recomputed_adjoint(const F& f, const Arguments& arguments) {
 
 }  // namespace detail
 
-/// f(x...), of which the tape keeps only the arguments. The backward pass calls f once more, so the intermediate values
-/// of f live only during its backward pass. This is known as checkpointing. `f` is a function of tensors that returns
-/// one tensor.
+/// Returns f(x...), of which the tape keeps only the arguments. The backward pass calls f again, so the intermediate
+/// values of f live only during its backward pass (checkpointing). `f` is a function of tensors that returns one
+/// tensor.
 /// Shapes:   those of f.
-/// Requires: that every tensor whose gradient is wanted is an argument of f, not captured by it [error]; that f
+/// Requires: that f has every tensor whose gradient is wanted as an argument, and captures none [error]; that f
 ///           computes the same result again.
-/// Cost:     f once more, with its movements; memory for the arguments, and for one segment at a time.
-/// Adjoint:  that of f, with identical numbers. Outside value_and_gradient, while tracing and for arrays it is f(x...).
+/// Cost:     one more call of f, with its movements; memory for the arguments, and for one segment at a time.
+/// Adjoint:  that of f, with identical bits. Outside of value_and_gradient, while tracing, and for arrays, recompute
+///           only calls f(x...).
 template <class F, class... X>
   requires(detail::any_tensor<X> && ...)
 auto recompute(const F& f, const X&... x) {

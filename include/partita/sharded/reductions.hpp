@@ -1,5 +1,5 @@
-// Reductions along dimensions, made from the types of rule/reduction.hpp: sum, mean, extremes, product, any, all,
-// log-sum-exp, and reductions of a program.
+// Reductions along dimensions, which are made from the types of rule/reduction.hpp: sum, mean, extremes, product, any,
+// all, log-sum-exp, and reductions that a program declares.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 
 namespace partita {
 
-/// Keeps reduced dimensions, with extent 1: `sum(x, dimensions<1>, keep_dimensions)`.
+/// The option that keeps reduced dimensions with extent 1: `sum(x, dimensions<1>, keep_dimensions)`.
 struct keep_dimensions_t {};
 inline constexpr keep_dimensions_t keep_dimensions{};
 
 namespace detail {
 
-/// Nothing, or keep_dimensions.
+/// Keep is nothing, or keep_dimensions.
 template <class... Keep>
 concept keeps = sizeof...(Keep) <= 1 && (std::is_same_v<Keep, keep_dimensions_t> && ...);
 
@@ -43,8 +43,8 @@ inline constexpr element_function derivative_of_reduction{"derivative of a reduc
                                                           no_derivative(),
                                                           no_derivative()};
 
-/// The rule of a reduction along the dimensions D; along all dimensions if D is empty. Dimensions that are reduced by a
-/// reduction that cannot be pending must be whole.
+/// The rule of a reduction along the dimensions D, or along all dimensions if D is empty. If the reduction cannot be
+/// pending, the reduced dimensions must be whole.
 template <class R, bool Keep, std::ptrdiff_t... D>
 struct reduction_along {
   static constexpr partita::rule rule(const shape_span& shapes) {
@@ -53,7 +53,7 @@ struct reduction_along {
     return rules::reduction(kind_of_reduction<R>, axes, Keep).named(name_of_reduction<R>())(shapes);
   }
 };
-/// A reduction as an operation: its loop combines elements as the reduction does, and its adjoint follows from the
+/// A reduction as an operation. Its loop combines elements by the reduction, and its adjoint follows from the
 /// properties and the derivative that the reduction declares.
 template <class R, bool Keep, std::ptrdiff_t... D>
 struct reduction_op : reduction_along<R, Keep, D...> {
@@ -99,11 +99,11 @@ struct reduction_op : reduction_along<R, Keep, D...> {
     };
     const auto finished = [](const X& v) { return v.layout().is_partial() ? reshard(v, v.layout().finished()) : v; };
     namespace f = element_functions;
-    if constexpr (is_extreme_reduction<R>) {  // in equal shares to all elements that equal the extreme
+    if constexpr (is_extreme_reduction<R>) {  // dy in equal shares to all elements that equal the extreme
       const X there = run_elements<T>(elements_op<f::equal_to>{}, {x, repeated(finished(given))});
       const X share = run_elements<T>(elements_op<f::divide>{}, {dy, summed(there)});
       return run_elements<T>(elements_op<f::multiply>{}, {there, repeated(share)});
-    } else if constexpr (std::is_same_v<R, product_t>) {  // the product of the other elements, of which some may be 0
+    } else if constexpr (std::is_same_v<R, product_t>) {  // dy times the product of the other elements, which may be 0
       const X zero = run_elements<T>(elements_op<f::equal_to_number>{{0}}, {x});
       const X zeros = repeated(finished(summed(zero)));
       const X not_zero = run_elements<T>(elements_op<f::unless_number>{{1}}, {zero, x});
@@ -122,7 +122,7 @@ struct reduction_op : reduction_along<R, Keep, D...> {
     }
   }
 };
-/// Sums are computed by the loops that also repeat and transpose.
+/// The sum as an operation, which is computed by the loops that also repeat and transpose elements.
 template <bool Keep, std::ptrdiff_t... D>
 struct reduction_op<sum_t, Keep, D...> : reduction_along<sum_t, Keep, D...> {
   applied_operation on(const partita::rule& r) const { return {r, block_work::map}; }
@@ -160,7 +160,7 @@ double elements_along(const X& x) {
   return n;
 }
 
-/// The mean, from the sum along the dimensions D.
+/// The mean along the dimensions D, computed from the sum `total` along them.
 template <std::size_t... D, class X, class Sum>
 auto mean_along(const X& x, const Sum& total) {
   if constexpr (has_dimensions<X, D...>)
@@ -170,14 +170,14 @@ auto mean_along(const X& x, const Sum& total) {
 
 }  // namespace detail
 
-/// Reduces x along dimensions by the reduction R, a type of rule/reduction.hpp or of a program:
+/// Reduces x along dimensions by the reduction R, a type of rule/reduction.hpp or one that a program declares:
 /// `reduce_along<longest>(x, dimensions<0>)`.
 /// Shapes:   those of x without these dimensions, or with extent 1 if `keep_dimensions` is given.
 /// Requires: dimensions that x has, each once [compile time].
-/// Cost:     one pass. Where a reduced dimension is sharded, the result is partial; for a reduction of a program x is
-///           gathered along it.
+/// Cost:     one pass. If a reduced dimension is sharded, the result is partial, or, for a reduction that a program
+///           declares, x is gathered along this dimension.
 /// Adjoint:  for maximum and minimum dy in equal shares; for product dy times the other elements; for a reduction with
-///           a derivative dy times R::derivative(x, y); none for the others.
+///           a derivative dy times R::derivative(x, y); none for other reductions.
 template <class R, class X, std::size_t... D>
   requires detail::any_tensor<X>
 auto reduce_along(X&& x, dimensions_t<D...>) {
@@ -189,7 +189,8 @@ auto reduce_along(X&& x, dimensions_t<D...>, keep_dimensions_t) {
   return detail::reduced<R, true, D...>(x);
 }
 
-/// Two functions without a list of parameters: xtensor's functions of the same names would be as specialised.
+/// Defines a reduction with and without `keep_dimensions` as two functions, because xtensor's functions of the same
+/// names would be as specialised as one function with a parameter pack.
 #define PARTITA_REDUCTION(function, R)                                     \
   template <class X, std::size_t... D>                                     \
     requires detail::any_tensor<X>                                         \
@@ -202,7 +203,7 @@ auto reduce_along(X&& x, dimensions_t<D...>, keep_dimensions_t) {
     return reduce_along<R>(x, along, keep);                                \
   }
 
-/// The sum along dimensions, `sum(x, dimensions<0>)`, or over all of them.
+/// The sum along dimensions, `sum(x, dimensions<0>)`, or over all elements, `sum(x)`.
 template <class X>
   requires detail::tensor_value<X>
 auto sum(X&& x) {
@@ -217,7 +218,7 @@ auto sum(const X&, A) {
       "partita::sum(x, dimensions<...>): requires dimensions as part of the type; write sum(x, dimensions<0>)");
   return detail::rejected_call{};
 }
-/// The mean along dimensions or over all of them; uneven blocks are weighted correctly.
+/// The mean along dimensions, or over all elements. Blocks of different sizes are weighted correctly.
 template <class X>
   requires detail::tensor_value<X>
 auto mean(X&& x) {
@@ -233,7 +234,7 @@ template <class X, std::size_t... D>
 auto mean(X&& x, dimensions_t<D...> along, keep_dimensions_t keep) {
   return detail::mean_along<D...>(x, sum(x, along, keep));
 }
-/// The largest element along dimensions: `maximum(x, dimensions<1>)`; a NaN is passed on.
+/// The largest element along dimensions: `maximum(x, dimensions<1>)`. The result is NaN if an element is NaN.
 /// Adjoint:  dy in equal shares to all elements that equal the largest.
 template <class X, std::size_t... D, class... Keep>
   requires(detail::any_tensor<X> && detail::keeps<Keep...>)
@@ -246,19 +247,20 @@ auto elementwise_of(minimum_t, X&& x, dimensions_t<D...> along, Keep... keep) {
   return reduce_along<minimum_t>(x, along, keep...);
 }
 /// The product along dimensions.
-/// Adjoint:  dy times the product of the other elements, also where elements are 0.
+/// Adjoint:  dy times the product of the other elements, also if elements are 0.
 PARTITA_REDUCTION(product_of, product_t)
-/// 1 where any element, or where all elements along dimensions are not 0, and 0 elsewhere (NaN is not 0).
+/// 1 where any element along dimensions is not 0 (any_of), or where all are not 0 (all_of), and 0 elsewhere. NaN is not
+/// 0.
 PARTITA_REDUCTION(any_of, any_t)
 PARTITA_REDUCTION(all_of, all_t)
 /// log(sum(exp(x))) along dimensions, without overflow.
 /// Adjoint:  dy exp(x - y), the softmax of x.
 PARTITA_REDUCTION(log_sum_exp, log_sum_exp_t)
 #undef PARTITA_REDUCTION
-/// The variance along dimensions: the sum of the squared distances from the mean, over the number of elements less
-/// `correction`: `variance(x, dimensions<1>)`, or `variance(x, dimensions<1>, 0)` of a whole population. That of
-/// complex elements is real: the sum of those of their real and imaginary parts.
-template <class X, std::size_t... D, class Number = double>  // xtensor has a less constrained one for plain arrays
+/// The variance along dimensions, `variance(x, dimensions<1>)`: the sum of the squared distances from the mean, divided
+/// by the number of elements minus `correction`, which is 0 for a whole population, `variance(x, dimensions<1>, 0)`.
+/// The variance of complex elements is real: the sum of the variances of their real and imaginary parts.
+template <class X, std::size_t... D, class Number = double>  // xtensor's is less constrained
   requires(detail::any_tensor<X> && detail::has_dimensions<X, D...> && std::is_arithmetic_v<Number>)
 auto variance(X&& given, dimensions_t<D...> along, Number correction = 1) {
   const auto value = [&](const auto& x) {

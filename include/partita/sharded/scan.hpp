@@ -1,4 +1,4 @@
-// A loop over steps that can be differentiated: time steps of a solver, or a recurrent network.
+// A differentiable loop over steps, such as the time steps of a solver or of a recurrent network.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,11 @@ inline constexpr bool is_tensor_tuple = false;
 template <class... X>
 inline constexpr bool is_tensor_tuple<std::tuple<X...>> = sizeof...(X) > 0 && (any_tensor<X> && ...);
 
-/// The state of a scan: a tensor, or a std::tuple of tensors.
+/// S is the state of a scan: a tensor, or a std::tuple of tensors.
 template <class S>
 concept scan_state = any_tensor<S> || is_tensor_tuple<S>;
 
-/// f of each tensor of a state, in a state of the same form.
+/// Applies f to each tensor of a state, and returns a state of the same form.
 template <class S, class F>
 auto map_state(const S& state, const F& f) {
   if constexpr (is_tensor_tuple<S>)
@@ -32,8 +32,8 @@ auto map_state(const S& state, const F& f) {
   else return f(state);
 }
 
-/// The value that a scan hands from step to step: an array of an expression, else a tensor. What is none of them keeps
-/// its type, and is refused because it has not that of the state.
+/// Converts a result of a step to the type that a scan keeps as its state: an expression is evaluated to an array.
+/// Values that are neither arrays nor tensors keep their type, which the checks of the state reject.
 template <class X>
 X as_scanned(const X& x) {
   return x;
@@ -65,7 +65,7 @@ struct tensors_of_state<std::tuple<First, X...>> {
   static constexpr bool are_of_one_type = (std::is_same_v<element, element_of_tensor<X>> && ...);
 };
 
-/// The next state: step(state, parameters...), or step(i, state, parameters...) if that is what can be called.
+/// The next state: step(state, parameters...), or step(i, state, parameters...) if only that can be called.
 template <class F, class S, class... P>
 auto next_state(const F& step, std::size_t i, const S& state, const P&... parameters) {
   const auto scanned = [](const auto& x) { return as_scanned(x); };
@@ -95,7 +95,7 @@ void require_same_extents(std::size_t i, const S& made, const S& expected) {
   }
 }
 
-/// The tensors of a state as a list, and a state of the kinds of another one from a list.
+/// Converts a state to the list of its tensors (as_list), and a list to a state of the same kinds of tensors.
 template <class T, class S>
 state_list<T> as_list(const S& state) {
   state_list<T> all;
@@ -107,14 +107,15 @@ S as_state_like(const S& kinds, const state_list<T>& all) {
   std::size_t j = 0;
   return map_state(kinds, [&](const auto& x) { return as_its_kind(x, all[j++]); });
 }
-/// The record of a parameter; none of one that has none, or whose elements are integers.
+/// The tape node of a parameter; null if the parameter is not on the tape or has integer elements.
 template <class T, class X>
 std::shared_ptr<tape_node<T>> record_of(const X& x) {
   if constexpr (tensor_kind<X> != 0 && std::is_same_v<element_of_tensor<X>, T>) return as_run_time(x).state()->node;
   else return nullptr;
 }
 
-/// One step on lists of tensors of T. The state keeps its extents, its mesh and its layouts.
+/// Makes a function of lists of tensors of T from a step. Checks that the state keeps its extents and mesh, and
+/// reshards results to the layouts of the state.
 template <class T, class F, class S, class... P>
 scan_step<T> step_of_lists(const F& step, const S& initial, const P&... parameters) {
   const auto kinds = map_state(initial, [](const auto& x) { return as_kept(x); });
@@ -140,14 +141,14 @@ scan_step<T> step_of_lists(const F& step, const S& initial, const P&... paramete
   };
 }
 
-/// Runs a scan whose step keeps the type of the state.
+/// Runs a scan with a step that keeps the type of the state.
 template <class F, class S, class... P>
 S scanned_alike(const F& step, const S& initial, std::size_t n, const scan_options& options, const P&... parameters) {
   using of_state = tensors_of_state<S>;
   require_one_scan_option(options);
   const bool has_option = options.recompute_every > 0 || options.checkpoints > 0 || options.memory > 0;
   if constexpr (of_state::are_arrays || of_state::are_traced) {
-    // The values of a program have no tape, and arrays have no gradient.
+    // The options have no effect here: traced values have no tape, and arrays have no gradient.
     if (of_state::are_traced && has_option)
       throw error(
           "partita::scan: requires no options while a program is traced, as the program decides what it keeps; trace "
@@ -190,7 +191,7 @@ S scanned_alike(const F& step, const S& initial, std::size_t n, const scan_optio
   }
 }
 
-/// Runs a scan whose state is of the kinds that a step makes.
+/// Checks the types of the step and of the state at compile time, and runs the scan.
 template <class F, class S, class... P>
 auto scanned(const F& step, const S& initial, std::size_t n, const scan_options& options, const P&... parameters) {
   constexpr bool is_step = is_step_of<F, S, P...>;
@@ -211,16 +212,17 @@ auto scanned(const F& step, const S& initial, std::size_t n, const scan_options&
 
 }  // namespace detail
 
-/// state = step(state, parameters...), n times; the last state. The state is a tensor or a std::tuple of tensors. A
-/// step that is called with one more argument gets its number first: step(i, state, parameters...).
+/// Computes state = step(state, parameters...) n times, and returns the last state. The state is a tensor or a
+/// std::tuple of tensors. A step with one more argument gets its number first: step(i, state, parameters...).
 ///   const auto last = scan(step, u, 1000, {.recompute_every = 32}, speed);
-/// Shapes:   a step keeps the extents of the state [shape_error] and its type [compile time].
-/// Requires: a step that reads as its arguments what a gradient is asked of [error], and that computes the same again;
-///           elements of one type in the state and in the parameters, besides parameters of integers [compile time]; a
-///           memory limit that is possible [error, on all workers, which states the least that is].
-/// Cost:     that of scan_cost. A result of a step in another layout is resharded to that of the state.
-/// Adjoint:  that of the steps in turn, with identical numbers for all options; gradients of the parameters are summed
-///           over the steps. While tracing, the steps are operations of the program, which takes no options [error].
+/// Shapes:   a step must keep the extents of the state [shape_error] and its type [compile time].
+/// Requires: a step that has all tensors with a gradient as arguments [error], and computes the same result if called
+///           again; the same element type in the state and in all parameters that are not integers [compile time]; a
+///           memory limit that is possible [error, on all workers, which states the least possible limit].
+/// Cost:     that of scan_cost. A result of a step in another layout than the state is resharded to that of the state.
+/// Adjoint:  the adjoints of the steps, last step first, with identical bits for all options; gradients of the
+///           parameters are summed over the steps. While tracing, the steps are operations of the program, and options
+///           are an error.
 template <class F, class S, class... P>
 auto scan(const F& step, const S& state, std::size_t n, const scan_options& options, const P&... parameters) {
   constexpr bool is_state = detail::scan_state<S>;

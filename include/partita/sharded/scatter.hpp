@@ -1,5 +1,5 @@
-// Rows at indices that are stored in a tensor, which may have any sharding: take, scatter_add and scatter. Each is
-// declared in the same form as a user-defined operation.
+// The operations take, scatter_add and scatter of rows at indices that are the elements of a tensor, which may have any
+// sharding. They are declared in the same form as a user-defined operation.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 namespace partita {
 namespace detail {
 
-/// Calls f(index, offset in the tensor whose dimension is whole, offset in the tensor with the indices' dimensions) for
-/// each pair of elements.
+/// Calls f(index, offset in the tensor with the whole dimension, offset in the tensor with the dimensions of the
+/// indices) for each pair of elements that take or scatter_add combines.
 template <class T, class F>
 void for_each_pair(const tensor_part<const T>& indices, const shape_list& indexed, std::size_t dimension,
                    std::size_t extent, F f) {
@@ -29,7 +29,8 @@ void for_each_pair(const tensor_part<const T>& indices, const shape_list& indexe
 template <std::size_t D>
 struct add_rows_operation;
 
-/// x, indices -> x with dimension D replaced by the dimensions of the indices.
+/// The operation (x, indices) -> the rows of x at the indices: dimension D is replaced by the dimensions of the
+/// indices.
 template <std::size_t D>
 struct take_rows_operation {
   static constexpr bool on_integers = true;
@@ -52,7 +53,7 @@ struct take_rows_operation {
   }
 };
 
-/// rows, indices -> the sum of the rows at each index of dimension D.
+/// The operation (rows, indices) -> the sum of the rows at each index of dimension D.
 template <std::size_t D>
 struct add_rows_operation {
   static constexpr bool on_integers = true;
@@ -100,7 +101,7 @@ struct add_rows_operation {
   }
 };
 
-/// Ones in the place of all elements of x, whatever values they have.
+/// A tensor like x whose elements are all 1, also where x is NaN or infinite.
 template <class X>
 auto ones_like(const X& x) {
   return add(multiply(equal_to(x, 0), 0), 1);
@@ -112,12 +113,12 @@ std::size_t extent_of(const X& x, std::size_t d, const char* call) {
   return all[dimension_of(static_cast<std::ptrdiff_t>(d), all.size(), call)];
 }
 
-/// Only arrays, or only tensors.
+/// X are only arrays, or only tensors.
 template <class... X>
 concept arrays_or_tensors = (ranked_array<X> && ...) || (tensor_value<X> && ...);
 
-/// x and the sums of the updates that `op` makes at the indices, or these sums in place of the elements of x. Indices
-/// of arrays are integers or elements of the type of x.
+/// Adds the sums of the updates at the indices, computed by `op`, to x, or replaces elements of x by these sums.
+/// Indices of arrays are integers or elements of the type of x.
 template <bool Replaces, class Op, class X, class Indices, class Updates>
 auto with_sums(const Op& op, const char* call, const X& x, const Indices& indices, const Updates& updates) {
   if constexpr (tensor_kind<X> == 0) {
@@ -136,12 +137,12 @@ auto with_sums(const Op& op, const char* call, const X& x, const Indices& indice
 
 }  // namespace detail
 
-/// The elements along a dimension at the indices that a tensor holds; the result is sharded as the indices are. An
-/// element that is not an index of the dimension gives zeros. The indices have the element type of x, like the result
-/// of `argmax`; this also holds for plain arrays.
-/// Shapes:   the dimensions of the indices replace the dimension.
-/// Cost:     moves x where this dimension is sharded; the indices do not move, whatever their sharding.
-/// Adjoint:  adds each element of the cotangent to the place that it was taken from; none for the indices.
+/// Takes the elements along a dimension at indices that are the elements of a tensor. The result is sharded as the
+/// indices are. An index that is not valid gives zeros. The indices, also those of plain arrays, have the element type
+/// of x, like the result of `argmax`.
+/// Shapes:   the result has the dimensions of x, but those of the indices in place of this dimension.
+/// Cost:     a reshard of x if this dimension is sharded; the indices do not move.
+/// Adjoint:  adds each element of dy to the element of x from which it was taken; the indices have no gradient.
 template <class X, class Indices, std::size_t D>
   requires((detail::any_tensor<X> && detail::tensor_value<Indices>) || detail::are_arrays_of_one_type<X, Indices>)
 auto take(const X& x, const Indices& indices, dimensions_t<D>) {
@@ -152,7 +153,7 @@ auto take(const X& x, const Indices& indices, dimensions_t<D>) {
 /// tensors have the element type of x; those of plain arrays may be integers, too.
 /// Shapes:   the updates have the dimensions of the indices in place of that dimension of x [shape_error].
 /// Cost:     if the indices are sharded, the result is a partial sum, which is reduced when it is read.
-/// Adjoint:  dy for x; `take` of dy at the indices for the updates; none for the indices.
+/// Adjoint:  x gets dy, and the updates `take` of dy at the indices; the indices have no gradient.
 template <class X, class Indices, class Updates, std::size_t D>
   requires detail::arrays_or_tensors<X, Indices, Updates>
 auto scatter_add(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {
@@ -162,9 +163,9 @@ auto scatter_add(const X& x, const Indices& indices, const Updates& updates, dim
     return detail::with_sums<false>(detail::add_rows_operation<D>{detail::extent_of(x, D, "scatter_add")},
                                     "scatter_add", x, indices, updates);
 }
-/// x with the elements at the indices replaced by the updates; updates with equal indices are summed.
-/// Shapes:   as scatter_add.
-/// Adjoint:  for x, dy where nothing was replaced; for the updates, dy where they replaced an element.
+/// Replaces the elements of x at the indices by the updates. Updates with equal indices are summed.
+/// Shapes:   those of scatter_add.
+/// Adjoint:  x gets dy where no element was replaced, and the updates dy at their indices.
 template <class X, class Indices, class Updates, std::size_t D>
   requires detail::arrays_or_tensors<X, Indices, Updates>
 auto scatter(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {

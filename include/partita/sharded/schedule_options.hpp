@@ -1,4 +1,4 @@
-// How a bound program orders its steps.
+// The options by which a bound program orders its steps.
 #pragma once
 
 #include <concepts>
@@ -10,7 +10,7 @@
 
 namespace partita {
 
-/// Yes, no, or as the library finds best. A `bool` converts to it, a number does not.
+/// A choice of yes, no, or by default what the library finds best. A `bool` converts to a choice, a number does not.
 class choice {
  public:
   constexpr choice() = default;
@@ -23,15 +23,15 @@ class choice {
   bool is_given_ = false, given_ = false;
 };
 
-/// The numbers of the arguments whose gradients are wanted: `{0, 2}`, or a vector of them. A `bool` is no number here,
-/// so that {.overlap = true} cannot be taken for one.
+/// The numbers of the arguments whose gradients are wanted: `{0, 2}`, or a vector. A `bool` does not convert to a
+/// number, so that {.overlap = true} cannot be taken for a list of numbers.
 class argument_numbers {
  public:
   class number {
    public:
     template <std::integral N>
       requires(!std::is_same_v<N, bool>)
-    constexpr number(N given) : value(static_cast<std::size_t>(given)) {}  // NOLINT: a number is one
+    constexpr number(N given) : value(static_cast<std::size_t>(given)) {}  // NOLINT: numbers are written without a type
     std::size_t value;
   };
 
@@ -39,9 +39,9 @@ class argument_numbers {
   argument_numbers(std::initializer_list<number> given) {
     for (const number one : given) all_.push_back(one.value);
   }
-  /// Not from braces: {.model = {…}} is no list of numbers.
+  /// The constructor does not accept braces, so that {.model = {…}} is not taken for a list of numbers.
   template <std::same_as<std::vector<std::size_t>> Numbers>
-  argument_numbers(const Numbers& given) : all_(given) {}  // NOLINT: they are those numbers
+  argument_numbers(const Numbers& given) : all_(given) {}  // NOLINT: a vector is passed as it is
 
   const std::vector<std::size_t>& all() const { return all_; }
 
@@ -49,23 +49,23 @@ class argument_numbers {
   std::vector<std::size_t> all_;
 };
 
-/// `program.bind<double>(everyone, {1, 2}, {.overlap = true, .memory = 1u << 30})`.
+/// The options of bind: `program.bind<double>(everyone, {1, 2}, {.overlap = true, .memory = 1u << 30})`.
 struct schedule_options {
   static constexpr std::size_t unlimited = ~std::size_t{0};
 
-  /// Whether a movement is pending while steps that do not need it are computed. If nothing is said: where some
-  /// movement may reach another node. Results are the same bits in both cases.
+  /// Whether movements overlap with the computation of steps that do not need them. By default they do if some movement
+  /// may go to another node. Results have the same bits in both cases.
   choice overlap{};
-  /// At most so many bytes of storage for intermediate values on any worker. Steps are done less far ahead if that
-  /// keeps to the limit [error, on all workers, with the least that is possible].
+  /// The limit of bytes of storage for intermediate values on any worker. To keep the limit, fewer steps are done
+  /// ahead; if it cannot be kept, all workers throw an error that states the least possible limit.
   std::size_t memory = unlimited;
-  /// The most movements that are pending at one time.
+  /// The largest number of movements that are pending at the same time.
   std::size_t pending = 4;
   /// Whether operations that read windows of each other's results, such as convolutions and pooling, compute more than
-  /// their blocks, so that only the first of them moves anything: where the estimate says that this takes less time. If
-  /// nothing is said: nowhere, because products by BLAS may round elements of a larger block differently.
+  /// their blocks where that takes less time by the estimate, so that only the first of them communicates. By default
+  /// they do not, because products by BLAS may round elements of a larger block differently.
   choice wider_windows{};
-  /// By which the time of each step is estimated. Movements between nodes are estimated by the measured link.
+  /// The model by which the time of each step is estimated. Movements between nodes are estimated by the measured link.
   step_model model{};
 };
 

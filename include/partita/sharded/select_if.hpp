@@ -1,4 +1,4 @@
-// The rows of a tensor for which a condition holds; how many there are is known afterwards.
+// Selects the rows of a tensor for which a condition holds. The number of rows is known only afterwards.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace partita {
 namespace detail {
 
-/// The indices of the rows to keep, in ascending order, cut as the rows of x are.
+/// The indices of the rows to keep, in ascending order, sharded as the rows of x are.
 template <class T, class M>
 sharded_tensor<std::size_t> kept_indices(const sharded_tensor<T>& x, const sharded_tensor<M>& keep) {
   const auto on = x.state()->on;
@@ -27,7 +27,7 @@ sharded_tensor<std::size_t> kept_indices(const sharded_tensor<T>& x, const shard
     const world& everyone = on->everyone();
     agree_if_checked(*everyone.state(), hasher().mix("select_if").mix(x.extents()).value(), {},
                      [&] { return text("partita::select_if(x, keep) of extents ") << x.extents(); });
-    // 1. Each worker finds the indices in its part, and how many there are before it.
+    // 1. Find the indices in this worker's part, and their number in the parts before.
     const std::size_t group = group_along(*on, line), start = on->box(line, keep.extents())[0].start;
     std::vector<std::size_t> own;
     for (std::size_t k = 0; k < mask.size() && on->active(); ++k)
@@ -38,7 +38,8 @@ sharded_tensor<std::size_t> kept_indices(const sharded_tensor<T>& x, const shard
       if (is_active != 0 && of_group == 0) count += kept;
       if (is_active != 0 && of_group == group && from < start) before += kept;
     }
-    // 2. They move to where their rows go, within each group of workers that have all rows.
+    // 2. Send the indices to the workers that will have their rows, within each group of workers that together have all
+    //    rows.
     const shape_list extents{count};
     const interval there = on->active() ? on->box(line, extents)[0] : interval{};
     const std::size_t first = group * count;
@@ -51,13 +52,13 @@ sharded_tensor<std::size_t> kept_indices(const sharded_tensor<T>& x, const shard
 
 }  // namespace detail
 
-/// The rows of x (indices of dimension 0) for which `keep` is not 0, in their order: `auto y = select_if(x, keep);`.
-/// How many there are is known afterwards: `y.extents()[0]`. Collective.
-/// Shapes:   keep of rank 1 with an element for each row of x; the result is cut as x is along dimension 0, in balance,
-///           and not along others.
-/// Requires: tensors on one mesh [partition_error] of these extents [shape_error], in a call that is carried out at
-///           once [error].
-/// Cost:     two exchanges: of the indices of the rows, and of the rows, which move if their worker changes.
+/// Selects the rows of x (indices of dimension 0) for which `keep` is not 0, in their order: `auto y = select_if(x,
+/// keep);`. Their number is y.extents()[0]. Collective.
+/// Shapes:   keep has rank 1 and one element for each row of x. The result is sharded along dimension 0 as x is, in
+///           balanced parts, and not along other dimensions.
+/// Requires: tensors on one mesh [partition_error] of these extents [shape_error], in a call that is executed at once
+///           [error].
+/// Cost:     an exchange of the indices of the rows, and an exchange of the rows that go to another worker.
 /// Adjoint:  adds the rows of dy to where they were; the others get 0. `keep` has no gradient.
 template <class T, class M>
 sharded_tensor<T> select_if(const sharded_tensor<T>& x, const sharded_tensor<M>& keep) {
@@ -77,7 +78,7 @@ auto select_if(const typed_sharded<T, Layout>& x, const typed_sharded<M, LayoutO
                 "partita::select_if(x, keep): requires x of rank 1 or more, and keep of rank 1");
   return typed_sharded<T, detail::name_of_rows<Layout, Layout>>(select_if(x.at_run_time(), keep.at_run_time()));
 }
-/// The same of an array that one worker has.
+/// Selects the rows of a plain array for which `keep` is not 0.
 template <ranked_array X, ranked_array M>
 auto select_if(const X& x, const M& keep) {
   static_assert(rank_of<M> == 1 && rank_of<X> >= 1,
@@ -103,13 +104,14 @@ auto select_if(const X& x, const M& keep) {
   }
 }
 
-/// The first `rows` of these rows, and rows of zeros behind them if there are fewer: the extents are known before, so
-/// that a traced program can contain it. `sum` of `not_equal_to(keep, 0)` is how many there are.
-/// Shapes:   `rows` in place of the first extent of x, a tensor of any kind; keep of rank 1 has an element for each row
-///           and is of the same kind.
-/// Requires: these extents [shape_error]. The element type of x represents the number of rows exactly.
-/// Cost:     a cumulative sum of keep. The rows of x stay with their workers: where dimension 0 of x is sharded, the
-///           result is a partial sum, which is reduced when it is read.
+/// Selects the first `rows` rows for which `keep` is not 0, followed by rows of zeros if there are fewer. The extents
+/// are known before the call, so a traced program can contain it. `sum` of `not_equal_to(keep, 0)` is the number of
+/// such rows.
+/// Shapes:   the result has the extents of x with `rows` as the first. x is a tensor of any kind; keep is of the same
+///           kind, has rank 1 and one element for each row of x.
+/// Requires: these extents [shape_error]. The element type of x must represent the number of rows exactly.
+/// Cost:     a cumulative sum of keep. The rows of x are not moved: if dimension 0 of x is sharded, the result is a
+///           partial sum, which is reduced when it is read.
 /// Adjoint:  adds the rows of dy to where they were; the others get 0. `keep` has no gradient.
 template <class X, class Keep>
   requires(detail::tensor_value<X> && detail::tensor_kind<X> == detail::tensor_kind<Keep>)
@@ -119,8 +121,8 @@ auto select_if(const X& x, const Keep& keep, std::size_t rows) {
     throw shape_error(text("partita::select_if(x, keep, rows): requires keep of rank 1 with an element for each row of "
                            "x, got extents ")
                       << of_x << " and " << of_keep);
-  const auto selected = [&](const auto& kept) {                                // 1 or 0
-    const auto places = add(multiply(kept, cumsum(kept, dimensions<0>)), -1);  // -1 is no index
+  const auto selected = [&](const auto& kept) {                                // kept is 1 or 0
+    const auto places = add(multiply(kept, cumsum(kept, dimensions<0>)), -1);  // -1 is not an index
     return operate(detail::add_rows_operation<0>{rows}, x, places);
   };
   const auto kept = not_equal_to(stop_gradient(keep), 0);

@@ -1,4 +1,4 @@
-// Sharded tensors whose layout is part of their type: a thin wrapper of sharded_tensor.
+// Sharded tensors whose layout is part of their type, as a thin wrapper of sharded_tensor.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class typed_sharded {
   static constexpr auto name = Layout;
 
   typed_sharded() = default;
-  /// From a tensor whose layout is known at run time. Requires that layout to be the one of the type [partition_error].
+  /// Converts a tensor whose layout is known at run time. Requires the layout of this type [partition_error].
   explicit typed_sharded(sharded_tensor<T> value) : value_(std::move(value)) {
     if (!value_.layout().same_layout(layout()))
       throw partition_error(text("partita::sharded: requires a tensor that lies as the type says, ")
@@ -43,20 +43,20 @@ class typed_sharded {
   const shape_list& extents() const { return value_.extents(); }
   short_list<interval> box() const { return value_.box(); }
 
-  /// This worker's block, as a view of its memory.
+  /// This worker's block, as a view of the block's memory.
   auto local() const {
     if constexpr (detail::is_readable<Layout>()) return value_.template local<rank()>();
   }
   auto local() {
     if constexpr (detail::is_readable<Layout>()) return value_.template local<rank()>();
   }
-  /// The whole tensor on every worker of the mesh; the only call that gathers. Collective.
+  /// Gathers the whole tensor on every worker of the mesh. No other call gathers. Collective.
   auto whole() const {
     if constexpr (detail::is_readable<Layout>()) return value_.template whole<rank()>();
   }
-  /// The element of a tensor with exactly one element, on every worker of the world; see sharded_tensor.
+  /// The element of a tensor with exactly one element, on every worker of the world; see sharded_tensor::number.
   T number() const { return value_.number(); }
-  /// Reads elements by global index, whichever workers hold them; see sharded_tensor. Collective.
+  /// Reads elements by global index, on any workers; see sharded_tensor::get. Collective.
   std::vector<T> get(const std::vector<shape_list>& indices) const {
     if constexpr (detail::is_readable<Layout>()) return value_.get(indices);
   }

@@ -1,5 +1,5 @@
-// Optimisers of sharded parameters. The layouts alone decide how gradients and parameters are resharded and how the
-// state is sharded: the stages of ZeRO are layouts.
+// Optimisers of sharded parameters. Only layouts decide how gradients and parameters are resharded and how the
+// optimiser's state is sharded, so the stages of ZeRO are layouts.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace partita {
 struct state_over {
   const char* axes = "";
 };
-/// Clips gradients in a step to this global norm.
+/// The option of a step that clips gradients to this global norm.
 struct clip_norm {
   double most;
 };
@@ -27,7 +27,7 @@ struct clip_norm {
 /// {.learning_rate = 0.001}, state_over{"data"})`. A step reshards each gradient to the layout of the state, updates
 /// the worker's own part, and reshards the parameter back to its own layout.
 /// Shapes:   one gradient per parameter, with its extents [shape_error] and on its mesh [partition_error].
-/// Cost:     only these two reshards; none where parameter, gradient and state have the same layout. If the state is
+/// Cost:     only these two reshards, and none if parameter, gradient and state have the same layout. If the state is
 ///           sharded over the data axis (ZeRO 1), a slice and an all_gather; if the parameter is `reduced` over it, so
 ///           that its gradient is partial (ZeRO 2), a reduce_scatter and an all_gather; if the parameter is sharded
 ///           over it (ZeRO 3), neither.
@@ -47,7 +47,7 @@ class sharded_optimiser {
     }
     make_state();
   }
-  /// With the default options of the rule: `sharded_adam<float> optimiser({w1, w2})`.
+  /// Makes an optimiser with the default options of the rule: `sharded_adam<float> optimiser({w1, w2})`.
   explicit sharded_optimiser(std::initializer_list<trained<T>> parameters)
       : sharded_optimiser(std::vector<trained<T>>(parameters), Options()) {}
   PARTITA_FALLBACK_CONSTRUCTOR(sharded_optimiser) {
@@ -58,7 +58,7 @@ class sharded_optimiser {
 
   explicit sharded_optimiser(std::vector<trained<T>> parameters)
       : sharded_optimiser(std::move(parameters), Options()) {}
-  /// With parameters that have names, in their order.
+  /// Makes an optimiser of named parameters, in their order.
   template <class Named>  // not deduced from braces, which are a list without names
     requires std::is_same_v<Named, named_parameters<T>>
   sharded_optimiser(const Named& parameters, const Options& options, state_over further = {})
@@ -67,15 +67,16 @@ class sharded_optimiser {
     requires std::is_same_v<Named, named_parameters<T>>
   explicit sharded_optimiser(const Named& parameters) : sharded_optimiser(parameters.all()) {}
 
-  /// One step with gradients in the order of the parameters, as value_and_gradient returns them. Collective.
+  /// Makes one step with gradients in the order of the parameters, as value_and_gradient returns them. Collective.
   template <class... G>
   void step(const std::tuple<G...>& gradients) {
     const auto there = brought(gradients);
     note(there, 0);
     advance(there, 1);
   }
-  /// The same with gradients that are scaled so that their global norm is at most `clip.most`; returns the norm before
-  /// scaling. The norm is computed on the layout of the state, so only one number is exchanged for it.
+  /// Makes one step with gradients that are scaled so that their global norm is at most `clip.most`. Returns the norm
+  /// before scaling. The norm is computed in the layout of the state, so only one number per worker is exchanged for
+  /// it.
   template <class... G>
   double step(const std::tuple<G...>& gradients, clip_norm clip) {
     detail::require_limit("partita::sharded_optimiser::step(gradients, clip_norm)", clip.most);
@@ -101,10 +102,11 @@ class sharded_optimiser {
   /// State s of parameter p: for Adam the first and the second moment, and with amsgrad the largest second moment so
   /// far; for SGD with momentum the velocity.
   const sharded_tensor<T>& state(std::size_t p, std::size_t s) const { return state_.at(p).at(s); }
-  /// The number of parameters, and the number of states that each has now.
+  /// The number of parameters, and (states_of_parameter) the number of states that each parameter has now.
   std::size_t parameters() const { return parameters_.size(); }
   std::size_t states_of_parameter() const { return state_.empty() ? 0 : state_[0].size(); }
-  /// Sets a saved state; see load_optimiser. Requires a tensor with the layout of that state [partition_error].
+  /// Sets state s of parameter p to a saved state; see load_optimiser. Requires a tensor with the layout of this state
+  /// [partition_error].
   void restore(std::size_t p, std::size_t s, const sharded_tensor<T>& value) {
     if (!(value.extents() == state(p, s).extents()) || !value.layout().same_layout(layouts_[p]))
       throw partition_error(text("partita::sharded_optimiser::restore: requires a tensor that lies as the state, ")
@@ -125,7 +127,7 @@ class sharded_optimiser {
   static constexpr std::size_t states = detail::states_of<Options>;
   using real = detail::real_of<T>;
 
-  /// Creates states when they are first needed: SGD may switch to momentum at any step.
+  /// Creates the states that the options need and that do not exist, because SGD may switch to momentum at any step.
   void make_state() {
     const std::size_t used = detail::states_used(options_);
     if (used <= states_of_parameter()) return;
@@ -172,12 +174,13 @@ class sharded_optimiser {
     ++steps_;
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       const sharding own = parameters_[p].read().layout();
-      if (detail::is_one_block(own,
-                               layouts_[p])) {  // a surviving copy of the parameter would force a copy of its memory
+      if (detail::is_one_block(
+              own,
+              layouts_[p])) {  // a copy of the parameter that survives would force a copy of its memory
         update(p, parameters_[p].data(), gradients[p], factor);
         continue;
       }
-      // Reshard the parameter to the layout of its state, update it there, and reshard it back.
+      // Reshard the parameter to the layout of its state, update it, and reshard it back.
       sharded_tensor<T> part = reshard(parameters_[p].read(), layouts_[p]);
       update(p, part.data(), gradients[p], factor);
       parameters_[p].write(reshard(part, own));

@@ -1,4 +1,4 @@
-// Converts a sharding to the partition and the cuts that kernels work with.
+// Converts a sharding to a partition and the cuts of a tensor, which kernels use.
 #pragma once
 
 #include <array>
@@ -12,26 +12,26 @@
 
 namespace partita {
 
-/// How these axes of a mesh divide the indices of one dimension: one part per combination of their coordinates, major
-/// axis first. The axes divide one after the other, so the result may differ from a balanced cut into as many parts: 9
-/// over 2 x 2 is 3, 2, 2, 2, and 5 over 2 x 2 is 2, 1, 1, 1, but 10 over 2 x 4 is 2, 1, 1, 1, 2, 1, 1, 1.
+/// The cut of n indices of a dimension by axes of a mesh: one part per combination of their coordinates, major axis
+/// first. The axes divide one after the other, so the result may differ from a balanced cut into as many parts: 9 over
+/// 2 x 2 is 3, 2, 2, 2, and 5 over 2 x 2 is 2, 1, 1, 1, but 10 over 2 x 4 is 2, 1, 1, 1, 2, 1, 1, 1.
 PARTITA_DECL cut mesh_cut(const mesh& m, axis_list axes, std::size_t n);
 
-/// A partition that holds a sharded tensor: its workers and extents, and the cuts of the tensor. Along mesh axes that
-/// shard no dimension there are copies (or summands) of the tensor; each copy is a separate partition with the same
-/// cuts.
+/// The arrangement of a partition that holds one copy of a sharded tensor (its workers and extents), and the cuts of
+/// the tensor. Along mesh axes that shard no dimension there are copies (or summands) of the tensor, each on a separate
+/// partition with the same cuts.
 template <std::size_t Rank>
 struct sharded_partition {
   grid<dynamic_extents<Rank>> arrangement;
   decomposition<Rank> cuts;
-  std::size_t copies;  ///< how many such partitions hold the tensor
+  std::size_t copies;  ///< the number of partitions that hold a copy of the tensor
 };
 
-/// The partition of one copy of a tensor of this shape: `partition p(everyone, s.arrangement)` and `repartition(q, p,
-/// to_cuts(s.cuts))` make the blocks of the sharding.
+/// The partition of one copy of a tensor of this shape. With `partition p(everyone, s.arrangement)`, `repartition(q, p,
+/// to_cuts(s.cuts))` makes the blocks of the sharding.
 /// Shapes:   one extent for each dimension of the sharding.
-/// Requires: Rank is the rank of sharding and shape [shape_error]; the sharding's mesh is the placed mesh, and `copy`
-///           is below the number of copies [partition_error].
+/// Requires: Rank is the rank of sharding and shape [shape_error]; the mesh of the sharding is that of `where`, and
+///           `copy` is below the number of copies [partition_error].
 /// Cost:     O(places + parts), no communication.
 template <std::size_t Rank>
 sharded_partition<Rank> partition_of(const sharding& s, const shape_list& shape, const placed_mesh& where,
@@ -66,7 +66,7 @@ sharded_partition<Rank> partition_of(const sharding& s, const shape_list& shape,
   return {grid<dynamic_extents<Rank>>(dynamic_extents<Rank>(extents), workers(ids)),
           decomposition<Rank>::make([&](std::size_t d) { return mesh_cut(s.on, s.cuts[d], shape[d]); }), copies};
 }
-/// The same on the first workers of a world.
+/// The partition of the first copy of a tensor, on the first workers of a world.
 template <std::size_t Rank>
 sharded_partition<Rank> partition_of(const sharding& s, const shape_list& shape) {
   return partition_of<Rank>(s, shape, placed_mesh(s.on));

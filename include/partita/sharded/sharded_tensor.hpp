@@ -1,5 +1,4 @@
-// A global tensor over the workers of a mesh, whose sharding is known at run time. The typed tensors are implemented by
-// this one.
+// A global tensor over the workers of a mesh, whose sharding is known at run time. Typed tensors are wrappers of it.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +20,15 @@ namespace detail {
 template <class T>
 struct tape_node;
 
-/// The layout of a tensor, and this worker's block of it. A tensor without a mesh is a whole plain array.
+/// The layout of a tensor, and this worker's block of the tensor. A tensor without a mesh is a whole plain array.
 template <class T>
 struct tensor_state {
   std::shared_ptr<bound_mesh> on{};
   sharding layout{};
   shape_list extents{};
   tensor_block<T> block{};
-  std::shared_ptr<tape_node<T>> node{};  ///< set if a gradient may be requested
-  std::uint64_t number = 0;              ///< number of the operation that made it; equal on all workers of the world
+  std::shared_ptr<tape_node<T>> node{};  ///< not null if a gradient may be requested
+  std::uint64_t number = 0;              ///< the number of the operation that made the tensor; equal on all workers
 
   short_list<interval> box() const {
     if (on) return on->box(layout, extents);
@@ -60,10 +59,10 @@ class sharded_tensor {
   const sharding& layout() const { return state_->layout; }
   const shape_list& extents() const { return state_->extents; }
   std::size_t rank() const { return state_->extents.size(); }
-  /// The global indices that this worker holds; empty if the worker is not on the mesh.
+  /// The box of global indices that this worker holds; empty if the worker is not on the mesh.
   short_list<interval> box() const { return state_->box(); }
 
-  /// This worker's block as a view of its memory, of rank N if N is given. Requires a value that is not partial
+  /// This worker's block as a view of the block's memory, of rank N if N is given. Requires a value that is not partial
   /// [partition_error].
   template <std::size_t N>
   auto local() const {
@@ -83,11 +82,11 @@ class sharded_tensor {
     own();
     return view<T, N>(state_->block.data());
   }
-  /// This worker's block, also if the tensor is partial and the block is one summand of several.
+  /// This worker's block, also if the tensor is partial; then the block is one of several summands.
   const detail::tensor_block<T>& summand() const { return state_->block; }
 
-  /// The whole tensor on every worker of the mesh, and no elements on the other workers (a scalar arrives on all
-  /// workers of the world). This is the only call that gathers. Collective.
+  /// Gathers the whole tensor on every worker of the mesh; other workers get no elements (but a scalar on all workers
+  /// of the world). No other call gathers. Collective.
   template <std::size_t N>
   xt::xtensor<T, N> whole() const {
     readable("whole()");
@@ -107,16 +106,16 @@ class sharded_tensor {
     return *detail::on_all_workers(state_->on.get(), gathered(), state_->number).data();
   }
 
-  /// The elements at these global indices, whichever workers hold them; each worker passes its own list. Collective
-  /// over the world. Requires indices inside the tensor [shape_error, on all workers]. Cost: three exchanges.
+  /// Returns the elements at global indices, on any workers; each worker passes its own list. Collective over the
+  /// world. Requires indices inside of the tensor [shape_error, on all workers]. Cost: three exchanges.
   std::vector<T> get(const std::vector<shape_list>& indices) const {
     readable("get()");
     return detail::elements_at<T>(state_->on.get(), state_->layout, state_->extents, state_->block, state_->number,
                                   indices);
   }
-  /// Sets the elements at these global indices, on all workers that hold a copy of them. If two workers set the same
-  /// element, the worker with the higher id wins; within one worker's list the last value wins. Collective. Requires as
-  /// many values as indices [shape_error, on all workers].
+  /// Sets the elements at global indices, on all workers that hold a copy of them. If two workers set the same element,
+  /// the worker with the higher id wins; within one worker's list the last value wins. Collective. Requires as many
+  /// values as indices [shape_error, on all workers].
   void put(const std::vector<shape_list>& indices, const std::vector<T>& values) {
     readable("put()");
     own();
@@ -178,7 +177,7 @@ class sharded_tensor {
   }
   template <class U, class F>
   void walk(U* memory, F& f) const {
-    if (!state_->active()) return;  // a scalar has one element, also on workers that are not on the mesh
+    if (!state_->active()) return;  // workers that are not on the mesh have a block of a scalar, too
     const auto here = box();
     const short_list<std::ptrdiff_t> steps[] = {detail::steps_in(state_->block.shape)};
     short_list<std::size_t> index;
@@ -204,7 +203,7 @@ namespace detail {
 
 PARTITA_DECL void require_layout(const sharding& s, const shape_list& extents, const char* call = "partita::shard");
 
-/// A tensor of this block, made by the operation with this number.
+/// Makes a tensor from this worker's block, as the result of the operation with this number.
 template <class T>
 sharded_tensor<T> tensor_of(const std::shared_ptr<bound_mesh>& on, const sharding& layout, const shape_list& extents,
                             tensor_block<T> block, std::uint64_t number = 0) {
@@ -216,7 +215,7 @@ sharded_tensor<T> tensor_of(const std::shared_ptr<bound_mesh>& on, const shardin
   state->number = number;
   return sharded_tensor<T>(std::move(state));
 }
-/// Records that a tensor is made, as all workers of the world do; see bound_mesh::note.
+/// Records that a tensor is made, which all workers of the world must do; see bound_mesh::note.
 template <class T>
 std::uint64_t noted_tensor(const std::shared_ptr<bound_mesh>& on, const char* call, const sharding& layout,
                            const shape_list& extents) {
@@ -244,7 +243,7 @@ sharded_tensor<T> made_from(const std::shared_ptr<bound_mesh>& on, const shardin
   return x;
 }
 
-/// The elements of any array as a dense block.
+/// Copies the elements of any array to a dense block.
 template <class X>
 tensor_block<element_of<X>> block_of_array(const X& x) {
   using T = element_of<X>;
@@ -260,8 +259,8 @@ tensor_block<element_of<X>> block_of_array(const X& x) {
 
 }  // namespace detail
 
-/// Shards a whole array that every worker has: each worker keeps its block under the layout. Needs no communication.
-/// Shapes:   those of x; the layout has an entry for each dimension [shape_error].
+/// Shards a whole array that every worker has: each worker keeps its block of the layout. No communication.
+/// Shapes:   those of x; the layout has one entry for each dimension [shape_error].
 /// Requires: a world with as many workers as the mesh has positions [partition_error].
 template <ranked_array X>
 auto shard(const world& everyone, const sharding& layout, const X& x) {
@@ -279,8 +278,8 @@ auto shard(const world& everyone, const sharding& layout, const X& x) {
   return detail::tensor_of(on, layout, extents, detail::resharded(*on, block, finished, detail::bare(layout), extents),
                            number);
 }
-/// Shards a function of the global index. It is called for the indices of this worker's block only, so no worker holds
-/// the whole tensor. `f(index)` takes a list of numbers.
+/// Makes a sharded tensor from a function of the global index. `f(index)`, where index is a list of numbers, is called
+/// for the indices of this worker's block only, so no worker holds the whole tensor.
 template <class T, class F>
 sharded_tensor<T> shard(const world& everyone, const sharding& layout, const shape_list& extents, F f) {
   return detail::made_from<T>(detail::bound_mesh::of(everyone, placed_mesh(layout.on)), layout, extents, f);

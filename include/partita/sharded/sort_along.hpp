@@ -1,5 +1,5 @@
-// Sorting along a dimension of a tensor: the elements in order, their indices, the greatest ones, quantiles. Each
-// operation is declared in the same form as a user-defined operation.
+// Sorts along a dimension of a tensor: sort, argsort, top_k and quantile. The operations are declared in the same form
+// as a user-defined operation.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace partita {
 struct sort_direction {
   bool descending = false;
 };
-/// The k greatest elements along a dimension, the greatest first, and their indices along it.
+/// The k greatest elements along a dimension, the greatest first, and their indices along the dimension.
 template <class Values, class Indices>
 struct top_elements {
   Values values;
@@ -35,13 +35,13 @@ struct top_elements {
 
 namespace detail {
 
-/// What the operations share that read the first elements along dimension D in a stable order: how many, and which
-/// order. NaNs are last, or first in descending order; 0.0 and -0.0 are equal.
+/// The common part of operations that read the first elements along dimension D in a stable order: how many, and in
+/// which direction. NaNs are last, or first in descending order; 0.0 and -0.0 are equal.
 template <std::size_t D>
 struct in_line_order {
   static constexpr bool on_integers = true, on_complex = false;
   static constexpr std::size_t parameters = 2;
-  std::size_t most = dynamic;  ///< how many elements of each line; all if it is dynamic
+  std::size_t most = dynamic;  ///< the number of elements of each line that are read; dynamic: all
   bool descending = false;
 
   shape_list with_most(shape_list extents) const {
@@ -52,7 +52,7 @@ struct in_line_order {
     return extents;
   }
   /// Calls f(offset in a block with whole lines, offset in a block with the first elements of the lines, index in the
-  /// line) for each of the first elements of each line of keys.
+  /// line) for each of the first elements of each line of keys, in order.
   template <class T, class F>
   void for_each_in_order(const tensor_part<const T>& keys, F f) const {
     const dimension_loops n(keys.shape, D);
@@ -73,7 +73,7 @@ struct in_line_order {
   }
 };
 
-/// The rule of values and keys whose dimension D is whole.
+/// The rule of an operation on values and keys, whose dimension D must be whole.
 template <std::size_t D>
 constexpr rule rule_by_keys(const shape_span& x, const char* name) {
   rule r;
@@ -90,11 +90,12 @@ constexpr rule rule_by_keys(const shape_span& x, const char* name) {
   return r.complete().linear_in({0}).named(name);
 }
 
-/// values, keys -> the values in the order of the keys, as many of each line as are asked for.
+/// The operation (values, keys) -> the first values of each line in the order of the keys.
 template <std::size_t D>
 struct by_keys_operation;
 
-/// dy, keys -> the elements of dy where sorting the keys took them from; 0 elsewhere.
+/// The adjoint of by_keys_operation: (dy, keys) -> the elements of dy at the places from which sorting by the keys took
+/// them, and 0 elsewhere.
 template <std::size_t D>
 struct put_back_operation : in_line_order<D> {
   static constexpr std::uint32_t adjoint_reads = 2;  // the keys
@@ -129,7 +130,7 @@ struct by_keys_operation : in_line_order<D> {
   }
 };
 
-/// The elements in order, or with Indices their indices along dimension D.
+/// The operation x -> the elements in order along dimension D or, with `Indices`, their indices.
 template <std::size_t D, bool Indices = false>
 struct sort_operation : in_line_order<D> {
   static constexpr std::uint32_t adjoint_reads = Indices ? 0 : 1;
@@ -151,7 +152,7 @@ struct sort_operation : in_line_order<D> {
   }
 };
 
-/// The layout in which dimension D is whole and its axes shard another dimension.
+/// The layout in which dimension D is whole and the axes that sharded it shard another dimension.
 template <std::size_t D>
 constexpr sharding layout_to_sort(const sharding& s) {
   return with_whole_dimension(layout_of_function(false, s), std::uint32_t{1} << D, std::uint32_t{1} << D);
@@ -162,7 +163,7 @@ template <auto Layout, std::size_t D>
 inline constexpr layout_name<written_layout(layout_sorted<Layout, D>).size()> name_sorted =
     make_layout_name<written_layout(layout_sorted<Layout, D>).size()>(layout_sorted<Layout, D>);
 
-/// f(x), or f of x in a layout in which dimension D is whole. Where no operation may move its operands, f rejects x.
+/// Returns f(x), after x was resharded to a layout in which dimension D is whole, if that is not forbidden.
 template <std::size_t D, class X, class F>
 auto with_lines(const X& x, const F& f) {
   if (const shape_list extents = extents_of_any(x); D >= extents.size())
@@ -187,8 +188,8 @@ auto with_lines(const X& x, const F& f) {
   }
 }
 
-/// The quantile of sorted lines between two elements that follow each other, without the dimension; NaN if the last
-/// element is NaN.
+/// The quantile of sorted lines, interpolated between element `low` and the next element of each line; NaN if the last
+/// element of the line is NaN.
 template <std::size_t D, class Y>
 auto between_elements_of(const Y& y, std::size_t low, double share, std::size_t last) {
   namespace f = element_functions;
@@ -217,15 +218,15 @@ consteval bool takes_lines() {
 
 }  // namespace detail
 
-/// The elements along a dimension in ascending, or descending, order: `sort(x, dimensions<1>, {.descending = true})`.
-/// The order is stable; NaNs are last, or first in descending order, and 0.0 and -0.0 are equal.
+/// Sorts the elements along a dimension in ascending or descending order: `sort(x, dimensions<1>, {.descending =
+/// true})`. The order is stable; NaNs are last, or first in descending order, and 0.0 and -0.0 are equal.
 /// Shapes:   those of x, a plain array, a sharded tensor of any kind or a traced value.
 /// Requires: integers, float or double, and a dimension that x has [compile time; shape_error if the rank is known at
 ///           run time].
-/// Cost:     a local sort of each line. Where the dimension is sharded, one move makes it whole: its axes shard another
-///           dimension in the result, so that each worker sorts its share of the lines; a tensor of rank 1 is gathered
-///           (sort(x) of sort_elements.hpp gathers nothing). In a traced program completion chooses.
-/// Adjoint:  dy to the places that the elements came from; the lines of x are sorted again.
+/// Cost:     a local sort of each line. If the dimension is sharded, one reshard makes it whole: its axes shard another
+///           dimension of the result, so that each worker sorts its share of the lines; a tensor of rank 1 is gathered
+///           (sort(x) of sort_elements.hpp does not gather). In a traced program completion chooses.
+/// Adjoint:  moves the elements of dy to the places from which the elements of x came. The lines of x are sorted again.
 template <detail::any_tensor X, std::size_t D>
 auto sort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
   if constexpr (detail::takes_lines<X, D>())
@@ -234,8 +235,8 @@ auto sort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) {
     });
   else return detail::rejected_call{};
 }
-/// The indices along a dimension of the elements of sort, which `take_along_axis` reads. Equal elements keep their
-/// order. The index is an element of the tensor's type, which must represent it exactly (float: up to 2^24).
+/// The indices along a dimension of the sorted elements, which `take_along_axis` reads. Equal elements keep their
+/// order. An index is an element of the tensor's type, which must represent it exactly (float: up to 2^24).
 /// Shapes, Requires, Cost: those of sort.
 /// Adjoint:  none; x gets no gradient.
 template <detail::any_tensor X, std::size_t D>
@@ -251,8 +252,8 @@ auto argsort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) 
 /// top_k(x, 3, dimensions<1>)`. Of equal elements the first ones are taken; NaNs are greater than numbers.
 /// Shapes:   those of x, with k along the dimension.
 /// Requires: what sort requires, and at least k elements along the dimension [shape_error].
-/// Cost:     that of sort, but of each line only the k elements are sorted.
-/// Adjoint:  dy of the values to the places that they came from, 0 elsewhere; indices have no gradient.
+/// Cost:     that of sort, except that only k elements of each line are sorted.
+/// Adjoint:  moves dy of the values to the places from which they came, and sets 0 elsewhere; indices have no gradient.
 template <detail::any_tensor X, std::size_t D>
 auto top_k(const X& x, std::size_t k, dimensions_t<D>) {
   if constexpr (detail::takes_lines<X, D>())
@@ -265,13 +266,13 @@ auto top_k(const X& x, std::size_t k, dimensions_t<D>) {
   else return detail::rejected_call{};
 }
 
-/// The quantile of the elements along a dimension: `quantile(x, 0.5, dimensions<1>)` is the median. Between two
-/// elements it is interpolated linearly, as in NumPy; a NaN makes the quantile of its line NaN.
+/// The quantile of the elements along a dimension: `quantile(x, 0.5, dimensions<1>)` is the median. A quantile between
+/// two elements is interpolated linearly, as in NumPy; a line with a NaN has the quantile NaN.
 /// Shapes:   those of x without the dimension.
 /// Requires: float or double [compile time], at least one element along the dimension, a probability from 0 to 1
 ///           [shape_error].
 /// Cost:     that of sort.
-/// Adjoint:  dy to the two elements, by their weights; to the last NaN if there is one.
+/// Adjoint:  gives dy to the two elements by their weights, or to the last NaN of the line.
 template <detail::any_tensor X, std::size_t D>
 auto quantile(const X& x, double probability, dimensions_t<D> along) {
   constexpr bool has_fractions = !std::is_integral_v<detail::element_of_tensor<X>>;

@@ -1,5 +1,5 @@
-// Sorting all elements of a tensor of rank 1 that stays sharded: in order, their indices, the greatest ones, quantiles,
-// those that differ; and rows in a random order. No tensor is gathered.
+// Sorts all elements of a sharded tensor of rank 1 without gathering it: sort, argsort, top_k, quantile, unique, and
+// permutation of rows.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,7 @@
 namespace partita {
 namespace detail {
 
-/// The mesh of a tensor whose elements are put in order at once, after all workers have agreed on the call and its
-/// parameter.
+/// The mesh of a tensor that is to be sorted, after all workers have agreed on the call and its parameter.
 template <class T>
 const std::shared_ptr<bound_mesh>& mesh_to_sort(const sharded_tensor<T>& x, bool has_rows, const char* call,
                                                 std::uint64_t parameter) {
@@ -44,13 +43,14 @@ const std::shared_ptr<bound_mesh>& mesh_to_sort(const sharded_tensor<T>& x, bool
                                         << ", got extents " << x.extents());
   return on;
 }
-/// This worker's equal part of the first dimension of a tensor.
+/// This worker's part of the first dimension of a tensor, if all workers of the world have balanced parts.
 template <class T>
 interval equal_part(const sharded_tensor<T>& x) {
   const world& everyone = x.state()->on->everyone();
   return balanced_part(x.extents()[0], everyone.size(), everyone.id());
 }
-/// The elements of that part: those of all workers are in the order of their indices.
+/// Sends the elements of x to the workers that have their balanced parts, and returns the elements of this worker's
+/// part.
 template <class T>
 xt::xtensor<T, 1> elements_in_part(const sharded_tensor<T>& x) {
   const bound_mesh& on = *x.state()->on;
@@ -59,8 +59,8 @@ xt::xtensor<T, 1> elements_in_part(const sharded_tensor<T>& x) {
   const index_exchange exchange(on.everyone(), own, equal_part(x));
   return exchange(xt::adapt(x.data(), own.size(), xt::no_ownership(), std::array{own.size()}));
 }
-/// The tensor of this layout and these extents whose element k is number wanted[k] of the numbers of all workers, of
-/// which each has those of its equal part.
+/// Makes a tensor of this layout and these extents whose element k is number wanted[k] (without `wanted` number k) of
+/// the numbers of all workers, each of which has the numbers `own` of its balanced part.
 template <class T, class Numbers>
 auto numbers_at(const sharded_tensor<T>& x, const Numbers& own, const interval& part, const sharding& layout,
                 const shape_list& extents, const std::vector<std::size_t>* wanted, const char* call) {
@@ -69,7 +69,7 @@ auto numbers_at(const sharded_tensor<T>& x, const Numbers& own, const interval& 
   const index_list all = wanted == nullptr || !on->active() ? index_list(box) : index_list(*wanted);
   return filled_by(index_exchange(on->everyone(), part, all), own, on, call, layout, extents);
 }
-/// The indices of the elements in order, as x is sharded, or only those of some ranks (positions in the order), whole.
+/// The indices of the sorted elements, sharded as x is; or only those of some positions in the order, not sharded.
 template <class T>
 sharded_tensor<std::size_t> indices_in_order(const sharded_tensor<T>& x, const sort_options& options,
                                              const std::vector<std::size_t>* ranks, const char* call) {
@@ -86,7 +86,8 @@ sharded_tensor<T> rows_at(const sharded_tensor<T>& x, const sharded_tensor<std::
   return taken_at_indices(bound_at(x, indices), x, call);
 }
 
-/// f of a tensor of layout at run time; its result has a layout in its type if x has: that of x, or whole.
+/// Applies f to x as a tensor with a run-time layout. If the type of x has a layout, the type of the result has a
+/// layout, too: that of x, or one that shards no dimension.
 template <bool Whole, std::size_t Rank, class X, class F>
 auto as_kind_of(const X& x, const F& f) {
   if constexpr (tensor_kind<X> == 1) {
@@ -121,13 +122,13 @@ consteval bool takes_elements() {
 
 }  // namespace detail
 
-/// The elements of a tensor of rank 1 in order: `auto y = sort(x)`. They remain sharded, and are not gathered.
-/// Shapes:   those of x; so is the layout, without pending sums.
-/// Requires: integers, float or double [compile time], rank 1 [shape_error], a call that is carried out at once
-///           [error]; in a traced program `sort(x, dimensions<0>)`.
-/// Cost:     an argsort of equal parts of all workers; elements and indices move a few times, each to the worker that
-///           needs it. The order is that of the kernels: stable, NaNs last.
-/// Adjoint:  dy to the places that the elements came from.
+/// Sorts the elements of a tensor of rank 1: `auto y = sort(x)`. The elements stay sharded, and are not gathered.
+/// Shapes:   those of x. The layout is that of x without pending sums.
+/// Requires: integers, float or double [compile time], rank 1 [shape_error], a call that is executed at once [error]; a
+///           traced program must call `sort(x, dimensions<0>)`.
+/// Cost:     a parallel argsort of balanced parts; elements and indices move a few times, each to the worker that needs
+///           it. The order is stable, with NaNs last.
+/// Adjoint:  moves the elements of dy to the places from which the elements of x came.
 template <detail::tensor_value X>
 auto sort(const X& x, const sort_direction& direction = {}) {
   if constexpr (detail::takes_elements<X>())
@@ -140,7 +141,7 @@ auto sort(const X& x, const sort_direction& direction = {}) {
   else return detail::rejected_call{};
 }
 /// The indices of the elements of sort(x), of type std::size_t: `bind_indices(z, argsort(x)).take(z)` puts the rows of
-/// z in the order of x.
+/// z in the order of the elements of x.
 /// Shapes, Requires, Cost: those of sort(x).
 /// Adjoint:  none.
 template <detail::tensor_value X>
@@ -157,8 +158,8 @@ auto argsort(const X& x, const sort_direction& direction = {}) {
 /// top_k(x, 3)`. Of equal elements the first ones are taken; NaNs are greater than numbers.
 /// Shapes:   k, not sharded.
 /// Requires: what sort(x) requires, and at least k elements [shape_error].
-/// Cost:     a local selection, and an exchange of at most k elements between each two workers.
-/// Adjoint:  dy of the values to the places that they came from, 0 elsewhere; none of the indices.
+/// Cost:     a local selection, and an exchange of at most k elements between each pair of workers.
+/// Adjoint:  moves dy of the values to the places from which they came, and sets 0 elsewhere; indices have no gradient.
 template <detail::tensor_value X>
 auto top_k(const X& x, std::size_t k) {
   if constexpr (detail::takes_elements<X>()) {
@@ -180,11 +181,11 @@ auto top_k(const X& x, std::size_t k) {
     return detail::rejected_call{};
   }
 }
-/// The quantile of the elements of a tensor of rank 1, a tensor of rank 0: `quantile(x, 0.5)` is the median. Between
-/// two elements it is interpolated linearly; it is NaN if an element is NaN.
+/// The quantile of the elements of a tensor of rank 1, a tensor of rank 0: `quantile(x, 0.5)` is the median. A quantile
+/// between two elements is interpolated linearly; it is NaN if an element is NaN.
 /// Requires: what sort(x) requires, float or double, at least one element, a probability from 0 to 1 [shape_error].
 /// Cost:     that of argsort(x).
-/// Adjoint:  dy to the two elements, by their weights; to the last NaN if there is one.
+/// Adjoint:  gives dy to the two elements by their weights, or to the last NaN.
 template <detail::tensor_value X>
 auto quantile(const X& x, double probability) {
   constexpr bool has_fractions = !std::is_integral_v<detail::element_of_tensor<X>>;
@@ -210,11 +211,11 @@ auto quantile(const X& x, double probability) {
     return detail::rejected_call{};
   }
 }
-/// The different elements of a tensor of rank 1 in ascending order; how many there are is known afterwards:
-/// `y.extents()[0]`. NaNs are last, and count as equal; so do 0.0 and -0.0.
-/// Shapes:   rank 1, cut as x is, in balance.
+/// The distinct elements of a tensor of rank 1 in ascending order; their number is y.extents()[0]. NaNs are last. All
+/// NaNs count as equal, and so do 0.0 and -0.0.
+/// Shapes:   rank 1, sharded as x is, in balanced parts.
 /// Requires: what sort(x) requires.
-/// Cost:     a sort of equal parts of all workers, of the elements that differ there, and an exchange.
+/// Cost:     a parallel sort of the distinct elements of each balanced part, and an exchange.
 /// Adjoint:  none.
 template <detail::tensor_value X>
 auto unique(const X& x) {
@@ -237,11 +238,11 @@ auto unique(const X& x) {
 }
 /// The rows of x (indices of dimension 0) in a random order, which depends on their number and the seed only: `auto y =
 /// permutation(x, seed)`.
-/// Shapes:   those of x; cut as x is along dimension 0, and not along others.
-/// Requires: rank 1 or more [shape_error], a call that is carried out at once [error], the same seed on all workers
+/// Shapes:   those of x. The result is sharded along dimension 0 as x is, and not along other dimensions.
+/// Requires: rank 1 or more [shape_error], a call that is executed at once [error], the same seed on all workers
 ///           [disagreement_error].
-/// Cost:     an argsort of a number for each row; each row moves once.
-/// Adjoint:  the rows of dy to where they were.
+/// Cost:     a parallel argsort of one random number for each row; each row moves once.
+/// Adjoint:  moves the rows of dy back to their places in x.
 template <class X>
   requires(detail::tensor_kind<X> == 1 || detail::tensor_kind<X> == 2)
 auto permutation(const X& x, std::uint64_t seed) {

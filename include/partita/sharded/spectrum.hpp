@@ -1,4 +1,4 @@
-// Spectra that get other extents, by truncation or zero padding, and shifted frequencies: arrays, sharded tensors and
+// Changes the extents of spectra by truncation or zero padding, and shifts frequencies, for arrays, sharded tensors and
 // traced values, with gradients. partita.hpp does not include this header.
 #pragma once
 
@@ -14,20 +14,20 @@
 namespace partita {
 namespace detail {
 
-/// The elements of x from this index on along dimension D, `count` of them, at index `to` of a dimension of `extent`
-/// elements that are 0 elsewhere.
+/// Moves `count` elements of x from index `from` on along dimension D to index `to` of a dimension of `extent`
+/// elements, of which the others are 0.
 template <std::size_t D, class X>
 X moved_part(const X& x, std::size_t from, std::size_t count, std::size_t to, std::size_t extent) {
   return operate(pad_operation<true, D>{{margin{to, extent - to - count}}, 0},
                  operate(slice_operation<D>{{interval{from, from + count}}}, x));
 }
-/// x with the wave at this index of dimension D times `factor`.
+/// Multiplies the elements of x at index `at` along dimension D by `factor`.
 template <std::size_t D, class X>
 X with_scaled_wave(const X& x, std::size_t at, double factor) {
   return add(x, multiply(moved_part<D>(x, at, 1, at, extents_of_any(x)[D]), factor - 1));
 }
 
-/// The spectrum x along dimension D with another number of points.
+/// Changes the number of points of spectrum x along dimension D.
 template <std::size_t D, class X>
 X with_points(const X& x, const resized_line& line) {
   if (line.n == line.m) return x;
@@ -39,8 +39,8 @@ X with_points(const X& x, const resized_line& line) {
   return !line.grows() && factor != 1 ? with_scaled_wave<D>(y, line.last(), factor) : y;
 }
 
-/// The spectrum x along each of the dimensions D, the last of which has half of that of `real` points, if there are
-/// any.
+/// Changes the numbers of points of spectrum x along each of the dimensions D. If `real` is not 0, x has along the last
+/// of them half of the spectrum of `real` real numbers.
 template <std::size_t... D, class X>
 X with_all_points(const char* call, const X& x, std::size_t real, const std::array<std::size_t, sizeof...(D)>& points) {
   const shape_list extents = extents_of_any(x);
@@ -58,7 +58,7 @@ X with_all_points(const char* call, const X& x, std::size_t real, const std::arr
   return y;
 }
 
-/// Throws shape_error unless n real numbers along dimension d have half of a spectrum of these extents.
+/// Throws a shape_error unless the half spectrum of n real numbers along dimension d has the extents of x.
 inline void require_half_spectrum(const char* call, const shape_list& x, std::size_t d, std::size_t n) {
   if (n == 0 || half_spectrum(n) != x[dimension_of(static_cast<std::ptrdiff_t>(d), x.size(), call)])
     throw shape_error(text("partita::") << call << ": requires n / 2 + 1 numbers along dimension " << d
@@ -84,17 +84,18 @@ using points_along = std::size_t;
 
 }  // namespace detail
 
-/// The spectrum of m instead of n points along each of some dimensions, truncated or padded with zeros: with 3/2 of the
-/// points, `resize_spectrum(z, dimensions<0, 1>, 12, 12)` of 8 x 8, products of two fields have no aliases.
+/// Changes the number of points n of a spectrum along some dimensions to m, by truncation or zero padding:
+/// `resize_spectrum(z, dimensions<0, 1>, 12, 12)` of 8 x 8 points. With 3/2 of the points, products of two fields have
+/// no aliases.
 /// Shapes:   m along these dimensions, one number for each [shape_error].
 /// Requires: complex elements in the order of fftfreq, and dimensions that z has, each once [compile time].
-/// Cost:     copies. A dimension that is sharded stays sharded: each worker receives what its block of the result has.
-/// Adjoint:  the exact transpose.
+/// Cost:     copies. A sharded dimension stays sharded: each worker receives the elements of its block of the result.
+/// Adjoint:  the exact transpose of the map.
 ///
-/// Values of waves do not change: with fourier_norm::forward the fields are equal where both have points, with the
-/// other norms they are multiplied by a power of n / m. Of an even number n the wave n / 2, which is also -n / 2, is
-/// halved between the two where there are more than n points, and they are added where n is left. So padding and
-/// truncation give z again, and fields of real numbers stay real.
+/// The coefficients of waves do not change: with fourier_norm::forward the fields are equal at common points, with
+/// other norms they are multiplied by a power of n / m. For even n, wave n / 2, which is also wave -n / 2, is halved
+/// between both waves when n grows, and both are added when it shrinks to n. So padding and then truncating gives z
+/// again, and fields of real numbers stay real.
 /// Source:   scipy.signal.resample
 template <detail::any_tensor X, std::size_t... D>
 auto resize_spectrum(const X& z, dimensions_t<D...>, const detail::points_along<D>&... m) {
@@ -108,13 +109,13 @@ auto resize_spectrum(const X& z, dimensions_t<D...>, const detail::points_along<
     return detail::rejected_call{};
   }
 }
-/// The same of half of a spectrum, as rfft makes it along the last of these dimensions, of n real numbers along it:
-/// `resize_half_spectrum(y, dimensions<0, 1>, n, 12, 12)`.
-/// Shapes:   m along these dimensions, and m / 2 + 1 along the last one.
+/// Changes the number of points of half of a spectrum, as rfft computes it of n real numbers along the last listed
+/// dimension: `resize_half_spectrum(y, dimensions<0, 1>, n, 12, 12)`.
+/// Shapes:   m along these dimensions, but m / 2 + 1 along the last of them.
 /// Requires: n / 2 + 1 numbers along the last dimension [shape_error].
-/// Cost:     as resize_spectrum.
-/// Adjoint:  the exact transpose. Of an even n, where n points are left, wave n / 2 is doubled, because irfft reads its
-///           real part.
+/// Cost:     that of resize_spectrum.
+/// Adjoint:  the exact transpose. When the number of points shrinks to an even n, wave n / 2 is doubled, because irfft
+///           reads only its real part.
 template <detail::any_tensor X, std::size_t... D>
 auto resize_half_spectrum(const X& y, dimensions_t<D...>, std::size_t n, const detail::points_along<D>&... m) {
   constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
@@ -130,12 +131,12 @@ auto resize_half_spectrum(const X& y, dimensions_t<D...>, std::size_t n, const d
   }
 }
 
-/// A spectrum with its frequencies in rising order, …, -1, 0, 1, …: fftshift(fftfreq(n)) is sorted. ifftshift brings
-/// them back.
+/// Puts the frequencies of a spectrum in rising order, …, -1, 0, 1, …: fftshift(fftfreq(n)) is sorted. ifftshift is the
+/// inverse.
 /// Shapes:   those of x.
 /// Requires: dimensions that x has, each once [compile time].
-/// Cost:     as roll.
-/// Adjoint:  each is that of the other.
+/// Cost:     that of roll.
+/// Adjoint:  each is the adjoint of the other.
 /// Source:   numpy.fft.fftshift and ifftshift
 template <detail::any_tensor X, std::size_t... D>
 auto fftshift(const X& x, dimensions_t<D...>) {

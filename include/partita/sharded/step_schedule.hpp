@@ -1,5 +1,5 @@
-// The schedule of a step plan: its events as steps that need each other, in the order in which a bound program executes
-// them, where moves are pending while something else is computed.
+// The schedule of a step plan: its events in the order in which a bound program executes them, with movements that
+// overlap with computation.
 #pragma once
 
 #include <partita/core/config.hpp>
@@ -10,17 +10,18 @@
 
 namespace partita {
 
-/// The events of a plan as steps: what each reads and sets. Blocks are numbered: the values of the program, and the
-/// copies and gradients that the events make.
+/// Converts the events of a plan to steps, with the numbers of the blocks that each step reads and sets: blocks of the
+/// values of the program, and of the copies and gradients that the events make.
 PARTITA_DECL std::vector<step_use> steps_of(const step_plan& plan);
 
-/// The estimated times of a step in which moves are pending while something else is computed: the forward pass, then
-/// the backward pass with the updates, as a bound program orders them.
+/// The estimated times of a step whose movements overlap with computation: of the forward pass, then of the backward
+/// pass with the updates, as a bound program orders them.
 /// Cost: that of order_steps; no communication.
 PARTITA_DECL timetable schedule_of(const step_plan& plan, const order_limits& limits = {4});
 
-/// The cost of that schedule: never more seconds than the plan, and never fewer than the larger of computing and
-/// moving. Its peak is that of the schedule, in which copies are made earlier. For `search_options::schedule`.
+/// The cost of a plan whose movements overlap with computation, for `search_options::schedule`: at most the seconds of
+/// the plan, and at least the larger of computing and moving. Its peak memory is that of the schedule, which makes
+/// copies earlier.
 PARTITA_DECL step_cost overlapped_cost(const step_plan& plan);
 
 }  // namespace partita

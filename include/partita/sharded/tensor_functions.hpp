@@ -16,7 +16,7 @@
 namespace partita {
 namespace detail {
 
-/// The value with its pending sums taken, so that a function that reads it twice moves it only once.
+/// Takes the pending sums of x, so that a function that reads the value twice moves it only once.
 template <class T, auto Layout>
 auto finished_value(const typed_sharded<T, Layout>& x) {
   if constexpr (layout_named<Layout>.is_partial())
@@ -27,7 +27,8 @@ template <class T>
 sharded_tensor<T> finished_value(const sharded_tensor<T>& x) {
   return x.layout().is_partial() ? reshard(x, x.layout().finished()) : x;
 }
-/// Rejects complex elements for functions that are composed of operations, some of which would accept them.
+/// Makes complex elements a compile-time error for functions of real numbers that are composed of operations, because
+/// some of these operations would accept them.
 template <class X>
 consteval bool has_real_elements() {
   constexpr bool are_real = !is_complex<element_of_tensor<X>>;
@@ -40,8 +41,8 @@ consteval bool has_real_elements() {
                 "no integers; cast x to float or double");
   return are_real && are_fractions;
 }
-/// f of a tensor of real numbers. A plain array is converted to a tensor without a mesh, and the result back to an
-/// array.
+/// Applies f to a tensor of real numbers. A plain array is converted to a tensor without a mesh, and the result back to
+/// an array.
 template <class X, class F>
 auto by_tensor(const X& x, F f) {
   if constexpr (!has_real_elements<X>()) return rejected_call{};
@@ -54,7 +55,7 @@ template <class R, class X>
 auto keep_last(const X& x) {
   return call(reduction_op<R, true, -1>{}, x);
 }
-/// An element function of operands that are aligned at their last dimension.
+/// Applies an element function to operands that are aligned at their last dimension.
 template <const auto& F, class X, class Y>
 auto aligned(const X& x, const Y& y) {
   return call(elements_op<F, true>{}, x, y);
@@ -77,7 +78,7 @@ auto log_softmax_along(const X& given) {
 
 struct pick_operation;
 
-/// The adjoint of pick_operation: each element goes to its label's place in a row of zeros.
+/// The adjoint of pick_operation, which puts each element of dy at its label's place in a row of zeros.
 struct put_operation {
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t adjoint_reads = 0;
@@ -98,7 +99,8 @@ struct put_operation {
   template <class X>
   X adjoint(std::size_t, const X& dx, const X&, const X&) const;
 };
-/// The element of each row at the row's label. A worker gives 0 for classes that it does not hold.
+/// Takes the element of each row at the row's label. A worker has 0 for labels of classes that it does not hold, and
+/// the result is a partial sum.
 struct pick_operation {
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t adjoint_reads = 0;
@@ -113,7 +115,7 @@ struct pick_operation {
       y[k] = label >= own.start && label < own.stop ? x[k * own.size() + label - own.start] : T(0);
     });
   }
-  /// The gradient lies as x does, so that no worker has all classes of a row.
+  /// The gradient gets the layout of x, so that no worker has all classes of a row.
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
     using T = typename X::value_type;
@@ -144,7 +146,7 @@ std::shared_ptr<const std::vector<std::size_t>> labels_below(std::size_t n, cons
 
 }  // namespace detail
 
-/// The same value, as a constant for differentiation: it gets no gradient.
+/// The value of x as a constant for differentiation, which has no gradient.
 template <class T, auto Layout>
 typed_sharded<T, Layout> stop_gradient(const typed_sharded<T, Layout>& x) {
   return typed_sharded<T, Layout>(detail::detached(x.at_run_time()));
@@ -163,8 +165,8 @@ namespace detail {
 template <const auto& F, class X>
 using activated = decltype(call(elements_op<F>{}, std::declval<const X&>()));
 
-/// `relu` and `sigmoid` are class templates of layers. Specialisations derived from this class make `relu(x)` of a
-/// tensor the function value.
+/// `relu` and `sigmoid` are class templates of layers. Their specialisations for tensors derive from this class, so
+/// that `relu(x)` of a tensor is the value of the function.
 template <const auto& F, class Value>
 struct activated_value : Value {
   template <class X>
@@ -173,7 +175,8 @@ struct activated_value : Value {
 
 }  // namespace detail
 
-/// `relu(x)`: the larger of 0 and each element of a tensor, an array or a traced value. `relu<float>()` is the layer.
+/// The function `relu(x)`, the larger of 0 and each element of a tensor, an array or a traced value. `relu<float>()` is
+/// the layer.
 template <detail::any_tensor Value>
 class relu<Value> : public detail::activated_value<element_functions::relu, Value> {
  public:
@@ -182,8 +185,8 @@ class relu<Value> : public detail::activated_value<element_functions::relu, Valu
 template <detail::any_tensor X>
 relu(const X&) -> relu<detail::activated<element_functions::relu, X>>;
 
-/// `sigmoid(x)`: 1 / (1 + exp(-x)) of each element of a tensor, an array or a traced value. `sigmoid<float>()` is the
-/// layer.
+/// The function `sigmoid(x)`, 1 / (1 + exp(-x)) of each element of a tensor, an array or a traced value.
+/// `sigmoid<float>()` is the layer.
 template <detail::any_tensor Value>
 class sigmoid<Value> : public detail::activated_value<element_functions::sigmoid, Value> {
  public:
@@ -194,8 +197,8 @@ sigmoid(const X&) -> sigmoid<detail::activated<element_functions::sigmoid, X>>;
 template <detail::any_tensor X>
 sigmoid(const sigmoid<X>&) -> sigmoid<detail::activated<element_functions::sigmoid, sigmoid<X>>>;
 
-/// exp(x) divided by its sum along the last dimension, or along another: `softmax(x, dimensions<1>)`. If that dimension
-/// is sharded, two numbers per row are reduced and nothing is gathered.
+/// exp(x) divided by its sum along the last dimension, or along a given dimension: `softmax(x, dimensions<1>)`. If this
+/// dimension is sharded, two numbers per row are reduced, and no tensor is gathered.
 template <detail::any_tensor X>
 auto softmax(const X& given) {
   return detail::softmax_along<-1>(given);
@@ -215,7 +218,7 @@ auto log_softmax(const X& given, dimensions_t<D>) {
                 "partita::log_softmax(x, dimensions<d>): requires a dimension that x has");
   if constexpr (detail::has_dimensions<X, D>) return detail::log_softmax_along<static_cast<std::ptrdiff_t>(D)>(given);
 }
-/// (x - mean) / sqrt(variance + epsilon) along the last dimension, times gamma, plus beta.
+/// Layer norm: (x - mean) / sqrt(variance + epsilon) along the last dimension, times gamma, plus beta.
 template <class X, class Gamma, class Beta>
   requires(detail::any_tensor<X> && detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
 auto normalise(const X& given, const Gamma& gamma, const Beta& beta, double epsilon = 1e-5) {
@@ -252,9 +255,9 @@ auto cross_entropy(const Scores& given, const Labels& labels) {
   else if constexpr (detail::tensor_kind<Scores> == 0) return detail::as_array<0>(loss(detail::as_run_time(given)));
   else return loss(detail::finished_value(given));
 }
-/// The table row of each label. The rows of the table may be sharded: a worker contributes zeros for the rows that it
-/// does not hold.
-/// Shapes:   table is labels x width; the result has the labels' extents, and the width.
+/// Looks up the table row of each label. The rows of the table may be sharded: a worker contributes zeros for the rows
+/// that it does not hold.
+/// Shapes:   the table is rows x width; the result has the extents of the labels, followed by the width.
 /// Requires: labels of an integer type [compile time], below the number of rows of the table, the same on every worker
 ///           [shape_error].
 template <detail::any_tensor Table, ranked_array Labels>

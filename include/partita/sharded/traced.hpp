@@ -24,26 +24,26 @@ namespace detail {
 
 struct mixed_execution;
 
-/// A graph, and for each of its operations the work that is done on blocks.
+/// A program that is being traced: a graph, and for each of its operations the work on blocks.
 struct traced_program {
   graph operations;
   std::vector<applied_operation> work;
-  std::vector<std::shared_ptr<const operation_window>> windows;  ///< those to which the operations refer
+  std::vector<std::shared_ptr<const operation_window>> windows;  ///< the windows to which operations refer
   std::vector<std::uint32_t> stopped;      ///< for each operation, a bit mask of the operands that get no gradient
-  const mixed_execution* mixed = nullptr;  ///< null: all values have one type of elements
-  /// The reshards of the backward pass, found by a dry run. Set where the program is traced: there its element type is
-  /// known.
+  const mixed_execution* mixed = nullptr;  ///< null: all values have one element type
+  /// Finds the reshards of the backward pass by a dry run. It is set by the call that traces the program, which knows
+  /// the element type.
   std::vector<backward_reshard> (*moves_back)(const traced_function&) = nullptr;
 
   PARTITA_DECL explicit traced_program(const mesh& m);
-  /// Adds the work of the last operation of the graph.
+  /// Adds the work on blocks of the last operation of the graph.
   PARTITA_DECL void add(const applied_operation& done, const std::shared_ptr<const operation_window>& window,
                         std::uint32_t without_gradient);
 };
 
 }  // namespace detail
 
-/// A value of a program that is being traced; it has extents but no elements.
+/// A value of a program that is being traced, which has extents but no elements.
 class traced {
  public:
   using value_type = double;  ///< a placeholder: a traced program computes with the element type of its arguments
@@ -52,11 +52,11 @@ class traced {
       : program_(std::move(program)), value_(v), stopped_(stopped) {}
   const shape_list& extents() const { return program_->operations[value_].shape; }
   value number_in_graph() const { return value_; }
-  /// Whether this value is constant for differentiation where it is read.
+  /// Whether operations read this value as a constant for differentiation.
   bool is_stopped() const { return stopped_; }
   const std::shared_ptr<detail::traced_program>& program() const { return program_; }
 
-  // Calls that read elements are compile-time errors.
+  // Reading elements of a traced value is a compile-time error.
   template <class E = value_type>
   E number() const {
     static_assert(detail::dependent_false<E>,
@@ -87,8 +87,8 @@ class traced {
   bool stopped_;
 };
 
-/// Sets the layout of a value: an annotation while a program is traced, a reshard when it is executed, and no effect on
-/// an array.
+/// Sets the layout of a value. The call is an annotation while a program is traced, a reshard when it is executed, and
+/// has no effect on an array.
 PARTITA_DECL traced constrain(const traced& x, const sharding& layout, std::size_t priority = 0);
 template <class T>
 sharded_tensor<T> constrain(const sharded_tensor<T>& x, const sharding& layout) {
@@ -102,13 +102,13 @@ inline traced stop_gradient(const traced& x) { return {x.program(), x.number_in_
 
 namespace detail {
 
-/// Adds an operation to the program that is traced. `window` is what it moves if dimensions that it works along are
-/// sharded; null if these must be whole.
+/// Adds an operation to the program that is traced. `window` describes what the operation moves if dimensions along
+/// which it works are sharded; it is null if these dimensions must be whole.
 template <class... X>
 traced trace_operation(const applied_operation& work, const std::shared_ptr<const operation_window>& window,
                        const X&... x);
 
-/// The values of a program that is traced for elements of this kind.
+/// The class of the values of a program that is traced for elements of type T.
 template <class Element>
 struct traced_for {
   using type = traced;
@@ -157,7 +157,7 @@ traced trace_operation(const applied_operation& work, const std::shared_ptr<cons
 
 }  // namespace detail
 
-/// reshape of a value of a traced program, by the same rule as for tensors; `reshape<S>` also sets the layout of the
+/// Reshapes a value of a traced program, by the same rule as for tensors. `reshape<S>` also sets the layout of the
 /// result.
 inline traced reshape(const traced& x, const shape_list& extents) {
   return detail::trace_operation({detail::rule_of_reshape(x.extents(), extents), detail::block_work::reshape}, nullptr,

@@ -1,5 +1,5 @@
-// Traced programs with complex values: which values are complex is known while a program is traced, and a program may
-// lead from real numbers to complex ones and back.
+// Traced programs with complex values. Tracing determines which values are complex; a program may convert real values
+// to complex values and back.
 #pragma once
 
 #include <complex>
@@ -17,7 +17,7 @@ namespace partita {
 /// A complex value of a program that is being traced.
 class traced_complex : public traced {
  public:
-  using value_type = std::complex<double>;  ///< a placeholder: the program computes in the precision of its arguments
+  using value_type = std::complex<double>;  ///< a placeholder: a program computes with the precision of its arguments
   using traced::traced;
   explicit traced_complex(traced x) : traced(std::move(x)) {}
 };
@@ -27,8 +27,8 @@ struct complex_spec : spec {
   using spec::spec;
 };
 
-/// A traced program whose result is complex if its first argument is real, or the other way around; Result is the
-/// placeholder std::complex<double> or double. It is called and bound as a traced_function is.
+/// A traced program whose first argument is real and whose result is complex, or the other way around. Result is the
+/// placeholder std::complex<double> or double. The program is called and bound like a traced_function.
 template <class Result>
 class traced_function_to : public traced_function {
   template <class T>
@@ -46,8 +46,8 @@ class traced_function_to : public traced_function {
   auto operator()(const typed_sharded<T, Layout>& first, const X&... more) const {
     return (*this)(first.at_run_time(), more...);
   }
-  /// Binds the program for arguments of elements T, all of which are real or all complex. For others see
-  /// real_and_complex.
+  /// Binds the program for arguments of elements T, which are all real or all complex. For real and complex arguments
+  /// see real_and_complex.
   template <class T>
   auto bind(const world& everyone, const argument_numbers& gradients_of = {},
             const schedule_options& options = {}) const {
@@ -59,7 +59,7 @@ class traced_function_to : public traced_function {
   }
 };
 
-/// A tensor of real or of complex numbers; the other one has no state.
+/// A tensor of real or of complex numbers. One of the two members is empty.
 template <class R>
 struct real_or_complex {
   sharded_tensor<R> real{};
@@ -69,20 +69,20 @@ struct real_or_complex {
   explicit real_or_complex(sharded_tensor<R> x) : real(std::move(x)) {}
   explicit real_or_complex(sharded_tensor<std::complex<R>> x) : complex(std::move(x)) {}
   bool is_complex() const { return complex.state() != nullptr; }
-  /// The tensor of elements of T, which is R or std::complex<R>.
+  /// The member with elements T, which is R or std::complex<R>.
   template <class T>
   const sharded_tensor<T>& of() const {
     if constexpr (std::is_same_v<T, R>) return real;
     else return complex;
   }
-  /// f(x) of the tensor that it is, which returns a tensor of such elements.
+  /// Applies f to the tensor that is not empty. f must return a tensor of the same element type.
   template <class F>
   real_or_complex mapped(F f) const {
     return is_complex() ? real_or_complex(f(complex)) : real_or_complex(f(real));
   }
 };
 
-/// What a program with real and complex arguments is bound for, with the type of the elements of its result:
+/// The type for which a program with real and complex arguments is bound, together with the element type of its result:
 ///   bound_program<real_and_complex<double>, std::complex<double>> step(program, everyone, {0, 1});
 ///   const auto& y = step(x, z);                              // x is real, z complex, as they were traced
 ///   const std::vector<real_or_complex<double>>& gradients = step.backward(dy);
@@ -109,7 +109,7 @@ struct program_between<std::complex<double>, double> {
   using type = traced_function_to<double>;
 };
 
-/// An operation of a program whose result has another type of elements than its operands.
+/// The interface of an operation of a program whose result has another element type than its operands.
 template <class R>
 struct element_change_on {
   virtual ~element_change_on() = default;
@@ -138,7 +138,7 @@ struct element_change final : custom_op, element_change_step<Op, float>, element
       : custom_op(number_of_operation(op)), element_change_step<Op, float>(op), element_change_step<Op, double>(op) {}
 };
 
-/// What the execution of mixed programs needs of a program.
+/// The access that the execution of programs with real and complex values has to the private members of a program.
 struct mixed_access {
   template <class R>
   struct values final : running_values {
@@ -194,7 +194,8 @@ struct mixed_access {
   static bool is_complex_input(const traced_function& program, std::size_t i) {
     return program.operations()[program.inputs_[i]].is_complex;
   }
-  /// A dry run forward and backward, with arguments in their completed layouts.
+  /// Finds the reshards of the backward pass by a dry run, forward and backward, with arguments in their completed
+  /// layouts.
   static std::vector<backward_reshard> moves_back(const traced_function& program) {
     return program.moves_of_dry_run(sizeof(double), [&](const std::shared_ptr<bound_mesh>& on) {
       std::vector<real_or_complex<double>> arguments;
@@ -274,9 +275,9 @@ struct mixed_runs final : mixed_execution {
 
 inline const mixed_runs mixed_runs_of_programs{};
 
-/// Adds an operation that leads from real to complex values, or back. Op declares its rule, and optionally the extents
-/// of the result, as an operation of operate() does; placeholders `operand` and `value` for the types of elements; and
-/// `changed(x)`, the result of tensors in layouts that fit the rule.
+/// Adds an operation from real to complex values, or back, to the traced program. Op declares its rule, and optionally
+/// the extents of the result, as an operation of operate() does; the placeholders `operand` and `value` of the element
+/// types; and `changed(x)`, which computes the result for tensors in layouts that fit the rule.
 template <class Op, class... X>
 auto trace_change(const Op& op, const X&... x) {
   const shape_list shapes[] = {x.extents()...};
@@ -297,7 +298,7 @@ auto trace_change(const Op& op, const X&... x) {
 
 }  // namespace detail
 
-/// The functions of traced values that do not depend on the type of elements.
+/// The functions of real traced values that do not depend on the element type, for complex values.
 inline traced_complex constrain(const traced_complex& x, const sharding& layout, std::size_t priority = 0) {
   return traced_complex(constrain(static_cast<const traced&>(x), layout, priority));
 }
@@ -316,9 +317,9 @@ traced_complex reshape(const traced_complex& x, const shape_list& extents) {
   return constrain(reshape(x, extents), S);
 }
 
-/// trace(f, specs…) with complex arguments: `trace<std::complex<double>>(f, spec(layout, {8, 8}))`. The program is
-/// called with, and bound for, std::complex<float> or std::complex<double>. A program with real and complex arguments
-/// is traced by `trace(f, …)`, with a complex_spec for each complex one.
+/// Traces a program whose arguments are all complex: `trace<std::complex<double>>(f, spec(layout, {8, 8}))`. The
+/// program can be called with, and bound for, std::complex<float> or std::complex<double>. A program with real and
+/// complex arguments is traced by `trace(f, …)`, with a complex_spec for each complex argument.
 template <class T, class F, class... Spec>
   requires(detail::is_complex<T> && (std::is_convertible_v<const Spec&, spec> && ...))
 auto trace(const F& f, const Spec&... specs) {

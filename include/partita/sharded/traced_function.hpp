@@ -1,5 +1,5 @@
-// A program as a function: it is traced into a graph, layouts are completed from the annotations, and it is executed
-// with the completed layouts.
+// Traced functions. A function of tensors is traced into a graph, its layouts are completed from annotations, and it is
+// executed with the completed layouts.
 #pragma once
 
 #include <algorithm>
@@ -38,17 +38,17 @@ namespace detail {
 
 struct mixed_access;
 
-/// A program may be bound for elements of this type.
+/// T is an element type for which a program can be bound.
 template <class T>
 concept has_program_elements = std::is_arithmetic_v<T> || is_complex<T>;
 
 template <class Traced, class F, class... Spec>
 traced_function trace_by(const F& f, const Spec&... specs);
 
-/// A tensor of elements of a type that is known at run time.
+/// A tensor whose element type is known only at run time.
 struct tensor_of_some_type {
   std::shared_ptr<void> state{};
-  std::uint64_t type = 0;  ///< type_number of the elements
+  std::uint64_t type = 0;  ///< the type_number of the element type
 
   template <class T>
   static tensor_of_some_type of(const sharded_tensor<T>& x) {
@@ -60,30 +60,31 @@ struct tensor_of_some_type {
   }
 };
 
-/// How a program runs that has real and complex values; set by the operations that lead from one to the other.
+/// The functions that execute a program with real and complex values. They are set by operations that convert between
+/// real and complex values.
 struct mixed_execution {
   virtual ~mixed_execution() = default;
   virtual tensor_of_some_type run(const traced_function& program, const tensor_of_some_type* arguments) const = 0;
   virtual std::vector<backward_reshard> moves_back(const traced_function& program) const = 0;
 };
 
-/// The values of a program that is running; what depends on their types of elements.
+/// The interface to the values of a program that is being executed, which hides their element types.
 struct running_values {
   virtual ~running_values() = default;
-  /// Before the first operation: the layouts of all of them.
+  /// Called before the first operation with the layouts of all operations.
   virtual void begin(std::vector<laid_operation>&) {}
-  /// Takes an argument as this value, in this layout.
+  /// Makes an argument the value v, in this layout.
   virtual void take(std::size_t argument, value v, const sharding& layout) = 0;
-  /// Executes an operation, which reads its operands and leaves its result in these layouts, and brings the result to
-  /// the layout `after`.
+  /// Executes an operation that reads its operands in the layouts `needs` and computes its result in the layout `made`,
+  /// and reshards the result to the layout `after`.
   virtual void execute(std::size_t operation, const std::vector<sharding>& needs, const sharding& made,
                        const sharding& after) = 0;
 };
 
 }  // namespace detail
 
-/// A traced function of tensors. `complete()` finds the layouts of all its values; `program(x...)` executes it with
-/// these layouts, and can be differentiated like any other function of tensors.
+/// A traced function of tensors. `complete()` finds the layouts of all its values. `program(x...)` executes the
+/// function with these layouts, and can be differentiated like any other function of tensors.
 class traced_function {
  public:
   traced_function(std::shared_ptr<detail::traced_program> program, std::vector<value> inputs, value result)
@@ -92,37 +93,36 @@ class traced_function {
   const graph& operations() const { return program_->operations; }
   value input(std::size_t i) const { return inputs_.at(i); }
   value result() const { return result_; }
-  /// Sets the layout of an argument (or of any value of `operations()`). An earlier completion is discarded and made
-  /// again.
+  /// Sets the layout of an argument (or of any value of `operations()`). An earlier completion is discarded.
   PARTITA_DECL traced_function& constrain(value v, const sharding& layout, std::size_t priority = 0);
   /// Selects by number the arguments whose gradients are wanted: the backward part of `complete()` is computed for
   /// these. Without this call it is computed for all arguments.
   PARTITA_DECL traced_function& differentiate_by(const std::vector<std::size_t>& arguments);
-  /// The layouts of all values and all reshards, forward and backward. Computed once; explain, to_text and to_svg use
-  /// it.
+  /// The layouts of all values and all reshards, forward and backward, which are computed once. explain, to_text and
+  /// to_svg use the completion.
   PARTITA_DECL const completion& complete() const;
 
-  /// The operations with the extents of their results, for error messages.
+  /// Text that lists the operations with the extents of their results, for error messages.
   PARTITA_DECL text summary() const;
   /// A hash of everything that decides what the program computes and moves. Workers whose programs differ in it must
   /// not bind them together.
   PARTITA_DECL std::uint64_t fingerprint() const;
 
   /// Executes the program on tensors of its mesh. Arguments are resharded to their completed layouts, and every
-  /// operation reads and leaves tensors in their completed layouts. If the program has real and complex values, so may
-  /// the arguments be; they have numbers of one precision.
-  /// Shapes:   those that were traced [shape_error].
+  /// operation reads and leaves tensors in their completed layouts. The arguments of a program with real and complex
+  /// values may be real and complex, of one precision.
+  /// Shapes:   those with which the program was traced [shape_error].
   /// Requires: arguments on the traced mesh [partition_error].
   template <class T, class... X>
   sharded_tensor<T> operator()(const sharded_tensor<T>& first, const X&... more) const {
     return called<T>(first, detail::as_run_time(more)...);
   }
-  /// The same for typed tensors; the result has its completed layout, known at run time.
+  /// Executes the program on typed tensors. The result is a tensor with a run-time layout, the completed one.
   template <class T, auto Layout, class... X>
   sharded_tensor<T> operator()(const typed_sharded<T, Layout>& first, const X&... more) const {
     return called<T>(first.at_run_time(), detail::as_run_time(more)...);
   }
-  /// Arrays are a compile-time error with one readable message.
+  /// Fallback: a call with arrays is a compile-time error with a readable message.
   template <ranked_array X, class... More>
   detail::rejected_call operator()(const X&, const More&...) const {
     static_assert(detail::dependent_false<X>,
@@ -132,8 +132,8 @@ class traced_function {
   }
 
   /// Binds the program to the workers of a world and computes everything that does not depend on values once; see
-  /// bound_program. `gradients_of` are the numbers of the arguments whose gradients are wanted; the options say how far
-  /// movements overlap with computing, and how much memory they may take. Elements are double if T is not given.
+  /// bound_program. `gradients_of` are the numbers of the arguments whose gradients are wanted; the options say how
+  /// movements overlap with computing, and how much memory a worker may use. Elements are double by default.
   template <detail::has_program_elements T = double>
   bound_program<T> bind(const world& everyone, const argument_numbers& gradients_of = {},
                         const schedule_options& options = {}) const {
@@ -143,7 +143,7 @@ class traced_function {
   bound_program<T> bind(const world& everyone, const schedule_options& options) const {
     return bound_program<T>(*this, everyone, {}, options);
   }
-  /// Fallback: other elements are a compile-time error.
+  /// Fallback: binding for other element types is a compile-time error.
   template <class T>
     requires(!detail::has_program_elements<T>)
   detail::rejected_call bind(const detail::any_argument&, const detail::any_argument& = {},
@@ -178,7 +178,8 @@ class traced_function {
       detail::run_backward(y, detail::cotangent_of(y));
     });
   }
-  /// The reshards of a backward pass that `run(mesh)` makes in a dry run, as if numbers of so many bytes had 4.
+  /// The reshards of the backward pass that `run(mesh)` makes in a dry run. Their bytes are converted from numbers of
+  /// `number_bytes` bytes to numbers of 4 bytes.
   template <class Run>
   std::vector<backward_reshard> moves_of_dry_run(std::size_t number_bytes, const Run& run) const {
     std::vector<movement> log;
@@ -194,7 +195,8 @@ class traced_function {
         all.push_back({one.operation, one.extents, one.from, one.to, one.most_bytes / number_bytes * 4});
     return all;
   }
-  /// Argument i without elements, in its completed layout; a parameter if its gradient is wanted.
+  /// Argument i for a dry run, without elements, in its completed layout. The argument is a parameter if its gradient
+  /// is wanted.
   template <class T>
   sharded_tensor<T> dry_argument(const std::shared_ptr<detail::bound_mesh>& on, std::size_t i) const {
     const sharding lies = laid((*completed_)[inputs_[i]]);
@@ -203,7 +205,7 @@ class traced_function {
     const bool is_asked = !gradients_of_ || std::count(gradients_of_->begin(), gradients_of_->end(), i) > 0;
     return is_asked ? detail::parameter_of(x) : x;
   }
-  /// Executes one operation, reading its operands and leaving its result in these layouts.
+  /// Executes operation o, which reads its operands and leaves its result in these layouts.
   template <class T>
   sharded_tensor<T> run_one(std::size_t o, const std::vector<sharded_tensor<T>>& operands,
                             const std::vector<sharding>& needs, const sharding& made,
@@ -219,7 +221,8 @@ class traced_function {
     throw error(text("partita: requires elements of float or double to run ")
                 << work.how.name() << " in a traced program; cast them");
   }
-  /// The wider result of an operation on elements: `y` is its result.
+  /// Computes the box of the result of an elementwise operation that is wider than this worker's block in the result
+  /// `y`.
   template <class T>
   detail::block_window<T> wider_elements(std::size_t o, const std::vector<sharded_tensor<T>>& x,
                                          const sharded_tensor<T>& y, const detail::wider_window<T>& window) const {
@@ -234,17 +237,17 @@ class traced_function {
     }
     return {box, detail::local_result<T>(program_->work[o], blocks, places, {box, y.extents()})};
   }
-  /// Whether an operation works on elements along dimensions that are sharded, see detail::laid_operation.
+  /// Whether operation o is elementwise along sharded dimensions; see detail::laid_operation::is_of_elements.
   PARTITA_DECL bool is_of_elements_along_cuts(std::size_t o, const std::vector<sharding>& needs,
                                               const sharding& made) const;
-  /// The values of a program of one type of elements.
+  /// The values of a program in which all values have the same element type.
   template <class T>
   struct values_of final : detail::running_values {
     const traced_function& program;
     const std::vector<sharded_tensor<T>>& arguments;
     std::vector<sharded_tensor<T>> values;
-    std::vector<detail::wider_result> wider;            // of the operations, if windows may be wider
-    std::vector<detail::block_window<T>> wider_values;  // the values of which more than the blocks is computed
+    std::vector<detail::wider_result> wider;            // the boxes of all operations; empty without wider windows
+    std::vector<detail::block_window<T>> wider_values;  // the boxes of values that are wider than blocks
 
     values_of(const traced_function& p, const std::vector<sharded_tensor<T>>& x)
         : program(p), arguments(x), values(p.operations().values()) {}
@@ -277,14 +280,15 @@ class traced_function {
       wider_values[result] = is_made ? window.made : program.wider_elements(o, operands, values[result], window);
     }
   };
-  /// Operand i of an operation, or behind the operands its result; and whether an operand gets no gradient.
+  /// Operand i of operation o; the number after the operands is that of the result. is_stopped says whether an operand
+  /// has no gradient.
   PARTITA_DECL value operand(std::size_t o, std::size_t i) const;
   bool is_stopped(std::size_t o, std::size_t i) const { return (program_->stopped[o] >> i & 1U) != 0; }
-  /// Executes all operations in their order, in the completed layouts.
+  /// Executes all operations in order, in the completed layouts.
   PARTITA_DECL void run_through(detail::running_values& values) const;
   PARTITA_DECL void require_arguments(const shape_list* extents, std::size_t n) const;
 
-  /// Executes the program. The number of arguments and their extents must be those of the program.
+  /// Executes the program. Requires the number of arguments of the program, and their extents.
   template <class Result, class T>
   sharded_tensor<Result> run(const std::vector<sharded_tensor<T>>& arguments) const {
     if constexpr (std::is_same_v<Result, T>)
@@ -293,7 +297,7 @@ class traced_function {
         run_through(values);
         return values.values[result_.number];
       }
-    std::vector<std::conditional_t<true, detail::tensor_of_some_type, T>> all;  // instantiated by calls only
+    std::vector<std::conditional_t<true, detail::tensor_of_some_type, T>> all;  // dependent: only calls instantiate it
     for (const auto& x : arguments) all.push_back(detail::tensor_of_some_type::of(x));
     return run_mixed<Result>(all.data());
   }
@@ -301,10 +305,11 @@ class traced_function {
   sharded_tensor<T> run_mixed(const detail::tensor_of_some_type* arguments) const {
     return mixed_result(arguments, detail::type_number<T>()).template as<T>();
   }
-  /// The result of a program with real and complex values. Throws unless it has elements of this type.
+  /// Executes a program with real and complex values, and returns its result. Throws an error unless the result has
+  /// elements of the type of this number.
   PARTITA_DECL detail::tensor_of_some_type mixed_result(const detail::tensor_of_some_type* arguments,
                                                         std::uint64_t type) const;
-  /// Executes the program for a result of elements Result.
+  /// Executes the program, whose result must have elements of type Result.
   template <class Result, class... T>
   sharded_tensor<Result> called(const sharded_tensor<T>&... x) const {
     const shape_list extents[] = {x.extents()...};
@@ -332,7 +337,7 @@ class traced_function {
 
 namespace detail {
 
-/// The class of the value that an argument of class Traced is traced as, given by a spec of this type.
+/// The class of traced value that an argument with a spec of this type becomes; Traced is the class for other specs.
 template <class Traced, class Spec>
 struct traced_as {
   using type = Traced;
@@ -343,7 +348,8 @@ struct first_traced {
 };
 template <class Traced, class First, class... Spec>
 struct first_traced<Traced, First, Spec...> : traced_as<Traced, First> {};
-/// The class of a traced program, by the placeholders for elements of its first argument and of its result.
+/// The class of a traced program, which depends on the placeholders for the element types of its first argument and of
+/// its result.
 template <class Argument, class Result>
 struct program_between {
   using type = traced_function;
@@ -353,7 +359,7 @@ using program_of = typename program_between<typename first_traced<Traced, Spec..
                                             element_of_tensor<decltype(std::declval<const F&>()(
                                                 std::declval<typename traced_as<Traced, Spec>::type>()...))>>::type;
 
-/// Traces f with values of the class Traced.
+/// Traces f with arguments of the class Traced.
 template <class Traced, class F, class... Spec>
 traced_function trace_by(const F& f, const Spec&... specs) {
   const spec all[] = {specs...};

@@ -17,12 +17,12 @@ auto sum_of_two(const X& x, const Y& y) {
 
 }  // namespace detail
 
-/// The sums of the tensors of two tuples, in order: `gradients = gradients + more.gradients`.
-/// Shapes:   tuples of equal length; each pair as `add` accepts it.
+/// Adds the tensors of two tuples in pairs: `gradients = gradients + more.gradients`.
+/// Shapes:   tuples of equal length; each pair has shapes that `add` accepts.
 /// Requires: what `add` requires of each pair.
 /// Cost:     that of `add` for each pair: tensors with equal layouts are added without communication, and partial
 ///           tensors stay partial.
-/// Adjoint:  dy to both tuples.
+/// Adjoint:  both tuples get dy.
 template <class... X, class... Y>
   requires(sizeof...(X) > 0 && (detail::any_tensor<X> && ...) && (detail::any_tensor<Y> && ...))
 auto add(const std::tuple<X...>& x, const std::tuple<Y...>& y) {

@@ -13,7 +13,7 @@
 
 namespace partita {
 
-/// The value of a scalar function, and its gradient with respect to each parameter, in order.
+/// The value of a scalar function, and its gradients with respect to the parameters, in order.
 template <class T, class... Gradient>
 struct value_with_gradients {
   T value{};
@@ -22,7 +22,7 @@ struct value_with_gradients {
 
 namespace detail {
 
-/// The same value, marked as a parameter whose gradient is wanted.
+/// The value x, marked as a parameter whose gradient is wanted.
 template <class T>
 sharded_tensor<T> parameter_of(const sharded_tensor<T>& x) {
   auto state = std::make_shared<tensor_state<T>>(*x.state());
@@ -38,7 +38,7 @@ auto parameter_of(const X& x) {
   return parameter_of(as_run_time(x));
 }
 
-/// Throws if X is a parameter of another gradient, because second derivatives are not supported.
+/// Throws an error if x depends on a parameter of another gradient, because second derivatives are not supported.
 template <class X>
 void require_no_other_gradient(const X& x) {
   if constexpr (tensor_value<X>)
@@ -50,7 +50,7 @@ void note_parameter(const sharded_tensor<T>& x) {
   noted<T>(0, "gradient", x.state()->on.get(), x.extents(), *x.state());
 }
 
-/// The gradient that was accumulated at a parameter; zeros if nothing arrived.
+/// The gradient that was accumulated for a parameter; zeros if there was no contribution.
 template <class T>
 sharded_tensor<T> collected(const sharded_tensor<T>& parameter) {
   const auto& s = *parameter.state();
@@ -72,20 +72,21 @@ auto gradient_as(const X&, const sharded_tensor<T>& parameter) {
   return as_array<rank_of<X>>(collected(parameter));
 }
 
-/// Something that may be a function: a lambda or another object, or a function itself.
+/// F may be callable: it is a lambda or another object that is not a tensor, or a function.
 template <class F>
 concept may_be_called = !any_tensor<F> && (std::is_class_v<F> || std::is_function_v<std::remove_pointer_t<F>>);
 
 }  // namespace detail
 
-/// f(parameters...) and its gradients: `auto [loss, gradients] = value_and_gradient(f, w1, w2)`. f is called once, with
-/// parameters of the same types (plain arrays become tensors without a mesh). Everything else that f reads is constant.
-/// Shapes:   f returns a tensor with one element; a gradient has its parameter's extents.
+/// Computes f(parameters...) and its gradients: `auto [loss, gradients] = value_and_gradient(f, w1, w2)`. f is called
+/// once, with parameters of the same types (plain arrays become tensors without a mesh). All other tensors that f reads
+/// are constants.
+/// Shapes:   f returns a tensor with one element; a gradient has the extents of its parameter.
 /// Requires: parameters of float or double [compile time]; a scalar result [shape_error]; f reads no parameter of
 ///           another value_and_gradient, as second derivatives are not computed [error, on all workers].
 /// Cost:     about twice the products of f. The layout of a gradient is cotangent(layout of its parameter) and depends
-///           on nothing else. Blocks that the backward pass reads are kept until the backward step of their operation
-///           is done; see tape_holds() and recompute.
+///           on nothing else. A block that the backward pass reads is kept until the backward step that reads it is
+///           done; see tape_holds() and recompute.
 template <class F, class... P>
   requires((detail::any_tensor<P> && ...) && sizeof...(P) > 0 && detail::may_be_called<F>)
 auto value_and_gradient(const F& f, const P&... parameters) {
@@ -131,7 +132,7 @@ auto value_and_gradient(const F& f, const P&... parameters) {
     return detail::rejected_call{};
   }
 }
-/// Fallback: any other arguments are a compile-time error.
+/// Fallback: value_and_gradient of any other arguments is a compile-time error.
 template <class F, class... P>
   requires(!(detail::any_tensor<P> && ...) || sizeof...(P) == 0 || !detail::may_be_called<F>)
 auto value_and_gradient(const F&, const P&...) {

@@ -1,4 +1,4 @@
-// The adjoints of operations, composed of operations.
+// Helpers for adjoints that are composed of operations on tensors.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace partita::detail {
 
-/// The conjugate of a value that an adjoint reads; a value of real numbers itself.
+/// The complex conjugate of a value that an adjoint reads. A value of real numbers is returned as it is.
 template <class T>
 sharded_tensor<T> conjugated(const sharded_tensor<T>& x) {
   if constexpr (is_complex<T>)

@@ -1,5 +1,5 @@
-// Operations along sharded dimensions without gathering them: each worker receives the window of the operand that its
-// block of the result reads, or the totals of the preceding blocks.
+// Executes operations along sharded dimensions without gathering them: each worker receives the window of the operand
+// that its block of the result reads, or the totals of the preceding blocks.
 #pragma once
 
 #include <array>
@@ -12,15 +12,14 @@
 
 namespace partita::detail {
 
-/// The operation reports which index box of its operand an index box of its result reads.
+/// Op has a function `window`, which returns the box of its operand that a box of its result reads.
 template <class Op>
 concept reads_windows =
     requires(const Op& op, const short_list<interval>& box, const shape_list& extents) { op.window(box, extents); };
-/// The operation is a cumulative sum (product, …) along a dimension: the total of a block is added to the blocks after
-/// it.
+/// Op is a cumulative sum (product, …) along a dimension: the totals of blocks are added to the blocks after them.
 template <class Op>
 concept carries_totals = requires(const Op& op) { op.carries_backwards(); };
-/// The operation needs no dimension whole: `Op::along` has a bit for each dimension that it works along.
+/// Op can be executed along sharded dimensions. `Op::along` has a bit for each dimension along which Op works.
 template <class Op>
 concept works_along_cuts = reads_windows<Op> || carries_totals<Op>;
 
@@ -30,7 +29,7 @@ constexpr bool is_cut_along(const sharding& x) {
     if ((Op::along >> d & 1U) != 0 && !x.cuts[d].empty()) return true;
   return false;
 }
-/// The layout of the result: sharded as the operand is. Pending sums pass through if the operation is linear.
+/// The layout of the result of Op, which is sharded as the operand is. Pending sums stay pending if Op is linear.
 template <class Op>
 constexpr sharding layout_along(const sharding& x) {
   sharding y = x;
@@ -41,8 +40,8 @@ constexpr sharding layout_along(const sharding& x) {
   return y;
 }
 
-/// Executes a movement along sharded dimensions, if one is needed: `move()` moves, after all workers agreed. Throws if
-/// implicit reshards are forbidden.
+/// Executes a planned movement along sharded dimensions, unless no elements move: calls `move()` after all workers have
+/// agreed. Throws an error if implicit reshards are forbidden.
 template <class T, class Move>
 void move_along_cuts(bound_mesh& on, const char* name, const planned_exchange& planned, const sharding& lies,
                      const shape_list& extents, Move move) {
@@ -60,7 +59,7 @@ void move_along_cuts(bound_mesh& on, const char* name, const planned_exchange& p
   });
 }
 
-/// What this worker reads of an operand: the window that it wants, or its own block if no worker wants more.
+/// The part of an operand that this worker reads: a window, or its own block if no worker reads more than its block.
 template <class T>
 struct block_window {
   short_list<interval> box{};
@@ -79,8 +78,9 @@ block_window<T> window_of(bound_mesh& on, const char* name, const tensor_block<T
   return read;
 }
 
-/// What an operation carries from block to block: sums, or what the reduction `Op::carried` combines. A type with
-/// `numbers` combines so many numbers together, each from its own half (third, …) of the tensor.
+/// The reduction by which an operation combines the totals of blocks: a sum, or the reduction `Op::carried`. A
+/// reduction with a member `numbers` combines tuples of that many elements, one from each of as many equal parts of the
+/// tensor.
 template <class Op>
 struct carried_of {
   using type = sum_t;
@@ -109,7 +109,7 @@ constexpr carried_numbers<R, T> carried_on(const carried_numbers<R, T>& before, 
   else return {combined<R>(before[0], here[0])};
 }
 
-/// The extents of a block as [outer, along, inner], where `along` covers the chosen dimensions.
+/// The extents of a block as [outer, along, inner], where `along` is the product of those of the chosen dimensions.
 struct dimension_loops {
   std::size_t outer = 1, along = 1, inner = 1;
   dimension_loops(const shape_list& shape, std::size_t first, std::size_t dimensions = 1) {
@@ -118,7 +118,8 @@ struct dimension_loops {
   }
 };
 
-/// A block as [numbers carried together, outer, n, inner], where n is the dimension along which they are carried.
+/// A block as [numbers, outer, n, inner], where the elements of a tuple are along the first dimension, and totals are
+/// combined along the dimension of extent n.
 struct carried_lines {
   std::size_t outer = 1, n = 0, inner = 1;
   bool backwards = false;
@@ -128,7 +129,7 @@ struct carried_lines {
     const dimension_loops all(shape, along);
     outer = all.outer / numbers, n = all.along, inner = all.inner;
   }
-  /// The numbers at step k of a line, counted from the end if they are carried backwards.
+  /// The tuple at step k of a line. Steps are counted from the end if `backwards`.
   template <class R, class T>
   carried_numbers<R, T> get(const T* x, std::size_t o, std::size_t k, std::size_t i) const {
     carried_numbers<R, T> all{};
@@ -144,7 +145,7 @@ struct carried_lines {
     for (std::size_t o = 0; o < outer; ++o)
       for (std::size_t i = 0; i < inner; ++i) f(o, i);
   }
-  /// Each element of y is the combination of all elements of x before it, and of its own.
+  /// Sets each element of y to the combination of all elements of x up to and including this place.
   template <class R, class T>
   void combine(const T* x, T* y) const {
     each_line([&](std::size_t o, std::size_t i) {
@@ -155,7 +156,7 @@ struct carried_lines {
       }
     });
   }
-  /// The totals of a block that was combined: those of its last elements.
+  /// Copies the totals of a combined block y, which are the elements at its last places.
   template <class R, class T>
   void total(const T* y, T* totals) const {
     const carried_lines one = with_extent(1);
@@ -163,7 +164,7 @@ struct carried_lines {
       one.set<R, T>(totals, o, 0, i, n == 0 ? carried_at_first<R, T>() : get<R>(y, o, n - 1, i));
     });
   }
-  /// Combines the totals of the blocks before this one with each element of this block.
+  /// Combines the totals of the blocks before this block with each element of this block.
   template <class R, class T>
   void add(const T* totals, std::size_t blocks, T* y) const {
     const carried_lines before = with_extent(blocks);
@@ -185,13 +186,13 @@ struct carried_lines {
   }
 };
 
-/// Combines the totals of the blocks before (or after) this one along the dimension with a block that already holds its
-/// own cumulative sums (products, …), which R combines.
+/// Combines the totals of the blocks before (or, if `backwards`, after) this worker's block y along a dimension with
+/// each element of y. y already holds the cumulative sums (or other combinations by R) of this block alone.
 template <class R, class T>
 void carry_totals(std::size_t along, bool backwards, const char* name, bound_mesh& on, const sharding& lies,
                   const tensor_block<T>& y, const shape_list& whole) {
-  // 1. The totals of the blocks form a tensor with one index per block along the dimension. Each worker holds its own
-  // total, and needs those of the blocks before (or after) it.
+  // 1. Plan the movement of the totals, a tensor that has one index per block along the dimension. Each worker holds
+  // the totals of its block, and needs those of the blocks before (or after) it.
   const axis_list axes = lies.cuts[along];
   shape_list extents = whole;
   extents[along] = on.mesh().size(axes);
@@ -219,18 +220,18 @@ void carry_totals(std::size_t along, bool backwards, const char* name, bound_mes
     perform({before}, y, [lines, blocks](const T* const* from, T* to) { lines.add<R>(from[0], blocks, to); });
 }
 
-/// An operation along sharded dimensions as functions, one of `window` and `carry`, so that the rest is the same for
-/// all operations.
+/// An operation along sharded dimensions as function pointers, so that the code that calls them is compiled once for
+/// all operations. One of `window` and `carry` is not null.
 template <class T>
 struct operation_along_cuts {
-  const void* declared = nullptr;  ///< what `window` is called with
+  const void* declared = nullptr;  ///< the operation, the first argument of `window`
   short_list<interval> (*window)(const void*, const short_list<interval>& box, const shape_list& extents) = nullptr;
   decltype(&carry_totals<sum_t, T>) carry = nullptr;
   std::size_t along = 0;
   bool backwards = false;
 };
 
-/// Runs such an operation in this layout. Collective if anything moves.
+/// Executes an operation along sharded dimensions in the layout `lies`. Collective if elements move.
 template <class T>
 sharded_tensor<T> run_along_cuts(const operation_along_cuts<T>& how, const applied_operation& work,
                                  const std::vector<sharded_tensor<T>>& operands, const sharding& lies) {
@@ -257,7 +258,7 @@ sharded_tensor<T> run_along_cuts(const operation_along_cuts<T>& how, const appli
     return x.state()->node == nullptr ? y : recorded_result(work, operands, {lies}, {given}, y);
   });
 }
-/// Runs an operation along a sharded dimension, in its own layout or in the one that a completed program has found.
+/// Executes an operation along sharded dimensions, in the layout of its operand or in `settled`, that of a program.
 template <class T, class Op>
 sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x, const sharding* settled = nullptr) {
   const std::vector<sharded_tensor<T>> operands{x};

@@ -1,4 +1,4 @@
-// Applying an operation to sharded tensors: its rule gives the layouts of the operands, the operands are resharded, the
+// Applies an operation to sharded tensors: its rule gives the layouts of the operands, the operands are resharded, the
 // local function computes each worker's block, and the adjoint is composed of operations.
 #pragma once
 
@@ -18,13 +18,13 @@
 
 namespace partita::detail {
 
-/// The layouts of operands and result, if the types or a completed program have fixed them.
+/// The layouts of operands and result, if types or a completed program determine them; otherwise empty.
 struct settled_layouts {
   const sharding* operands = nullptr;
   const sharding* result = nullptr;
 };
 
-/// The operation Op, bound to operands of these shapes, for elements of the types T.
+/// Describes operation Op on operands of these shapes, for elements of the types T.
 template <std::size_t Operands, class... T, class Op>
 applied_operation bound_operation(const Op& op, const shape_span& shapes) {
   const partita::rule made = Op::rule(shapes);
@@ -63,7 +63,7 @@ applied_operation bound_operation(const Op& op, const std::vector<sharded_tensor
   return bound_operation<Operands, T>(op, shape_span(shapes_of<Operands>(x).data(), Operands));
 }
 
-/// The common mesh of the operands; throws if they have several.
+/// The mesh that the operands have in common. Throws an error if they are on several meshes.
 template <class T>
 std::shared_ptr<bound_mesh> common_mesh(const applied_operation& op, const std::vector<sharded_tensor<T>>& operands) {
   const auto on = operands[0].state()->on;
@@ -90,7 +90,7 @@ tensor_block<T> computed(const applied_operation& op, const std::vector<tensor_b
   return y;
 }
 
-/// Whether an operation that would have to move an operand throws; see no_implicit_reshard.
+/// Whether an operation that has to move an operand of this layout must throw an error; see no_implicit_reshard.
 inline bool are_moves_written(const sharding& s) {
   return (executing.implicit_reshards_forbidden > 0 || s.on.moves_are_written) && !executing.is_backward;
 }
@@ -98,12 +98,12 @@ inline bool are_moves_written(const sharding& s) {
 PARTITA_DECL void require_in_place(const rule& how, std::size_t i, const sharding& from, const sharding& to,
                                    const shape_list& extents, std::size_t element_bytes);
 
-/// The position of a block in its tensor.
+/// The box of indices that a block has in its tensor, and the extents of the tensor.
 struct tensor_place {
   short_list<interval> box{};
   shape_list extents{};
 };
-/// This worker's block of the result, computed from its blocks of the operands. Needs no communication.
+/// Computes this worker's block of the result from its blocks of the operands, without communication.
 template <class T>
 tensor_block<T> local_result(const applied_operation& op, const std::vector<tensor_block<T>>& x,
                              const std::vector<tensor_place>& at, const tensor_place& to) {
@@ -126,9 +126,9 @@ template <class T>
 pull_back<T> adjoint_of(const applied_operation& op, const std::vector<sharded_tensor<T>>& x,
                         const sharded_tensor<T>& y);
 
-/// Which values the adjoint of an operation reads if the gradients of these operands are wanted.
+/// The values that the adjoint of an operation reads to compute the gradients of the operands `asked`, as bits.
 PARTITA_DECL std::uint32_t read_by_adjoint(const applied_operation& op, std::uint32_t asked);
-/// A block of the same shape, without memory.
+/// A block of the shape of x, without memory.
 template <class T>
 tensor_block<T> without_elements(const tensor_block<T>& x) {
   tensor_block<T> y;
@@ -136,8 +136,8 @@ tensor_block<T> without_elements(const tensor_block<T>& x) {
   return y;
 }
 
-/// The result with a tape node, if a gradient of an operand may be requested. Operands are kept in the layout in which
-/// they were read, so that nothing moves twice.
+/// Adds a tape node to the result y, if a gradient of an operand may be requested. The tape keeps the operands in the
+/// layout in which they were read, so that they are not moved twice.
 template <class T>
 sharded_tensor<T> recorded_result(const applied_operation& op, const std::vector<sharded_tensor<T>>& operands,
                                   const std::vector<sharding>& needs, const std::vector<tensor_block<T>>& blocks,
@@ -163,13 +163,13 @@ sharded_tensor<T> recorded_result(const applied_operation& op, const std::vector
   return recorded_y;
 }
 
-/// Runs an operation and returns its result, in the layout of `settled` or in the layout that propagation chooses.
-/// Collective if anything moves.
+/// Executes an operation and returns its result, in the layout of `settled` or in the layout that propagation chooses.
+/// Collective if elements move.
 template <class T>
 sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<sharded_tensor<T>>& operands,
                                 const settled_layouts& settled = {}) {
   const auto on = common_mesh(op, operands);
-  // A function that rounds integers needs the finished sum: it does not commute with the pending one.
+  // A function that rounds integers does not commute with a sum, so pending sums are taken first.
   if constexpr (std::is_integral_v<T>) {
     if (op.truncates && operands[0].layout().is_partial()) {
       std::vector<sharded_tensor<T>> summed = operands;
@@ -188,7 +188,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   if (settled.result != nullptr) {
     left = *settled.result;
     for (std::size_t i = 0; i < n; ++i) needs[i] = settled.operands[i];
-    for (std::size_t t = 0; t <= n; ++t)  // repeated dimensions of extent 1, which the types do not show
+    for (std::size_t t = 0; t <= n; ++t)  // types do not show dimensions of extent 1, which are repeated
       for (std::size_t d = 0; d < op.how.rank(t); ++d)
         if (op.how.at(t, d).count == 0) (t < n ? needs[t] : left).cuts[d] = axis_list();
   } else {

@@ -9,7 +9,7 @@ inline constexpr element_properties additive = holomorphic({&detail::additive_ru
                                     additive_truncated =
                                         holomorphic({&detail::additive_rule, detail::integers::truncated});
 
-// of two elements
+// Functions of two elements.
 inline constexpr element_function add{"add", additive, [](auto a, auto b) { return a + b; }, passed_on(), passed_on()};
 inline constexpr element_function subtract{"subtract", additive, [](auto a, auto b) { return a - b; }, passed_on(),
                                            reading<0>([](auto dy) { return -dy; })};
@@ -21,7 +21,8 @@ inline constexpr element_function divide{"divide", holomorphic({&detail::divide_
                                          [](auto a, auto b) { return a / b; },
                                          reading<2>([](auto dy, auto b) { return dy / b; }),
                                          reading<2 + 8>([](auto dy, auto b, auto y) { return -(dy * y / b); })};
-/// The derivative of an extreme: half of it to each of two equal elements; a NaN is never less.
+/// The derivative of maximum and minimum: dy goes to the element that is the result, half of it to each of two equal
+/// elements, and all of it to both if one is NaN.
 inline constexpr auto pass_to_greater = [](auto dy, auto a, auto b) {
   return a < b ? decltype(dy)(0) : a == b ? static_cast<decltype(dy)>(dy / 2) : dy;
 };
@@ -33,7 +34,7 @@ inline constexpr element_function minimum{
     reading<3>([](auto dy, auto a, auto b) { return decltype(pass_to_greater)()(dy, b, a); }),
     reading<3>(pass_to_greater)};
 
-/// The function of complex numbers f; real numbers stay what they are.
+/// A function that applies Function to complex numbers and returns real numbers unchanged.
 template <class Function>
 constexpr auto of_complex(Function) {
   return [](auto x, auto... more) {
@@ -42,7 +43,7 @@ constexpr auto of_complex(Function) {
   };
 }
 
-// of an element and a number
+// Functions of an element and a number.
 inline constexpr element_function scale{"scale", additive, [](auto x, auto c) { return x * c; },
                                         reading_nothing([](auto dy, auto c) { return dy * c; })};
 inline constexpr element_function shift{"shift", holomorphic(rising_function), [](auto x, auto c) { return x + c; },
@@ -58,14 +59,14 @@ inline constexpr element_function number_over{
     "divide", holomorphic(number_function), [](auto x, auto c) { return c / x; },
     reading<1 + 8>([](auto dy, auto x, auto y, auto) { return -(dy * y / x); })};
 
-/// The complex conjugate; a real number is its own. A template, so that a program without complex elements does not
-/// instantiate it.
+/// The complex conjugate, and the identity for real numbers. This is a template, so that a program without complex
+/// elements does not instantiate it.
 template <class = void>
 inline constexpr element_function conj{
     "conj", with_complex_derivative(additive), of_complex([](auto x) { return decltype(x)(x.real(), -x.imag()); }),
     reading_nothing(of_complex([](auto dy) { return decltype(dy)(dy.real(), -dy.imag()); }))};
 
-// comparisons, whose result is 1 or 0
+// Comparisons, whose result is 1 or 0.
 #define PARTITA_COMPARISON(name, sign, properties)                                                                    \
   inline constexpr element_function name{#name, properties, [](auto a, auto b) { return a sign b; }, no_derivative(), \
                                          no_derivative()};                                                            \
@@ -79,7 +80,7 @@ PARTITA_COMPARISON(equal_to, ==, holomorphic(number_function))
 PARTITA_COMPARISON(not_equal_to, !=, holomorphic(number_function))
 #undef PARTITA_COMPARISON
 
-// selection by a condition
+// Selection of an element by a condition.
 inline constexpr auto pass_where = [](auto dy, auto c) { return c != decltype(c)(0) ? dy : decltype(dy)(0); };
 inline constexpr auto pass_unless = [](auto dy, auto c) { return c != decltype(c)(0) ? decltype(dy)(0) : dy; };
 inline constexpr element_function where{"where",

@@ -1,5 +1,5 @@
-// Operations whose result has another type of elements than their operands, such as the real parts of complex numbers.
-// They keep a layout: no element moves.
+// Operations whose result has another element type than their operands, such as the real parts of complex numbers. They
+// keep the layout, so no element moves.
 #pragma once
 
 #include <complex>
@@ -14,11 +14,11 @@
 
 namespace partita::detail {
 
-/// The operands, of elements T, of a record whose value has elements U.
+/// The operands, with elements T, of a tape node whose value has elements U.
 template <class T, class U>
 struct operands_between final : operands_of_other_elements<U> {
   using pull = std::function<sharded_tensor<T>(std::size_t, const sharded_tensor<U>&)>;
-  std::vector<std::shared_ptr<tape_node<T>>> operands{};  ///< null for operands without a gradient
+  std::vector<std::shared_ptr<tape_node<T>>> operands{};  ///< null for each operand that has no gradient
   pull back{};
 
   void count_uses(std::uint64_t nodes_before) override {
@@ -33,9 +33,9 @@ struct operands_between final : operands_of_other_elements<U> {
   }
 };
 
-/// Computes a tensor of elements U from at most two tensors of elements T that lie on one mesh: this worker's block of
-/// the result by `local(memory of the blocks of x, memory of y)`, which reads nothing else of this call, and the
-/// cotangent of operand i by `back(i, dy)`, which reads the values `kept`.
+/// Computes a tensor of elements U from at most two tensors of elements T on one mesh. `local(x, y)` computes this
+/// worker's block y of the result from the blocks x of the operands (pointers to their memory), and must not read other
+/// variables of the call. `back(i, dy)` computes the cotangent of operand i, and reads the values `kept`.
 template <class U, class T, class Local, class Back>
 sharded_tensor<U> between_elements(const char* name, std::uint64_t fingerprint, const std::vector<sharded_tensor<T>>& x,
                                    const sharding& left, const shape_list& extents, const Local& local,
@@ -67,23 +67,23 @@ sharded_tensor<U> between_elements(const char* name, std::uint64_t fingerprint, 
   return y;
 }
 
-/// Whether a function that is linear may be applied before the pending reductions of a value.
+/// Whether a linear function may be applied to a value before its pending reductions, which are all sums.
 constexpr bool has_linear_pending(const sharding& s) {
   bool all = true;
   for (const pending_reduction kind : s.pending) all = all && (kind == pending_reduction::none || is_linear(kind));
   return all;
 }
-/// The layout in which a linear function of one operand, or another function, reads it and leaves its result.
+/// The layout in which a function of one operand, linear or not, reads the operand and leaves its result.
 constexpr sharding layout_of_function(bool linear, const sharding& s) {
   return bare(linear && has_linear_pending(s) ? s : s.finished());
 }
-/// The layout in which a linear function of two operands reads both.
+/// The layout in which a linear function of two operands reads both operands.
 constexpr sharding layout_of_function(const sharding& a, const sharding& b) {
   const bool alike = bare(a).same_layout(bare(b));
   return layout_of_function(alike, a);
 }
 
-// The names of these layouts. No sharding is a template argument here, because g++ 12 fails on that.
+// The names of the layouts that layout_of_function returns. No sharding is a template argument: g++ 12 fails on that.
 template <bool Linear, auto Layout>
 inline constexpr sharding function_layout = layout_of_function(Linear, layout_named<Layout>);
 template <bool Linear, auto Layout>
@@ -95,7 +95,7 @@ template <auto A, auto B>
 inline constexpr layout_name<written_layout(function_layout_of_two<A, B>).size()> name_in_place_of_two =
     make_layout_name<written_layout(function_layout_of_two<A, B>).size()>(function_layout_of_two<A, B>);
 
-/// x in a layout; x itself if it lies there.
+/// Reshards x to the layout `there`. Returns x itself if it has this layout already.
 template <class T>
 sharded_tensor<T> brought_to(const sharded_tensor<T>& x, const sharding& there) {
   return !x.state()->on || bare(x.layout()).same_layout(there) ? x : reshard(x, there);

@@ -1,4 +1,4 @@
-// Products and sums of blocks over the factors of a rule: as matrix products if the factors form matrices, else as
+// Products and sums of blocks over the factors of a rule, by matrix products if the factors form matrices, else by
 // loops.
 #pragma once
 
@@ -26,10 +26,10 @@ struct factor_walk {
 
 using factor_list = short_list<std::size_t>;
 
-/// The factors of one tensor's dimensions, in order.
+/// The factors of the dimensions of tensor t of a rule, in order.
 PARTITA_DECL factor_list factors_in_order(const rule& r, std::size_t t);
 
-/// y = x, summed over the factors that y lacks and repeated over the factors that x lacks; prepared for blocks of
+/// Computes y = x, summed over the factors that y lacks and repeated over the factors that x lacks, for blocks of
 /// these shapes.
 template <class T>
 class block_map {
@@ -67,8 +67,8 @@ class block_map {
   bool reduces_ = false;
 };
 
-/// One tensor of a product as batches of matrices: rows and columns are merged from factors, and packed if the strides
-/// do not allow merging.
+/// One tensor of a product as a batch of matrices. Rows and columns are merged from factors; the tensor is packed if
+/// its strides do not allow merging.
 template <class T>
 class matrices {
  public:
@@ -98,14 +98,13 @@ class matrices {
       next *= static_cast<std::ptrdiff_t>(extent[batch[k]]);
     }
   }
-  /// The first matrix of a tensor at this address. If the matrices are packed, they must be packed before they are
-  /// read.
+  /// The first matrix of a tensor at this address, or of its packed copy, which must be packed before it is read.
   strided<T, 2> first(T* data) const {
     strided<T, 2> m = one_;
     m.data = packed_.memory ? packed_.data() : data;
     return m;
   }
-  /// Copies between a tensor and its packed matrices.
+  /// Copies a tensor to its packed matrices (pack), or back (unpack).
   void pack(const T* data) const {
     walk([&](T* packed, std::ptrdiff_t s, std::ptrdiff_t at, std::ptrdiff_t t, std::size_t n) {
       const T* from = data + at;
@@ -147,30 +146,30 @@ class matrices {
   short_list<std::ptrdiff_t> tensor_steps_;
 };
 
-/// Whether products of these elements are matrix products: real or complex numbers, whose sums need no order.
+/// Whether tensors of T are multiplied by matrix products, which sum in any order: T is a real or complex number.
 template <class T>
 inline constexpr bool multiplied_by_blas = std::is_floating_point_v<real_of<T>>;
 
-/// c = a b + beta c, by BLAS.
+/// A function that computes c = a b + beta c by BLAS.
 template <class T>
 using matrix_product = void (*)(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta,
                                 const strided<T, 2>& c);
-/// The product that the program uses. A program sets it when it multiplies tensors, so that the compiled core, which
-/// has the functions that call it, needs no BLAS.
+/// The matrix product that the program uses. A program sets it before it multiplies tensors; therefore the compiled
+/// core, whose functions call it, does not depend on BLAS.
 template <class T>
 std::atomic<matrix_product<T>>& product_of_program() {
   static constinit std::atomic<matrix_product<T>> used{nullptr};
   return used;
 }
-/// To be called before tensors of T are multiplied.
+/// Sets the matrix product for tensors of T. A program that multiplies such tensors must call this function before.
 template <class T>
 void multiply_by_blas() {
   if constexpr (multiplied_by_blas<T>) product_of_program<T>().store(&multiply<T>, std::memory_order_relaxed);
 }
 
-/// c = the sum of a b over the factors that c lacks, prepared for blocks of these shapes. It uses matrix products if
-/// the factors form matrices: factors of a and c are rows, of b and c columns, of a and b alone are summed, and of all
-/// three are batches. Otherwise it uses loops.
+/// Computes c = the sum of a b over the factors that c lacks, for blocks of given shapes. If the factors form matrices,
+/// matrix products are used: factors of a and c are rows, factors of b and c columns, factors of a and b alone are
+/// summed, and factors of all three are batches. Otherwise loops are used.
 template <class T>
 class block_product {
  public:
@@ -192,7 +191,7 @@ class block_product {
       if (!in_c.has[f] && !in_a.has[f]) plain_ = false;
     if (plain_) {
       const auto unit = [&](const factor_list& f) { return !f.empty() && in_c.step[f[f.size() - 1]] == 1; };
-      is_turned_ = unit(rows) && !unit(columns);  // c^T = b^T a^T needs no unpacking, c does
+      is_turned_ = unit(rows) && !unit(columns);  // computes c^T = b^T a^T, which needs no unpacking of c
       const factor_list &down = is_turned_ ? columns : rows, &across = is_turned_ ? rows : columns;
       left_ = matrices<T>(batch, down, summed, extent, is_turned_ ? in_b : in_a, false);
       right_ = matrices<T>(batch, summed, across, extent, is_turned_ ? in_a : in_b, false);
@@ -234,7 +233,8 @@ class block_product {
     right_.pack(b);
     const strided<T, 2> x = left_.first(const_cast<T*>(a)), w = right_.first(const_cast<T*>(b)), y = result_.first(c);
     const matrix_product<T> product = product_of_program<T>().load(std::memory_order_relaxed);
-    // Long products are cut into panels of rows, always alike, so that movements advance in between.
+    // Long products are computed in panels of rows, so that pending movements advance between two panels. The panels do
+    // not depend on the movements.
     const std::size_t rows = y.shape[0], panel = rows_of_panel(rows, x.shape[1], y.shape[1]);
     for_each_row(loops_, steps_, [&](const std::ptrdiff_t* at, std::size_t) {
       for (std::size_t first = 0, n = panel; first < rows; first += n) {
@@ -249,9 +249,9 @@ class block_product {
     result_.unpack(c);
   }
 
-  /// Rows of a panel: a multiple of 128, so that a panel takes some milliseconds on a core.
+  /// The number of rows of a panel, a multiple of 128, for which a panel takes some milliseconds on a core.
   static std::size_t rows_of_panel(std::size_t rows, std::size_t inner, std::size_t columns) {
-    constexpr std::size_t of_panel = std::size_t{1} << 26;  // multiply-adds, chosen
+    constexpr std::size_t of_panel = std::size_t{1} << 26;  // chosen: multiply-adds of a panel
     const std::size_t row = inner * columns > 0 ? inner * columns : 1;
     const std::size_t least = (of_panel / row + 127) / 128 * 128;
     return least == 0 ? 128 : least < rows ? least : rows > 0 ? rows : 1;

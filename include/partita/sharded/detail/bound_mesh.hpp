@@ -1,4 +1,4 @@
-// A mesh bound to workers of a world, with the cached exchanges between its shardings.
+// A mesh that is bound to workers of a world, with a cache of the exchanges between its shardings.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,12 @@
 
 namespace partita::detail {
 
-/// The steps of a reshard, and what the worker at one place of the mesh receives in them.
+/// The steps of a reshard, and the bytes that workers receive in them.
 struct planned_reshard {
   std::vector<reshard_step> steps{};
-  std::size_t most_bytes = 0;  ///< received by any worker
-  std::size_t bytes = 0;       ///< received by this worker; 0 if it is not on the mesh
-  bool moves = false;          ///< some worker receives something
+  std::size_t most_bytes = 0;  ///< the most bytes that any worker receives
+  std::size_t bytes = 0;       ///< the bytes that this worker receives; 0 if it is not on the mesh
+  bool moves = false;          ///< whether some worker receives elements
 
   PARTITA_DECL planned_reshard(const sharding& from, const sharding& to, const shape_list& shape, std::size_t place,
                                std::size_t element_bytes);
@@ -36,33 +36,34 @@ struct world_of_nobody {
   static world made() { return world(nullptr); }
 };
 
-/// Everything that a movement on a mesh needs. Shared by all tensors on this mesh; `of` finds an existing one.
+/// A mesh on workers of a world, with cached plans and channels for movements. All tensors on this mesh share one
+/// bound_mesh; `of` returns it.
 class bound_mesh {
  public:
-  /// Requires: the workers of the mesh exist in the world [partition_error].
+  /// Binds a mesh to a world. Requires: the workers of the mesh exist in the world [partition_error].
   PARTITA_DECL bound_mesh(world everyone, placed_mesh where);
-  /// A mesh without a world, seen from its first position, for dry runs.
+  /// A mesh without a world, for dry runs, which see the mesh from its first position.
   PARTITA_DECL explicit bound_mesh(const partita::mesh& m);
-  /// The bound mesh of this world, mesh and workers. Equal on all workers that make the same calls.
+  /// Returns the bound mesh of this world, mesh and workers, or makes it.
   PARTITA_DECL static std::shared_ptr<bound_mesh> of(const world& everyone, const placed_mesh& where);
 
   const partita::world& everyone() const { return world_; }
   const placed_mesh& where() const { return where_; }
   const partita::mesh& mesh() const { return where_.mesh(); }
   std::size_t place() const { return place_; }
-  /// The number of this worker; without a world, of the first on the mesh.
+  /// The number of this worker; without a world, that of the first worker on the mesh.
   std::size_t worker() const { return world_.active() ? world_.id() : where_.worker(0); }
   bool active() const { return place_ < where_.size(); }
-  /// The global indices that this worker holds; empty if it is not on the mesh.
+  /// The box of global indices that this worker holds; empty if the worker is not on the mesh.
   short_list<interval> box(const sharding& s, const shape_list& shape) const {
     return active() ? mesh_block(s, shape, place_) : short_list<interval>::filled(shape.size(), interval{});
   }
   arena* memory() const { return !ways_.empty() ? &ways_.front()->memory() : nullptr; }
 
-  /// A hash of the axes, their sizes, and the workers on them.
+  /// A hash of the axes of the mesh, their sizes, and the workers on the mesh.
   std::uint64_t fingerprint() const { return fingerprint_; }
-  /// Checks that all workers of the world make the same call on a tensor of elements T; otherwise all throw.
-  /// `parameters` is a hash of further values that must be equal. Cost: that of an agreement.
+  /// Makes all workers of the world agree that they make the same call on a tensor of elements T, or throw the same
+  /// error. `parameters` is a hash of more values that must be equal. Cost: one agreement.
   template <class T>
   void agree(const char* call, const sharding& from, const sharding& to, const shape_list& extents,
              std::uint64_t parameters = 0, const local_error& wrong = {}) {
@@ -84,27 +85,28 @@ class bound_mesh {
   /// Runs f() as one call of all workers of the world; see detail::one_call.
   template <class F>
   decltype(auto) one_call(F f) const {
-    if (!world_.active()) return f();  // in a dry run
+    if (!world_.active()) return f();  // a dry run has no world
     return partita::detail::one_call(*world_.state(), f);
   }
-  /// Records an operation that all workers of the world make, on the mesh or not; the next agreement compares it.
-  /// Returns a number for its result, or 0 in a dry run, in which nothing is recorded.
+  /// Records an operation, which all workers of the world must record, on the mesh or not; the next agreement compares
+  /// it. Returns a number for the operation's result, or 0 in a dry run, which records nothing.
   PARTITA_DECL std::uint64_t note(std::uint64_t operation, const char* name, const shape_list& extents);
 
-  /// The steps of a reshard of a tensor of this shape; planned when they are first used.
+  /// The steps of a reshard of a tensor of this shape, from the cache or newly planned.
   template <class T>
   std::shared_ptr<planned_reshard> reshard(const sharding& from, const sharding& to, const shape_list& shape) {
     return kept<T>(reshards_, hasher().mix(fingerprint_of(from)).mix(fingerprint_of(to)).mix(shape),
                    [&] { return planned_reshard(from, to, shape, place_, sizeof(T)); });
   }
-  /// The exchange `e` for a tensor of this shape; planned when it is first used. If it gathers summands, the leading
-  /// dimension of y numbers them, and x has such a dimension of extent 1.
+  /// The exchange `e` for a tensor of this shape, from the cache or newly planned. If the exchange gathers summands,
+  /// the first dimension of its result numbers them, and its operand has a first dimension of extent 1.
   template <class T>
   std::shared_ptr<planned_exchange> movement(const reshard_exchange& e, const shape_list& shape) {
     return kept<T>(moves_, hasher().mix(fingerprint_of(e.from)).mix(fingerprint_of(e.to)).mix(e.reduced).mix(shape),
                    [&] { return prepared<T>(overlaps_of(e, shape, where_, world_size())); });
   }
-  /// A movement between boxes of any workers of the world, on this mesh or not; planned when it is first used.
+  /// The exchange from boxes that workers of the world had to boxes that they wanted, from the cache or newly planned.
+  /// The workers need not be on this mesh.
   template <class T>
   std::shared_ptr<planned_exchange> movement(const std::vector<worker_box>& had,
                                              const std::vector<worker_box>& wanted) {
@@ -116,17 +118,17 @@ class bound_mesh {
       }
     return kept<T>(moves_, number, [&] { return prepared<T>(box_overlaps(had, wanted)); });
   }
-  /// Makes a movement ready for execution. Returns whether this worker has a part in it. All workers of the world make
-  /// the call, after an agreement. Movements that are pending at one time need different lanes.
+  /// Opens channels for an exchange. Returns whether this worker has a part in the exchange. All workers of the world
+  /// make the call, after an agreement. Exchanges that are pending at the same time need different lanes.
   template <class Exchange>
   bool open(Exchange& move, std::size_t lane = 0) {
     return amid_call([&] { return move.open(ways(lane)); });
   }
-  /// The workers' channels, made with the first movement, by all workers of the world after an agreement.
+  /// The channels between workers, which all workers of the world make before their first movement, after an agreement.
   PARTITA_DECL transport& ways(std::size_t lane = 0);
-  /// The estimated cost of a movement: of the measured link between nodes, or of the memory of one node.
+  /// The estimated cost of a movement, from the measured link between nodes or, on one node, its memory bandwidth.
   PARTITA_DECL link_cost link_of_movements(double memory_bytes = 1e10);
-  /// Executes a movement from x into y. All workers of the world make the call, after an agreement.
+  /// Executes an exchange from x into y. All workers of the world make the call, after an agreement.
   template <class T>
   void move(planned_exchange& made, const T* x, T* y) {
     amid_call([&] {
@@ -137,7 +139,7 @@ class bound_mesh {
   void move(const std::vector<worker_box>& had, const std::vector<worker_box>& wanted, const T* x, T* y) {
     amid_call([&] { move(*movement<T>(had, wanted), x, y); });
   }
-  /// The boxes of a tensor with this sharding, for all workers of the world.
+  /// The boxes that the workers of the world hold of a tensor with this sharding.
   std::vector<worker_box> boxes_of(const sharding& s, const shape_list& shape) const {
     return boxes_on_mesh(where_, world_size(), s, shape);
   }
@@ -150,8 +152,7 @@ class bound_mesh {
     std::shared_ptr<Plan> plan{};
   };
 
-  /// Runs f() during a call that the other workers have already committed to: running out of memory is reported to
-  /// them.
+  /// Runs f() during a call to which the other workers have committed. Reports to them if this worker has no memory.
   template <class F>
   decltype(auto) amid_call(F f) const {
     try {
@@ -166,7 +167,7 @@ class bound_mesh {
   planned_exchange prepared(box_overlaps boxes) const {
     return {std::move(boxes), worker(), element_kind::moved<T>()};
   }
-  /// The plan with this number for elements T; `make()` returns a new one.
+  /// The plan with this number for elements T, from the cache or made by `make()`.
   template <class T, class Plan, class Make>
   static std::shared_ptr<Plan> kept(plan_cache<known<Plan>, most_known>& all, hasher number, Make make) {
     const std::uint64_t n = number.mix(type_number<T>()).value();
@@ -178,7 +179,7 @@ class bound_mesh {
   placed_mesh where_;
   std::size_t place_;
   std::uint64_t fingerprint_ = 0;
-  std::vector<std::shared_ptr<transport>> ways_;  // for movements that are pending at one time
+  std::vector<std::shared_ptr<transport>> ways_;  // one per movement that is pending at the same time
   plan_cache<known<planned_exchange>, most_known> moves_;
   plan_cache<known<planned_reshard>, most_known> reshards_;
 };

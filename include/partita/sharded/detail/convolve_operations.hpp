@@ -1,6 +1,6 @@
-// Convolution of sharded tensors: the product of images and filters, its adjoint with respect to the images, and its
-// gradient with respect to the filters. Each is the adjoint of another, and all are declared in the same form as a
-// user-defined operation.
+// The operations of convolutions of sharded tensors: the convolution of images with filters, its adjoint with respect
+// to the images, and its gradient with respect to the filters. The adjoint of each is composed of the others, and all
+// are declared in the same form as a user-defined operation.
 #pragma once
 
 #include <array>
@@ -14,9 +14,9 @@
 
 namespace partita::detail {
 
-/// The rule between images [n, (g c), ...] and filters [(g m), c, ...] in g groups, and results [n, (g m), ...]. Two of
-/// them are operands, in the given order. Features are not sharded by this rule. With several groups, whole groups may
-/// be sharded.
+/// The tensors of a convolution in g groups: images [n, (g c), ...], filters [(g m), c, ...] and results [n, (g m),
+/// ...]. The rule below has two of them as operands, in the given order, and the third as result. The rule does not
+/// shard features; with several groups, it may shard whole groups.
 enum class convolution_part { images, filters, results };
 template <std::size_t Groups>
 constexpr partita::rule rule_of_convolution(const char* name, std::array<convolution_part, 3> order, std::size_t rank) {
@@ -40,16 +40,17 @@ constexpr partita::rule rule_of_convolution(const char* name, std::array<convolu
   return r.complete().named(name);
 }
 
-/// The sizes that the three operations share, and the local product of nn/ on blocks.
+/// The sizes that the three operations of a convolution have in common, and their local computation, by the convolver
+/// of nn/.
 template <std::size_t D, std::size_t Groups>
 struct convolution_of_blocks {
-  convolution_options<D> with;         ///< the options of the whole convolution
+  convolution_options<D> with;         ///< the options of the convolution of whole tensors
   std::array<std::size_t, D> cells{};  ///< the feature extents of the images
 
   std::uint64_t fingerprint() const { return hasher(with.fingerprint()).mix(cells).value(); }
 
   std::size_t places(std::size_t f) const { return with.along(f).places(cells[f]); }
-  /// The cells that these output places read.
+  /// The cells of the images that the results at these places read along feature f.
   interval cells_under(std::size_t f, interval these) const {
     const window w = window_under(with.along(f), these);
     const auto inside = filled(w, cells[f], boundary::zero, boundary::zero);
@@ -57,7 +58,7 @@ struct convolution_of_blocks {
     const auto from = static_cast<std::size_t>(w.start + static_cast<std::ptrdiff_t>(inside.start));
     return {from, from + inside.size()};
   }
-  /// The output places whose windows contain some of these cells or span them.
+  /// The places of results whose windows contain some of these cells along feature f, or span them.
   interval places_over(std::size_t f, interval these) const {
     const sliding s = with.along(f);
     if (these.size() == 0) return {};
@@ -67,11 +68,12 @@ struct convolution_of_blocks {
     return from < (to < all ? to : all) ? interval{from, to < all ? to : all} : interval{};
   }
 
-  /// The local product that computes the places of `y` from the channels of `x` (boxes of blocks), and its window.
+  /// The local convolution that computes the results in box `y` from the channels of the images in box `x`, and its
+  /// window.
   struct product {
     local_convolution<D> sizes;
-    shape_list shape{};        ///< batch, channels and cells of the window, including padding
-    std::array<window, D> at;  ///< the cells of the window
+    shape_list shape{};        ///< the shape of the window: batch, channels and cells including padding
+    std::array<window, D> at;  ///< the range of cells of the window along each feature
   };
   product product_of(const short_list<interval>& x, const short_list<interval>& y, std::size_t in_of_group) const {
     product p{};
@@ -87,7 +89,7 @@ struct convolution_of_blocks {
     }
     return p;
   }
-  /// The part of a window that a block holds: its first index in the block and in the window, and its shape.
+  /// The part of a window that a block of images holds: its first index in the block and in the window, and its shape.
   struct held {
     shape_list in_block, in_window, shape;
   };
@@ -103,7 +105,8 @@ struct convolution_of_blocks {
     }
     return h;
   }
-  /// The window with zeros around the tensor; the block itself if it already is the window.
+  /// Copies a block into a window that has zeros outside of the tensor. Returns the block itself if it is the window
+  /// already.
   template <class T>
   static const T* windowed(const product& p, const tensor_part<const T>& x, std::vector<T>& room) {
     if (x.shape == p.shape && held_of(p, x.box).shape == p.shape) return x.memory;
@@ -120,7 +123,7 @@ struct convolve_filters_operation;
 template <std::size_t D, std::size_t Groups>
 struct convolve_back_operation;
 
-/// images, filters -> results: the convolution.
+/// The convolution: (images, filters) -> results.
 template <std::size_t D, std::size_t Groups>
 struct convolve_operation {
   static constexpr bool on_complex = false;
@@ -159,7 +162,8 @@ struct convolve_operation {
   }
 };
 
-/// results, filters -> images: the adjoint with respect to the images, and the transposed convolution.
+/// The adjoint of the convolution with respect to the images, also the transposed convolution: (results, filters) ->
+/// images.
 template <std::size_t D, std::size_t Groups>
 struct convolve_back_operation {
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 3;
@@ -201,7 +205,7 @@ struct convolve_back_operation {
   }
 };
 
-/// images, results -> filters: the gradient with respect to the filters.
+/// The gradient of the convolution with respect to the filters: (images, results) -> filters.
 template <std::size_t D, std::size_t Groups>
 struct convolve_filters_operation {
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 3;

@@ -1,4 +1,4 @@
-// Operations that are declared as a struct: one interface to their local functions and adjoints for each element type.
+// The interface to the local functions and adjoints of operations that a program declares as a struct.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace partita {
 
-/// This worker's block of a tensor as a local function sees it: dense elements in C order, and the block's position in
-/// the tensor.
+/// This worker's block of a tensor, as it is passed to a local function: dense elements in C order, and the box of the
+/// block's indices in the tensor.
 template <class T>
 struct tensor_part {
   T* memory = nullptr;
-  shape_list shape{};          ///< of the block
-  short_list<interval> box{};  ///< the indices of the block in the tensor
-  shape_list extents{};        ///< of the tensor
+  shape_list shape{};          ///< the shape of the block
+  short_list<interval> box{};  ///< the box of indices of the block in the tensor
+  shape_list extents{};        ///< the extents of the tensor
 
   std::size_t size() const { return detail::volume_in(shape); }
   T* begin() const { return memory; }
@@ -30,14 +30,14 @@ struct tensor_part {
 namespace detail {
 
 struct custom_op {
-  const std::uint64_t fingerprint;  ///< equal operations share it on all workers
+  const std::uint64_t fingerprint;  ///< the same on all workers for equal operations
   explicit custom_op(std::uint64_t of_operation) : fingerprint(of_operation) {}
   custom_op(const custom_op&) = delete;
   custom_op& operator=(const custom_op&) = delete;
   virtual ~custom_op() = default;
 };
-/// An operation with parameters declares the number of its data members, `static constexpr std::size_t parameters = 2`,
-/// so that their values are compared among the workers.
+/// A number that is equal for equal operations on all workers. An operation with parameters declares the number of its
+/// data members, `static constexpr std::size_t parameters = 2`, so that the workers compare their values.
 template <class Op>
 std::uint64_t number_of_operation(const Op& op) {
   if constexpr (requires { std::integral_constant<std::size_t, Op::parameters>(); })
@@ -48,8 +48,8 @@ template <class T>
 struct custom_op_on {
   virtual ~custom_op_on() = default;
   virtual void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const = 0;
-  /// The same, prepared for repeated use on blocks whose memory is passed with each call. Everything that does not
-  /// depend on elements is computed once.
+  /// Returns the local function for repeated calls on blocks of the same boxes, whose memory is passed with each call.
+  /// What does not depend on elements is computed once.
   virtual std::function<void(const T* const*, T*)> prepared(const std::vector<tensor_part<const T>>& x,
                                                             const tensor_part<T>& y) const {
     return [this, parts = x, part = y](const T* const* from, T* to) mutable {
@@ -59,19 +59,19 @@ struct custom_op_on {
     };
   }
   virtual bool has_adjoint() const = 0;
-  /// The cotangent of operand i; an empty tensor if it has none.
+  /// Returns the cotangent of operand i, or an empty tensor if the operand has no cotangent.
   virtual sharded_tensor<T> cotangent(std::size_t i, const sharded_tensor<T>& dy,
                                       const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y) const = 0;
 };
 
 template <std::size_t, class X>
 using one_of_many = X;
-/// The declared function takes the operands as separate arguments, not as one list.
+/// The function `local` of Op takes the operands as separate arguments, not as one list.
 template <class Op, class T, std::size_t... I>
 concept takes_each = requires(const Op& op, const one_of_many<I, tensor_part<const T>>&... x, const tensor_part<T>& y) {
   op.local(x..., y);
 };
-/// In place of `local`: a function `prepared` gives the function of the blocks' memory.
+/// Op has, instead of `local`, a function `prepared`, which returns a function of the blocks' memory.
 template <class Op, class T, std::size_t... I>
 concept prepares = requires(const Op& op, const one_of_many<I, tensor_part<const T>>&... x, const tensor_part<T>& y) {
   op.prepared(x..., y);
@@ -125,8 +125,8 @@ const custom_op_on<T>& own_work_for(const custom_op& own, const char* name) {
               << name << " in a traced program; declare it `static constexpr bool on_integers = true`, or cast them");
 }
 
-/// The cotangent of operand i, computed by the adjoint that the operation `own` of this name declares; none if that
-/// returns an empty tensor.
+/// Computes the cotangent of operand i by the adjoint that operation `own` declares. An empty tensor means that operand
+/// i has no cotangent.
 template <class T>
 sharded_tensor<T> own_cotangent(const custom_op& own, const char* name, std::size_t i, const sharded_tensor<T>& dy,
                                 const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y) {

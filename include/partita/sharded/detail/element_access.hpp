@@ -1,5 +1,5 @@
-// Reading and writing elements by global index: every worker sends a list of requests to each holder, and the holders
-// reply.
+// Reads and writes elements of sharded tensors by global index: every worker sends a list of requests to each worker
+// that holds elements, and these workers reply.
 #pragma once
 
 #include <cstddef>
@@ -25,11 +25,11 @@ std::vector<T> exchanged_lists(bound_mesh& on, const std::vector<T>& sent, std::
   on.move(had, wanted, sent.data(), received.data());
   return received;
 }
-/// Gathers one number of each worker on all workers, in the order of worker ids.
+/// Gathers one number of each worker on all workers, in the order of worker ids. Collective.
 PARTITA_DECL std::vector<std::uint64_t> said_by_all(bound_mesh& on, std::uint64_t mine);
 
 /// Sends the only element of a tensor, which every worker of the mesh has, to all workers of the world. Collective if
-/// some workers are not on the mesh; free without a mesh or if all workers are on it.
+/// some workers are not on the mesh; otherwise, and without a mesh, there is no communication.
 template <class T>
 tensor_block<T> on_all_workers(bound_mesh* on, const tensor_block<T>& x, std::uint64_t number) {
   if (on == nullptr || on->where().size() == on->everyone().size()) return x;
@@ -48,13 +48,13 @@ tensor_block<T> on_all_workers(bound_mesh* on, const tensor_block<T>& x, std::ui
   });
 }
 
-/// The workers that hold an index, and the offset of the index in their blocks.
+/// Finds the workers that hold the element of an index, and the offset of the element in their blocks.
 class element_places {
  public:
   element_places(const bound_mesh& on, const sharding& s, const shape_list& extents)
       : me_(on.everyone().id()), boxes_(on.boxes_of(s, extents)) {}
 
-  /// Calls f(worker, offset in its block) for each holder.
+  /// Calls f(worker, offset in its block) for each worker that holds the element of `index`.
   template <class F>
   void for_each_holder(const shape_list& index, F f) const {
     for (std::size_t w = 0; w < boxes_.size(); ++w) {
@@ -68,7 +68,8 @@ class element_places {
       if (there) f(w, offset);
     }
   }
-  /// This worker if it holds the index, else one of the holders.
+  /// Sets `worker` to this worker if it holds the element of `index`, else to one that holds it, and `offset` to the
+  /// element's offset in the block.
   PARTITA_DECL void one_holder(const shape_list& index, std::size_t& worker, std::size_t& offset) const;
 
  private:
@@ -77,11 +78,12 @@ class element_places {
 };
 
 PARTITA_DECL std::size_t offset_in(const shape_list& extents, const shape_list& index);
-/// An error message for the first index that is not inside the tensor; empty if all are inside.
+/// The error message for the first index that is not inside of the tensor; empty if all indices are.
 PARTITA_DECL text wrong_index(const char* call, const shape_list& extents, const std::vector<shape_list>& indices);
-/// A length that fits the longest list of any worker. It is a power of two, so that cached plans are reused.
+/// A length that is enough for the longest list of any worker. It is a power of two, so that cached plans are reused.
+/// Collective.
 PARTITA_DECL std::size_t agreed_room(bound_mesh& on, const std::vector<std::vector<std::uint64_t>>& lists);
-/// The lists as rows of equal length; each row begins with the length of its list.
+/// The lists as rows of equal length, one for each worker. Each row begins with the length of its list.
 PARTITA_DECL std::vector<std::uint64_t> in_rows(const std::vector<std::vector<std::uint64_t>>& lists, std::size_t room);
 
 template <class T>
@@ -97,7 +99,7 @@ std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& 
   return on->one_call([&] {
     on->agree<T>("sharded_tensor::get", s, s, extents, number, wrong);
     const element_places places(*on, s, extents);
-    // 1. List for each worker the offsets of the elements that this worker requests from it.
+    // 1. List, for each worker, the offsets of the elements that this worker requests from that worker.
     std::vector<std::vector<std::uint64_t>> asked(on->everyone().size());
     std::vector<std::size_t> holder(indices.size());
     for (std::size_t k = 0; k < indices.size(); ++k) {
@@ -136,7 +138,7 @@ void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, 
   on->one_call([&] {
     on->agree<T>("sharded_tensor::put", s, s, extents, number, wrong);
     const element_places places(*on, s, extents);
-    // 1. List for each worker the offsets and the values that it must set.
+    // 1. List, for each worker, the offsets and the values of the elements that the worker must set.
     std::vector<std::vector<std::uint64_t>> told(on->everyone().size());
     std::vector<std::vector<T>> said(told.size());
     for (std::size_t k = 0; k < indices.size(); ++k)

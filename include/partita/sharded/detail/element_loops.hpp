@@ -1,4 +1,4 @@
-// The loops of element functions over blocks, one row of elements at a time.
+// The loops of element functions over blocks, which compute one row of elements at a time.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@
 
 namespace partita::detail {
 
-/// The parameters of one call of an element function; unused ones are 0.
+/// The parameters of one call of an element function. Parameters that the function does not have are 0.
 using element_parameters = std::array<double, 4>;
 
-/// Whether a number is a value of T.
+/// Whether T has a value equal to this number.
 template <class T>
 constexpr bool is_value_of(double number) {
   if constexpr (!std::is_integral_v<T>) return true;
@@ -27,7 +27,7 @@ constexpr bool is_value_of(double number) {
            static_cast<double>(static_cast<T>(number)) == number;
 }
 
-/// A number as an element of T, for integers the nearest to zero, or the greatest or lowest.
+/// Converts a number to T. If T is an integer type, the number is rounded towards zero and limited to the range of T.
 template <class T>
 constexpr T saturated(double number) {
   if constexpr (std::is_integral_v<T>) {
@@ -38,8 +38,8 @@ constexpr T saturated(double number) {
   return static_cast<T>(number);
 }
 
-/// y[k] = f(x[0][k], …, parameters…) for a row of n elements; each array has its own stride. Integers with parameters
-/// that are no integers are computed in floating point, and the result is truncated.
+/// Computes y[k] = f(x[0][k], …, parameters…) for a row of n elements; each array has its own stride. For integer
+/// elements and parameters that are not integers, f is computed in floating point and its result is truncated.
 template <class Value, std::size_t Operands, std::size_t Parameters, bool Kept, class T>
 struct element_row {
   static void run(const double* parameters, std::size_t n, T* y, std::ptrdiff_t sy, const T* const* x,
@@ -62,7 +62,7 @@ struct element_row {
     [[maybe_unused]] const Number number[] = {saturated<Number>(parameters[P])..., Number()};
     const T* const from[] = {x[I]...};
     std::size_t k = 0;
-    if (sy == 1 && ((sx[I] == 1) && ...))  // -O2 vectorises loops of known length whose elements depend on no other
+    if (sy == 1 && ((sx[I] == 1) && ...))  // -O2 vectorises loops of known length without dependences
       for (; k + at_once <= n; k += at_once) {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
@@ -79,15 +79,15 @@ struct element_row {
 template <class T>
 using row_function = void (*)(const double*, std::size_t, T*, std::ptrdiff_t, const T* const*, const std::ptrdiff_t*);
 
-/// A loop over rows with the parameters of a call.
+/// The function that computes a row, with the parameters of a call.
 template <class T>
 struct element_work {
   row_function<T> row;
   element_parameters parameters;
 };
 
-/// The loops over blocks of these shapes. A smaller operand is placed at the dimensions `placed` of the result, or at
-/// its last ones; an operand of extent 1 is repeated.
+/// The loops over blocks of given shapes. The dimensions of a smaller operand are the dimensions `placed` of the
+/// result, or by default its last dimensions. An operand is repeated along dimensions in which its extent is 1.
 template <class T>
 class element_loops {
  public:
@@ -126,16 +126,17 @@ class element_loops {
   std::array<short_list<std::ptrdiff_t>, 5> steps_;
 };
 
-/// The cotangent of operand i of an element function with these parameters.
+/// A function that computes the cotangent of operand i of an element function with given parameters.
 template <class T>
 using element_cotangent = sharded_tensor<T> (*)(const element_parameters&, std::size_t i, const sharded_tensor<T>& dy,
                                                 const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y);
 
-/// The work of an element function on blocks of T; one class for all functions, which are pointers in it.
+/// The work of an element function on blocks of T. There is one class for all element functions, to which it has
+/// pointers.
 template <class T>
 struct element_work_on : custom_op_on<T> {
   element_work<T> work;
-  element_cotangent<T> back;  ///< of integers in a traced program, which have no gradients: none
+  element_cotangent<T> back;  ///< null for integers in a traced program, which have no gradients
   short_list<std::size_t> placed;
   element_work_on(const element_work<T>& done, element_cotangent<T> differentiated, const short_list<std::size_t>& at)
       : work(done), back(differentiated), placed(at) {}
@@ -155,7 +156,7 @@ struct element_work_on : custom_op_on<T> {
     return back == nullptr ? sharded_tensor<T>() : back(work.parameters, i, dy, x, y);
   }
 };
-/// The work of an element function for elements of each of the types T.
+/// The work of an element function on blocks of each of the types T.
 template <class... T>
 struct element_works final : custom_op, element_work_on<T>... {
   explicit element_works(std::uint64_t of_function, element_work_on<T>... work)

@@ -1,5 +1,5 @@
-// Element functions in the simplest case: operands with equal layouts and extents, and no gradient. Such an operation
-// costs only the loop and the memory of its result.
+// Executes element functions in the simplest case, operands with equal layouts and extents and without gradients, at
+// the cost of the loop and the memory of the result only.
 #pragma once
 
 #include <array>
@@ -12,17 +12,18 @@
 
 namespace partita::detail {
 
-/// Whether the tensors are on the same mesh in this process, have equal extents, and are not recorded on a tape.
+/// Whether the tensors have elements in this process, are on the same mesh, have equal extents, and are not recorded on
+/// a tape.
 template <class T, std::size_t N>
 bool are_alike(const std::array<const tensor_state<T>*, N>& x) {
   const tensor_state<T>& first = *x[0];
-  if (first.node != nullptr || executing.is_dry) return false;  // a dry run has no elements
+  if (first.node != nullptr || executing.is_dry) return false;  // tensors have no elements in a dry run
   for (std::size_t i = 1; i < N; ++i)
     if (x[i]->on != first.on || x[i]->node != nullptr || !(x[i]->extents == first.extents)) return false;
   return true;
 }
-/// Whether tensors with run-time layouts have equal layouts. False for partial values, which follow the function's
-/// rule. False also for a sharded dimension of extent 1, because the result is not sharded there.
+/// Whether tensors with run-time layouts have equal layouts. False for partial values, for which the function's rule
+/// decides, and for a sharded dimension of extent 1, because the result is not sharded along it.
 template <class T, std::size_t N>
 bool lie_alike(const std::array<const tensor_state<T>*, N>& x) {
   const sharding& first = x[0]->layout;

@@ -1,5 +1,5 @@
-// An element function as an operation on tensors: its rule, its loops on blocks, and its adjoint, all made from the
-// row.
+// Makes an operation on tensors from the declaration of an element function: its rule, its loops over blocks, and its
+// adjoint.
 #pragma once
 
 #include <array>
@@ -16,15 +16,15 @@
 
 namespace partita::detail {
 
-/// Reduces a cotangent of the result to the extents of operand i: sums over the dimensions along which the operand was
-/// repeated.
+/// Reduces a cotangent of the result to the extents of operand i by sums over the dimensions along which the operand
+/// was repeated.
 template <class T>
 sharded_tensor<T> summed_to(const rule& how, std::size_t i, const sharded_tensor<T>& dy) {
   return run_operation<T>({rule_of_tensors(how, {how.operand_count}, i, "sum over what was repeated"), block_work::map},
                           {dy});
 }
 
-/// Throws unless these operands of the element function `name` have one rank, or are scalars.
+/// Throws an error unless the operands of the element function `name` that are not scalars have the same rank.
 constexpr void require_equal_ranks(const char* name, const shape_span& shapes) {
   for (std::size_t i = 1; i < shapes.size(); ++i)
     if (shapes[i].size() != shapes[0].size() && !shapes[i].empty() && !shapes[0].empty())
@@ -33,8 +33,8 @@ constexpr void require_equal_ranks(const char* name, const shape_span& shapes) {
                         << shapes[i] << "; say by broadcast_dimensions<...> where the smaller one stands");
 }
 
-/// The element function F. Operands have one rank, or are scalars; if `Aligned` or at dimensions Dims, a smaller
-/// operand is placed at the last dimensions of the larger one, or at these.
+/// The element function F as an operation. Operands that are not scalars have the same rank, unless a smaller operand
+/// is aligned with the last dimensions of the larger operand (`Aligned`) or with its dimensions Dims.
 template <const auto& F, bool Aligned = false, std::ptrdiff_t... Dims>
 struct elements_op {
   using row = std::remove_cvref_t<decltype(F)>;
@@ -52,13 +52,14 @@ struct elements_op {
     return o(shapes);
   }
   std::uint64_t fingerprint() const { return hasher(type_number<elements_op>()).mix(parameters).value(); }
-  /// Whether results for integers are truncated.
+  /// Whether the results of F for integers are truncated.
   bool truncates() const {
     bool all = F.properties.integers == integers::truncated;
     for (const double one : parameters) all = all || one != std::trunc(one);
     return all;
   }
-  /// One bit for each operand that the cotangents of the operands `asked` read, and the next bit for the result.
+  /// The values that the cotangents of the operands `asked` read: one bit for each operand, and the next bit for the
+  /// result.
   static std::uint32_t reads(std::uint32_t asked) {
     std::uint32_t all = (asked & 1U) != 0 ? derivative_of<F, 0>::reads : 0U;
     if constexpr (operands > 1) all |= (asked & 2U) != 0 ? derivative_of<F, 1>::reads : 0U;
@@ -74,7 +75,7 @@ struct elements_op {
   template <class T>
   static constexpr row_function<T> loop =
       &element_row<typename row::value, operands, row::parameters, F.properties.integers == integers::kept, T>::run;
-  /// The work on rows with the parameters of this call.
+  /// The function that computes a row, with the parameters of this call.
   template <class T>
   element_work<T> rows() const {
     element_parameters all{};
@@ -115,14 +116,14 @@ struct elements_op {
       else return run_elements(elements_op<gradient_by<F, I>, true, Dims...>{parameters_of_gradient<I>()}, read);
     }
   }
-  /// A derivative that does not depend on the parameters need not take them.
+  /// The parameters that are passed to the derivative: those of the call, or none if the derivative does not take them.
   template <std::size_t I>
   auto parameters_of_gradient() const {
     if constexpr (std::remove_cvref_t<decltype(gradient_by<F, I>)>::parameters == 0) return std::array<double, 0>{};
     else return parameters;
   }
-  /// The cotangents for elements of T, which is one of `Types` types: of the several types of a traced program,
-  /// integers have no gradients.
+  /// The function that computes cotangents for elements of T, one of `Types` element types. In a traced program, which
+  /// has several element types, integers have no gradients.
   template <class T, std::size_t Types>
   static constexpr element_cotangent<T> differentiated = [] {
     if constexpr (Types > 1 && std::is_integral_v<T>) return nullptr;
@@ -130,7 +131,7 @@ struct elements_op {
   }();
 };
 
-/// An element function of tensors whose number is that of its operands.
+/// Applies an element function to tensors, one for each of its operands.
 template <class T, class Op>
 sharded_tensor<T> run_elements(const Op& op, const std::vector<sharded_tensor<T>>& x) {
   return run_operation<T>(bound_operation<Op::operands>(op, x), x);

@@ -1,6 +1,6 @@
-// How a thread carries out the operations on sharded tensors that it calls: at once; as steps of a program that is
-// being bound; or in a dry run, in which no element is touched and nothing moves. An operation computes by `perform`,
-// makes blocks by `new_block`, and moves between `begin_movement` and `end_movement`; it need not know which it is.
+// How a thread executes the operations on sharded tensors that it calls: at once, as steps of a program that is being
+// bound, or in a dry run, in which no element is read, written or moved. An operation computes by `perform`, makes
+// blocks by `new_block`, and moves elements by `announced_movement`, which all work in each of the three ways.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,15 @@
 
 namespace partita {
 
-/// One movement of a tensor, as one worker sees it.
+/// The log entry of one worker for one movement of a tensor.
 struct movement {
-  text operation{};       ///< the operation that needs it
-  bool backward = false;  ///< made in the backward pass
+  text operation{};       ///< the operation that needs the movement
+  bool backward = false;  ///< whether it is made in the backward pass
   sharding from{}, to{};
   shape_list extents{};
-  std::size_t bytes = 0;  ///< received by this worker
-  /// Of a window, or of sums along a sharded dimension, where the layouts are equal: received by the busiest worker.
+  std::size_t bytes = 0;  ///< the bytes that this worker receives
+  /// The most bytes that any worker receives, set for movements without a change of layout: of windows, or of totals
+  /// along a sharded dimension.
   std::size_t most_bytes = 0;
 
   friend bool operator==(const movement& a, const movement& b) {
@@ -35,9 +36,9 @@ namespace detail {
 
 /// The totals of movements that this worker has executed.
 struct movement_counts {
-  std::size_t exchanges = 0;  ///< rounds of messages
-  std::size_t bytes = 0;      ///< received from other workers
-  std::size_t messages = 0;   ///< received from other workers: one from each in an exchange
+  std::size_t exchanges = 0;  ///< executed exchanges, in each of which all messages are sent at once
+  std::size_t bytes = 0;      ///< bytes received from other workers
+  std::size_t messages = 0;   ///< messages received, at most one from each worker in an exchange
 
   movement_counts& operator+=(const movement_counts& more) {
     exchanges += more.exchanges, bytes += more.bytes, messages += more.messages;
@@ -48,21 +49,21 @@ struct movement_counts {
 class planned_exchange;
 class step_list;
 
-/// How a thread executes operations, and what it has executed.
+/// How a thread executes operations, and the totals of movements that it has executed.
 struct execution {
-  step_list* steps = nullptr;                   ///< not null: operations become steps of this program
-  const step_list* pending = nullptr;           ///< not null: a program some of whose movements are pending
-  bool is_dry = false;                          ///< a dry run
-  std::vector<movement>* log = nullptr;         ///< of movements, if someone reads it
-  const char* operation = nullptr;              ///< the operation for which the log's next movement is made
-  bool is_backward = false;                     ///< in a backward pass, whose movements follow from the forward pass
-  std::size_t implicit_reshards_forbidden = 0;  ///< above 0: operations that would move an operand throw
-  std::uint64_t tape_nodes = 0;                 ///< how many nodes of tapes have been made
-  movement_counts moved{};                      ///< so far
+  step_list* steps = nullptr;                   ///< if not null, operations become steps of this program
+  const step_list* pending = nullptr;           ///< if not null, a program with pending movements
+  bool is_dry = false;                          ///< whether this is a dry run
+  std::vector<movement>* log = nullptr;         ///< the log of movements; null if no one reads it
+  const char* operation = nullptr;              ///< the operation to which the next log entry belongs
+  bool is_backward = false;                     ///< whether this is a backward pass
+  std::size_t implicit_reshards_forbidden = 0;  ///< if above 0, operations that have to move an operand throw
+  std::uint64_t tape_nodes = 0;                 ///< the number of tape nodes made so far
+  movement_counts moved{};                      ///< the movements executed so far
 };
 [[gnu::visibility("default")]] constinit inline thread_local execution executing{};
 
-/// Gives a variable another value until the end of a scope.
+/// Gives a variable another value until the end of a scope, where the destructor restores the old value.
 template <class V>
 class value_in_scope {
  public:
@@ -76,11 +77,11 @@ class value_in_scope {
   V before_;
 };
 
-/// In this scope movements are logged under an operation's name.
+/// Logs movements under the name of an operation until the end of a scope.
 struct naming_operation : value_in_scope<const char*> {
   explicit naming_operation(const char* name) : value_in_scope(executing.operation, name) {}
 };
-/// In this scope movements are logged, in a dry run or while they are made.
+/// Logs movements until the end of a scope, in a dry run or when they are executed.
 class logging {
  public:
   logging(std::vector<movement>& all, bool is_dry) : log_(executing.log, &all), dry_(executing.is_dry, is_dry) {}
@@ -90,10 +91,10 @@ class logging {
   value_in_scope<bool> dry_;
 };
 
-/// operate() allows fewer operands.
+/// The largest number of blocks that a step reads. It is larger than the number of operands that operate() allows.
 inline constexpr std::size_t most_step_operands = 32;
 
-/// The memory of a block that a step reads or sets, and its size.
+/// A block that a step reads or sets: its memory, and its size.
 struct step_block {
   std::shared_ptr<void> memory{};
   std::size_t bytes = 0;
@@ -105,7 +106,7 @@ struct step_block {
 };
 /// The work of one step, which computes y from x.
 struct block_step {
-  double multiply_adds = 0;  ///< 0 if it only reads and writes
+  double multiply_adds = 0;  ///< 0 if the step only copies elements
 
   virtual ~block_step() = default;
   virtual void operator()(void* const* x, void* y) = 0;
@@ -130,10 +131,10 @@ struct block_note_of final : block_step {
   void operator()(void* const*, void*) override { note(); }
 };
 
-/// The steps of a program that is being bound.
+/// The interface to which operations add their steps while a program is being bound.
 class step_list {
  public:
-  double multiply_adds = 0;  ///< per second: decides where windows are wider; 0 if they are nowhere
+  double multiply_adds = 0;  ///< per second, by which wider windows are chosen; 0: no wider windows
 
   virtual ~step_list() = default;
 
@@ -142,16 +143,17 @@ class step_list {
   void add(const std::vector<tensor_block<T>>& x, const tensor_block<U>& y, const Work& work) {
     put({x.begin(), x.end()}, y, std::unique_ptr<block_step>(new block_step_of<T, U, Work>(work, x.size())), nullptr);
   }
-  /// Adds a step that moves elements between workers. Its blocks are placed in memory that other workers can reach.
+  /// Adds a step that moves elements between workers. Its blocks are placed in memory that other workers of the node
+  /// can access.
   void add_exchange(const step_block& x, const step_block& y, const std::shared_ptr<planned_exchange>& made) {
     put({x}, y, nullptr, made);
   }
-  /// Adds a step that touches no block.
+  /// Adds a step that calls note() and reads and sets no block.
   template <class Note>
   void add_note(const Note& note) {
     put({}, {}, std::unique_ptr<block_step>(new block_note_of<Note>(note)), nullptr);
   }
-  /// Advances the movements that are pending, without waiting. To be called from time to time in a long computation.
+  /// Advances pending movements, without waiting. A long computation should call this function from time to time.
   virtual void advance() const = 0;
 
  private:
@@ -159,7 +161,7 @@ class step_list {
                    const std::shared_ptr<planned_exchange>& exchange) = 0;
 };
 
-/// A block for a result: without memory in a dry run.
+/// Makes a block for a result. In a dry run the block has no memory.
 template <class T>
 tensor_block<T> new_block(const shape_list& shape, arena* from = nullptr) {
   if (!executing.is_dry) return tensor_block<T>(shape, from);
@@ -167,7 +169,7 @@ tensor_block<T> new_block(const shape_list& shape, arena* from = nullptr) {
   none.shape = shape;
   return none;
 }
-/// The block of a worker that is not on the mesh.
+/// Makes a block of zeros, such as that of a worker that is not on the mesh.
 template <class T>
 tensor_block<T> zero_block(const shape_list& shape) {
   const tensor_block<T> y = new_block<T>(shape);

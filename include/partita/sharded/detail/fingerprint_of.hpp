@@ -10,7 +10,7 @@
 
 namespace partita::detail {
 
-/// A fingerprint that equal rules of the same name share.
+/// A fingerprint of a rule. Equal rules of the same name have the same fingerprint.
 constexpr std::uint64_t fingerprint_of(const rule& r) {
   hasher all;
   all.mix(r.letters_of_name).mix(r.operand_count).mix(r.result_count).mix(r.how);
@@ -27,7 +27,7 @@ constexpr std::uint64_t fingerprint_of(const rule& r) {
   return all.value();
 }
 
-/// A fingerprint that equal shardings share; the mesh is not part of it.
+/// A fingerprint of a sharding without its mesh. Equal shardings have the same fingerprint.
 constexpr std::uint64_t fingerprint_of(const sharding& s) {
   hasher all;
   for (std::size_t d = 0; d < s.rank(); ++d) all.mix(s.cuts[d].packed);

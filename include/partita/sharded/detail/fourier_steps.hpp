@@ -1,5 +1,5 @@
-// Transforms along whole dimensions of blocks, and the layouts in which the dimensions of a tensor are transformed one
-// after the other.
+// Fourier transforms along whole dimensions of blocks, and the layouts in which the dimensions of a tensor are
+// transformed one after the other.
 #pragma once
 
 #include <algorithm>
@@ -20,13 +20,13 @@
 
 namespace partita::detail {
 
-/// Transforms dense elements of a shape along one dimension, by a plan that this thread keeps. The elements x are
-/// overwritten if complex numbers become real ones.
+/// Transforms dense elements of shape `from` along one dimension, by a transform plan that this thread caches. A
+/// transform of complex to real numbers overwrites x.
 template <class In, class Out>
 void transform_line(In* x, const shape_list& from, Out* y, const shape_list& to, line_transform line) {
   if (volume_in(to) == 0) return;
   static thread_local local_transforms transforms(false);
-  // As one dimension between two others: those before it and those after it.
+  // View the shape as three dimensions: all before the transformed one, this dimension, and all after it.
   std::array<std::size_t, 3> shape_x{1, from[line.dimension], 1}, shape_y{1, to[line.dimension], 1};
   for (std::size_t d = 0; d < from.size(); ++d)
     if (d != line.dimension) shape_x[d < line.dimension ? 0 : 2] *= from[d];
@@ -34,7 +34,7 @@ void transform_line(In* x, const shape_list& from, Out* y, const shape_list& to,
   line.dimension = 1;
   transforms.run(dense_block<In, 3>(x, shape_x), dense_block<Out, 3>(y, shape_y), {line});
 }
-/// Transforms along several dimensions, which keeps the type of elements, or along one.
+/// Transforms elements along several dimensions if the element type does not change, else along one dimension.
 template <class In, class Out>
 void transform_lines(const In* x, const shape_list& from, Out* y, const shape_list& to,
                      const std::vector<line_transform>& lines) {
@@ -52,14 +52,14 @@ void transform_lines(const In* x, const shape_list& from, Out* y, const shape_li
   }
 }
 
-/// The shape of this worker's block of a tensor of these extents that lies as x does.
+/// The shape of this worker's block of a tensor of these extents in the layout of x.
 template <class T>
 shape_list shape_of_block(const sharded_tensor<T>& x, const shape_list& extents) {
   const auto& on = x.state()->on;
   return on ? shape_of_box(on->box(bare(x.layout()), extents)) : extents;
 }
-/// x transformed where it lies; the transformed dimensions are whole. `extents` are those of the result, and n is the
-/// extent of the real side of a line.
+/// Transforms x in its layout, in which the transformed dimensions must be whole. `extents` are those of the result,
+/// and n is the extent of the side with real numbers of a transformed line.
 template <class U, class T>
 sharded_tensor<U> transformed_in_place(const char* name, const sharded_tensor<T>& x, const shape_list& extents,
                                        const std::vector<line_transform>& lines, std::size_t n) {
@@ -80,7 +80,8 @@ sharded_tensor<U> transformed_in_place(const char* name, const sharded_tensor<T>
       });
 }
 
-/// The layout of the result of a transform along these dimensions.
+/// The layout of the result of a transform of a tensor in layout s along the dimensions `all`, of which `left` remain
+/// to be transformed.
 constexpr sharding layout_of_transformed(sharding s, std::uint32_t left, std::uint32_t all) {
   s = layout_of_function(true, s);
   while (left != 0) {
@@ -90,8 +91,8 @@ constexpr sharding layout_of_transformed(sharding s, std::uint32_t left, std::ui
   return s;
 }
 
-/// What is made along each of the transformed dimensions: Fourier transforms of complex numbers, or cosine and sine
-/// transforms of real ones.
+/// The kind of transform along each dimension: a Fourier transform of complex numbers, or a cosine or sine transform of
+/// real numbers.
 struct transform_kind {
   bool inverse = false;
   fourier_norm norm = fourier_norm::backward;
@@ -101,7 +102,8 @@ struct transform_kind {
   line_transform line(std::size_t d, std::size_t n) const { return line_of(d, kind, real, inverse, norm, n); }
 };
 
-/// Throws shape_error unless a value of these extents has all of these dimensions, and elements enough along them.
+/// Throws a shape_error unless a value of extents x has all of these dimensions, and enough elements along each of
+/// them.
 inline void require_transformed(const char* call, const shape_list& x, std::initializer_list<std::size_t> dimensions,
                                 const transform_kind& kind = {}) {
   for (const std::size_t d : dimensions) {
@@ -115,7 +117,7 @@ inline void require_transformed(const char* call, const shape_list& x, std::init
   }
 }
 
-/// The transform along these dimensions, which keeps the type of the elements.
+/// Transforms x along the dimensions `left`, without a change of the element type.
 template <class T>
 sharded_tensor<T> transformed(const char* name, sharded_tensor<T> x, std::uint32_t left, std::uint32_t all,
                               const transform_kind& kind) {
@@ -131,7 +133,7 @@ sharded_tensor<T> transformed(const char* name, sharded_tensor<T> x, std::uint32
   }
   return x;
 }
-/// The transform along one dimension, between real numbers, n along it, and half of their spectrum.
+/// Transforms x along dimension d, from n real numbers to half of their spectrum or back.
 template <class U, class T>
 sharded_tensor<U> half_transformed(const char* name, const sharded_tensor<T>& x, std::size_t d, std::uint32_t all,
                                    fourier_norm norm, std::size_t n) {
@@ -144,9 +146,10 @@ sharded_tensor<U> half_transformed(const char* name, const sharded_tensor<T>& x,
       {line_of(d, to_real ? line_kind::complex_to_real : line_kind::real_to_complex, {}, to_real, norm, n)}, n);
 }
 
-// --- in traced programs ---
+// Transforms in traced programs:
 
-/// The transform along dimension D, which must be whole, that keeps the type of elements; or its transpose.
+/// The transform along dimension D, which must be whole, without a change of the element type; or the transpose of this
+/// transform.
 template <std::size_t D, bool OfComplex>
 struct transform_operation {
   static constexpr std::uint32_t adjoint_reads = 0;
@@ -172,7 +175,7 @@ struct transform_operation {
   }
 };
 
-/// The transform along dimension D, which must be whole, between real numbers, n along it, and half of their spectrum.
+/// The transform along dimension D, which must be whole, from n real numbers to half of their spectrum, or back.
 template <bool ToReal, std::size_t D>
 struct half_spectrum_change {
   using operand = std::conditional_t<ToReal, std::complex<double>, double>;

@@ -1,5 +1,5 @@
-// take_along_axis and gather_nd in traced programs: operations whose counted dimensions of x are whole, while the
-// indices may have any sharding. Each is declared in the same form as a user-defined operation.
+// The operations take_along_axis and gather_nd in traced programs, in which the indexed dimensions of x must be whole,
+// while the indices may have any sharding. They are declared in the same form as a user-defined operation.
 #pragma once
 
 #include <cstddef>
@@ -24,11 +24,12 @@ void for_each_along(const tensor_part<const T>& indices, std::size_t extent, F f
       }
 }
 
-/// dy, indices -> the sum of the elements of dy at each index along dimension D, which has this extent.
+/// The adjoint of take_along_operation: (dy, indices) -> the sums of the elements of dy at each index along dimension
+/// D, which has extent `extent`.
 template <std::size_t D>
 struct add_along_operation;
 
-/// x, indices -> the elements of x at these indices along dimension D.
+/// The operation (x, indices) -> the elements of x at these indices along dimension D.
 template <std::size_t D>
 struct take_along_operation {
   static constexpr bool on_integers = true;
@@ -95,8 +96,7 @@ struct add_along_operation {
   }
 };
 
-/// Calls f(whether there is such a row, its number in dimensions of these extents, n) for each of the n rows of K
-/// indices.
+/// Calls f(whether the row exists, number of the row in dimensions of these extents, k) for each tuple k of K indices.
 template <std::size_t K, class T, class F>
 void for_each_place(const tensor_part<const T>& indices, const shape_list& extents, F f) {
   for (std::size_t n = 0; n < indices.size() / K; ++n) {
@@ -111,11 +111,12 @@ void for_each_place(const tensor_part<const T>& indices, const shape_list& exten
   }
 }
 
-/// dy, indices -> the sum of the rows of dy at the indices of the first K dimensions, which have these extents.
+/// The adjoint of gather_nd_operation: (dy, indices) -> the sums of the rows of dy at each index of the first K
+/// dimensions, which have extents `extents`.
 template <std::size_t K>
 struct add_nd_operation;
 
-/// x, indices -> the rows of x at indices of its first K dimensions.
+/// The operation (x, indices) -> the rows of x at tuples of indices of its first K dimensions.
 template <std::size_t K>
 struct gather_nd_operation {
   static constexpr bool on_integers = true;
@@ -151,7 +152,7 @@ struct add_nd_operation {
   shape_list extents;
 
   static constexpr partita::rule rule(const shape_span& dy) {
-    // the last extent is dynamic where the layout of a typed tensor is inferred
+    // The last extent is dynamic when the layout of a typed tensor is inferred.
     const std::size_t last = dy[1].size() == 0 ? 0 : dy[1][dy[1].size() - 1];
     if ((last != K && last != dynamic) || dy[0].size() + 1 < dy[1].size())
       throw shape_error(text("partita::scatter_nd<K>: requires indices whose last extent is K = ")

@@ -1,6 +1,6 @@
-// Operations that read windows of one operand or of several while the dimensions of these windows are sharded: the
-// features of images (dimensions from 2 on), or those that an operation names. Each worker receives the windows of the
-// operands that its block of the anchor reads, and no dimension is gathered.
+// Executes operations that read windows of their operands along sharded dimensions: the features of images (dimensions
+// from 2 on), or dimensions that an operation names. Each worker receives the windows of the operands that its block of
+// one tensor, the anchor, reads, and no dimension is gathered.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 
 namespace partita::detail {
 
-/// `Op::windowed` has a bit for each operand that is read through windows. The windows are positioned relative to
-/// tensor `Op::anchor`: an operand, or the result if the number equals the number of operands. The rule of the
-/// operation has all features whole, and is executed like that if no feature is sharded. `window(i, box of the anchor,
-/// extents of the operands)` returns the features of operand i that are read, without the other dimensions. An
-/// operation whose windows are along other dimensions has a bit for each in `Op::features`.
+/// Op reads windows of its operands. `Op::windowed` has a bit for each operand that is read through windows. The
+/// windows are positioned relative to tensor number `Op::anchor`: an operand, or the result if the number equals the
+/// number of operands. The rule of Op has all features whole, and is used if no feature is sharded. `window(i, box of
+/// the anchor, extents of the operands)` returns the box of the features of operand i that is read, without the other
+/// dimensions. An operation with windows along other dimensions than features has a bit for each in `Op::features`.
 template <class Op>
 concept reads_features = requires {
   Op::windowed;
@@ -26,12 +26,12 @@ concept reads_features = requires {
 
 inline constexpr std::size_t most_windowed_operands = 8;
 
-/// Whether the operation reads windows of tensors, too, and not in traced programs alone: then `Op::only_in_programs`
-/// is not declared.
+/// Whether Op reads windows along sharded dimensions outside of traced programs, too: it does unless it declares
+/// `Op::only_in_programs`.
 template <class Op>
 inline constexpr bool reads_features_of_tensors = reads_features<Op> && !requires { Op::only_in_programs; };
 
-/// Whether a dimension is a feature.
+/// Whether dimension d is a feature: a dimension along which windows slide.
 template <class Op>
 constexpr bool is_feature(std::size_t d) {
   if constexpr (requires { Op::features; }) return (Op::features >> d & 1U) != 0;
@@ -44,12 +44,12 @@ constexpr bool cuts_features(const sharding& s) {
   return false;
 }
 
-/// Whether operand i has the features that the windows slide over.
+/// Whether operand i has features: it is read through windows or is the anchor.
 template <class Op>
 constexpr bool has_features(std::size_t i) {
   return (Op::windowed >> i & 1U) != 0 || Op::anchor == i;
 }
-/// The box of an operand of which the features are a window.
+/// Replaces the features of a box by those of a window.
 template <class Op>
 constexpr short_list<interval> with_window(short_list<interval> box, const short_list<interval>& window) {
   for (std::size_t d = 0, k = 0; d < box.size(); ++d)
@@ -63,8 +63,9 @@ struct layouts_over_features {
   sharding result{};
 };
 
-/// The features keep their sharding: that of the anchor if it is an operand with sharded features, else that of the
-/// first operand that has some. The rule decides over the axes that are left.
+/// Finds the layouts of an operation over sharded features. All features get the sharding of the anchor if it is an
+/// operand with sharded features, else of the first operand with sharded features. The rule decides about the other
+/// axes.
 template <class Op>
 constexpr layouts_over_features layouts_of_features(const rule& how, const spec_list& x) {
   const std::size_t n = x.size();
@@ -96,13 +97,13 @@ constexpr layouts_over_features layouts_of_features(const rule& how, const spec_
     all.operands[i] = has_features<Op>(i) ? with_features(bare(p.operands[i])) : bare(p.operands[i]);
   all.result = bare(p.results[0]);
   if (Op::anchor == n) all.result = with_features(all.result);
-  else  // summed over places, of which each worker has only some
+  else  // the result is a partial sum, as each worker has some of the places only
     for (std::size_t a = 0; a < lead.on.rank(); ++a)
       if ((used >> a & 1U) != 0) all.result.pending[a] = pending_reduction::sum;
   return all;
 }
 
-/// Whether the features of an operand that has features are sharded; then the operation runs over sharded features.
+/// Whether an operand has sharded features, so that the operation is executed over sharded features.
 template <class Op, class... Layout>
 constexpr bool is_over_cut_features(const Layout&... lies) {
   if constexpr (reads_features_of_tensors<Op>) {
@@ -113,14 +114,14 @@ constexpr bool is_over_cut_features(const Layout&... lies) {
   }
 }
 
-/// How an operation takes part in a wider window, see wider_windows.hpp.
+/// The boxes of an operation that reads or computes more than its block; see wider_windows.hpp.
 template <class T>
 struct wider_window {
-  const block_window<T>* read = nullptr;              ///< this worker's part of operand 0, if it is wider
-  const std::vector<worker_box>* computed = nullptr;  ///< of the result by each worker, if that is wider
-  block_window<T> made{};                             ///< and this worker's part
+  const block_window<T>* read = nullptr;              ///< this worker's box of operand 0; null if it is the block
+  const std::vector<worker_box>* computed = nullptr;  ///< what each worker computes of the result; null: its block
+  block_window<T> made{};                             ///< the box of the result that this worker computed
 };
-/// The elements of a box that lies in a wider one.
+/// Copies the elements of a box from a wider box that contains it.
 template <class T>
 tensor_block<T> part_of_wider(const block_window<T>& wide, const short_list<interval>& box) {
   const tensor_block<T> y = new_block<T>(shape_of_box(box));
@@ -137,7 +138,7 @@ tensor_block<T> part_of_wider(const block_window<T>& wide, const short_list<inte
   return y;
 }
 
-/// Executes a bound operation over sharded features. Collective if anything moves.
+/// Executes an operation over sharded features. Collective if elements move.
 template <class T, class Op>
 sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
                                     const std::vector<sharded_tensor<T>>& x, const layouts_over_features* settled,

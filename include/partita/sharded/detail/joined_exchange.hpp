@@ -1,4 +1,4 @@
-// Several small movements that share their messages.
+// An exchange that executes several small movements with common messages.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,23 @@
 
 namespace partita::detail {
 
-/// This worker's part of several movements. All boxes for another worker are packed one after another into one message,
-/// and the receiver unpacks them. So small boxes are copied once more on both sides, and elements may be of different
-/// types.
+/// This worker's part of several movements that share their messages. All boxes for another worker are packed one after
+/// the other into one message, which the receiver unpacks. Small boxes are copied once more on both sides; elements may
+/// be of different types.
 class joined_exchange {
  public:
-  /// Whether a movement can share messages: some elements move, and they can be copied as bytes.
+  /// Whether a movement can share messages, which requires that elements move, and that they can be copied as bytes.
   static bool takes(const planned_exchange& one) { return one.most_taken() > 0 && one.kind().in_shared_memory; }
 
   PARTITA_DECL explicit joined_exchange(const std::vector<std::shared_ptr<planned_exchange>>& all);
 
   std::size_t parts() const { return parts_.size(); }
-  /// Whether this worker has a part in one of the movements.
+  /// Whether this worker takes part in one of the movements.
   bool has_part() const { return has_part_; }
-  /// Opens the exchange, if this worker has a part in it. Returns whether it has.
+  /// Opens the exchange, if this worker takes part in it. Returns whether it does.
   PARTITA_DECL bool open(transport& ways);
-  /// The blocks of a movement, until the next finish; null where this worker has none.
+  /// Sets the memory of the operand x and the result y of movement `part`, until the next finish; null if this worker
+  /// has no such block.
   void set_memory(std::size_t part, void* x, void* y) { parts_[part].x = x, parts_[part].y = y; }
   PARTITA_DECL void start();
   PARTITA_DECL void finish();
@@ -39,14 +40,14 @@ class joined_exchange {
     short_list<std::ptrdiff_t> x_strides{}, y_strides{};
     void *x = nullptr, *y = nullptr;
   };
-  /// A box in the messages: its number in the plan of its part, and where it begins.
+  /// A box in a message: the number of its movement, its number in that movement's plan, and its offset in the message.
   struct packed_box {
     std::size_t worker = 0, part = 0, box = 0, at = 0;
   };
   using word = std::uint64_t;
 
-  /// Gives each box its place, by workers and then by parts; adds a box for each worker to `messages`. Returns the
-  /// number of words.
+  /// Gives each box its offset in the messages, ordered by workers and then by movements; adds a box for each worker to
+  /// `messages`. Returns the number of words.
   PARTITA_DECL std::size_t lay_out(box_list lowered_plan::*boxes, std::vector<packed_box>& all,
                                    box_list& messages) const;
 

@@ -1,4 +1,4 @@
-// Which small movements of a program share their messages.
+// Chooses which small movements of a program share their messages.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +9,23 @@
 
 namespace partita::detail {
 
-/// Small movements with equally many movements before them, in the order of the program.
+/// Small movements of the same level, in the order of the program. The level is the number of movements on the longest
+/// chain before a movement.
 struct alike_movements {
   std::size_t level = 0;
   std::vector<std::uint32_t> steps{};
 };
 
-/// Finds them among the steps `first` to `end`. A movement is small if `once`, which is not 0, is at least half of its
-/// seconds.
+/// Finds the small movements of each level among the steps `first` to `end`. A movement is small if `once`, the time
+/// that does not depend on its bytes, is not 0 and at least half of its time.
 PARTITA_DECL std::vector<alike_movements> find_alike(const std::vector<step_use>& steps, std::size_t first,
                                                      std::size_t end);
 
-/// Orders the steps as `order_steps` does, and lets small movements share their messages where that does not lengthen
-/// the estimated time; sets `joins` of the steps `first` to `end`.
+/// Orders the steps as `order_steps` does, and lets small movements share their messages if the estimated time does not
+/// become longer; sets `joins` of the steps `first` to `end`.
 ///
-/// Only movements with equally many movements on the longest chain before them are joined: these do not need each
-/// other, and no two groups of them wait for each other. Cost: at most 65 orders.
+/// Only movements of the same level share messages: they do not depend on each other, and no two groups of them wait
+/// for each other. Cost: at most 65 calls of `order_steps`.
 PARTITA_DECL std::vector<ordered_step> order_joined(std::vector<step_use>& steps, std::size_t first, std::size_t end,
                                                     const order_limits& limits, double now = 0);
 

@@ -1,5 +1,4 @@
-// One number for everything that must be equal on all workers that execute an operation. It serves operations that are
-// executed at once and operations of a program.
+// A hash of everything that must be equal on all workers that execute an operation, at once or in a program.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ inline std::uint64_t operation_number(const applied_operation& op) {
   return all.value();
 }
 
-/// Records an operation on operands of one mesh, for the next agreement. Returns the number of its result.
+/// Records an operation on operands of one mesh, which the next agreement compares. Returns a number for its result.
 template <class T, class... Operand>
 std::uint64_t noted(std::uint64_t operation, const char* name, bound_mesh* on, const shape_list& extents,
                     const Operand&... operands) {

@@ -1,4 +1,4 @@
-// The arguments and results of a bound program: tensors whose memory is outside of the program's storage.
+// The arguments and results of a bound program, whose memory is outside of the program's storage.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@
 
 namespace partita::detail {
 
-/// A tensor as a call of a program sees it, whatever its elements are.
+/// An argument that is passed to a program, without its element type.
 struct given_tensor {
   const bound_mesh* on = nullptr;
   const sharding* layout = nullptr;
   const shape_list* extents = nullptr;
   std::uint64_t number = 0, type = 0;
   text (*type_name)() = nullptr;
-  bool is_recorded = false;  ///< for a gradient
+  bool is_recorded = false;  ///< on a tape
 
   given_tensor() = default;
   template <class T>
@@ -35,11 +35,11 @@ struct given_tensor {
         type_name(&detail::type_name<T>),
         is_recorded(x.state()->node != nullptr) {}
 
-  /// Adds what is the same on all workers.
+  /// Adds the properties of the tensor that must be equal on all workers to a hash.
   void mix_into(hasher& all) const { all.mix(fingerprint_of(*layout)).mix(number).mix(type); }
 };
 
-/// A tensor whose memory is passed with each call.
+/// An argument of a bound program, whose memory is passed with each call.
 struct outside_argument {
   std::shared_ptr<bound_mesh> on{};
   std::uint32_t number = 0;
@@ -47,9 +47,9 @@ struct outside_argument {
   shape_list extents{};
   std::uint64_t type = 0;
   text (*type_name)() = nullptr;
-  std::shared_ptr<void> memory{};  ///< kept while the program may read it
+  std::shared_ptr<void> memory{};  ///< keeps the argument alive while the program may read it
 
-  /// The tensor that stands for it while the steps are recorded.
+  /// The tensor that represents the argument while the steps are recorded.
   template <class T>
   sharded_tensor<T> recorded(bound_steps& steps, const std::shared_ptr<bound_mesh>& mesh, const sharding& lies,
                              const shape_list& shape) {
@@ -58,9 +58,10 @@ struct outside_argument {
     number = steps.held_outside(whole);
     return tensor_of(on, layout, extents, std::move(whole));
   }
-  /// Whether a tensor of the same extents can be taken: it is on the same mesh, and has elements but no gradient.
+  /// Whether the program can use a tensor of the right extents: it is on the same mesh, has elements and is not on a
+  /// tape.
   bool can_take(const given_tensor& x) const { return x.on == on.get() && !x.is_recorded && !executing.is_dry; }
-  /// Takes a tensor of the same extents on the same mesh for the next call.
+  /// Passes a tensor of the right extents on the same mesh to the next call.
   template <class T>
   void take(bound_steps& steps, const sharded_tensor<T>& x) {
     memory = x.layout().same_layout(layout) ? x.state()->block.memory : reshard(x, layout).state()->block.memory;
@@ -68,14 +69,14 @@ struct outside_argument {
   }
 };
 
-/// Agrees that all workers make this call of a program with this fingerprint, with tensors that fit the arguments, of
-/// the same layouts and operation numbers. Throws on all workers otherwise, or with this error message if it is not
-/// empty.
+/// Makes all workers agree that they call the program of this fingerprint with tensors that fit the arguments and have
+/// equal layouts and operation numbers. All workers throw an error if they do not, or if a worker passes an error
+/// message.
 PARTITA_DECL void agree_on_arguments(const world& everyone, std::uint64_t fingerprint, const char* call,
                                      const given_tensor* given, std::size_t n, const outside_argument* expected,
                                      std::size_t arguments, const text& error_message);
 
-/// Gives a result of a bound program memory that no other value uses: an argument or another result is copied.
+/// Gives a result of a bound program memory of its own: a result that is an argument or another result, too, is copied.
 template <class T>
 sharded_tensor<T> outside_result(bound_steps& steps, const sharded_tensor<T>& y, std::uint32_t& number) {
   tensor_block<T> block = y.state()->block;
@@ -86,7 +87,7 @@ sharded_tensor<T> outside_result(bound_steps& steps, const sharded_tensor<T>& y,
   number = steps.held_outside(block);
   return tensor_of(y.state()->on, y.layout(), y.extents(), std::move(block));
 }
-/// Before a call: new memory for a result if another tensor shares its current memory.
+/// Allocates new memory for a result before a call, if another tensor shares its memory.
 template <class T>
 void renew(bound_steps& steps, sharded_tensor<T>& result, std::uint32_t number) {
   if (result.state().use_count() > 1 || !result.state()->block.alone())
@@ -94,8 +95,8 @@ void renew(bound_steps& steps, sharded_tensor<T>& result, std::uint32_t number) 
   steps.set_memory(number, result.state()->block.data());
 }
 
-/// The tensors that the arguments of a program are, and their gradients, if it is bound for T. All have elements of T;
-/// <partita/sharded/traced_complex.hpp> has programs with real and complex ones.
+/// The types of the arguments and gradients of a program that is bound for T: all have elements of T. In
+/// <partita/sharded/traced_complex.hpp> are programs with real and complex arguments.
 template <class T>
 struct tensors_of_program {
   using tensor = sharded_tensor<T>;
@@ -106,7 +107,7 @@ struct tensors_of_program {
                          const sharding& layout, const shape_list& extents) {
     return one.recorded<T>(steps, mesh, layout, extents);
   }
-  /// f(x) of the tensor that x is, a tensor of its elements.
+  /// Returns f(x), a tensor of the same element type as x.
   template <class F>
   static tensor mapped(const tensor& x, const F& f) {
     return f(x);

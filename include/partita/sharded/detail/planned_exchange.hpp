@@ -1,4 +1,4 @@
-// A planned movement of boxes that can be executed repeatedly.
+// A planned movement of boxes between workers, which can be executed repeatedly.
 #pragma once
 
 #include <cstddef>
@@ -18,39 +18,40 @@ class planned_exchange {
   PARTITA_DECL planned_exchange(box_overlaps boxes, std::size_t worker, const element_kind& kind);
   planned_exchange(planned_exchange&&) = default;
 
-  /// Every box comes directly from a worker that holds it.
+  /// The plan in which every worker receives each box directly from a worker that holds it.
   const exchange_plan<dynamic>& plan() const { return plan_; }
-  /// What is executed instead, if the open exchange is between nodes of several workers: two steps. In the second,
-  /// workers of a node pass on to others what has come from other nodes.
+  /// The plans that are executed instead of plan() between nodes of several workers: first boxes are sent between
+  /// nodes, then workers of a node send to others of the same node what came from other nodes.
   const std::vector<exchange_plan<dynamic>>& steps() const { return steps_; }
   const element_kind& kind() const { return kind_; }
-  /// The largest number of elements that any worker receives from others; 0 if nothing moves.
+  /// The largest number of elements that any worker receives from other workers; 0 if no element moves.
   std::size_t most_taken() const { return most_taken_; }
-  /// What this worker receives from others in one execution: a message from each worker whose elements arrive.
+  /// The messages and bytes that this worker receives in one execution: one message from each worker that sends
+  /// elements to it.
   movement_counts counts() const { return {1, plan_.elements_received() * kind_.bytes, plan_.messages_received()}; }
 
-  /// The same movement, not opened yet.
+  /// A copy of this movement that is not opened.
   PARTITA_DECL std::shared_ptr<planned_exchange> again() const;
 
-  /// Whether this worker has a part in the movement.
+  /// Whether this worker sends or receives elements in the movement.
   bool has_part() const { return plan_.gives || plan_.takes; }
-  /// Opens the exchange, if this worker has a part in the movement. Returns whether it has. Collective over the world
-  /// where boxes may be passed on.
+  /// Opens channels for the movement, if this worker takes part in it. Returns whether it does. Collective over the
+  /// world if workers of a node may pass boxes on.
   PARTITA_DECL bool open(transport& ways);
-  /// Executes the movement. Requires that it is open.
+  /// Executes the movement from x into y. Requires a movement that is open.
   PARTITA_DECL void operator()(const void* x, void* y) const;
-  /// Starts and finishes the movement, for a worker with a part in it. In between, x must not change, and another
-  /// movement may start only on another transport.
+  /// Starts (finish() completes) the movement, on a worker that takes part in it. In between, x must not change, and
+  /// another movement may start only on another transport.
   PARTITA_DECL void start(const void* x, void* y) const;
-  /// The two halves of a start: to say where y is, which does not wait, and to send x.
+  /// The two halves of start(): expect() posts y for receiving without waiting, give() sends x.
   PARTITA_DECL void expect(void* y) const;
   PARTITA_DECL void give(const void* x) const;
   void finish() const { exchange_->finish(); }
-  /// The exchange, to advance what can proceed without waiting; null if this worker has no part in it.
+  /// The open exchange, which the caller can advance without waiting; null if this worker takes no part in it.
   box_exchange* opened() const { return exchange_.get(); }
 
  private:
-  /// The same movement, not opened.
+  /// Copies a movement; the copy is not open.
   planned_exchange(const planned_exchange& other)
       : plan_(other.plan_),
         steps_(other.steps_),
@@ -60,7 +61,7 @@ class planned_exchange {
 
   exchange_plan<dynamic> plan_;
   std::vector<exchange_plan<dynamic>> steps_;
-  std::shared_ptr<box_overlaps> boxes_;  // until it is opened
+  std::shared_ptr<box_overlaps> boxes_;  // null after the movement is opened
   element_kind kind_;
   std::size_t most_taken_;
   movement_counts counts_{};

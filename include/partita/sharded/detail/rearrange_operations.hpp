@@ -1,5 +1,5 @@
-// The operations that rearrange the elements of sharded tensors: their rules, what they read, their copies, and their
-// adjoints.
+// The operations that rearrange the elements of sharded tensors: their rules, the boxes that they read, their copies of
+// blocks, and their adjoints.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace partita {
 
-/// The indices start, start + step, … below stop.
+/// The indices start, start + step, … that are below stop.
 struct progression {
   std::size_t start = 0, stop = 0, step = 1;
 
@@ -25,12 +25,13 @@ struct progression {
 
 namespace detail {
 
-/// A copy in which each index of the result comes from one index of x, or is 0, dimension by dimension.
+/// Copies elements of x to a result whose index along each dimension comes from one index of x along this dimension, or
+/// from none: then the element is 0.
 class copy_by_dimension {
  public:
   static constexpr std::size_t absent = ~std::size_t{0};
 
-  /// `from(d, i)` is the index of the tensor x from which index i of the result comes along dimension d, or `absent`.
+  /// `from(d, i)` is the index of tensor x along dimension d from which index i of the result comes, or `absent`.
   template <class X, class Y, class From>
   copy_by_dimension(const X& x, const Y& y, const From& from) : shape_(y.shape) {
     const auto steps = steps_in(x.shape);
@@ -46,7 +47,7 @@ class copy_by_dimension {
   }
 
  private:
-  /// Sets the part of the result under the indices of the dimensions before d.
+  /// Sets the elements of the result for one index of each dimension before d.
   template <class T>
   T* copy(const T* x, T* y, std::size_t d, const std::ptrdiff_t* offsets, bool there) const {
     if (d == shape_.size()) {
@@ -64,7 +65,7 @@ class copy_by_dimension {
   std::vector<std::ptrdiff_t> offsets_;
 };
 
-/// Which of the dimensions D a dimension is.
+/// The position of dimension d in the list of dimensions D.
 template <std::size_t... D>
 constexpr std::size_t place_among(std::size_t d) {
   constexpr std::array<std::size_t, sizeof...(D)> all{D...};
@@ -73,9 +74,9 @@ constexpr std::size_t place_among(std::size_t d) {
   return k;
 }
 
-/// What the operations along the dimensions D share. `Op::source(k, i, n)` is the index of x, of extent n along the
-/// k-th of them, from which index i of the result comes; `Op::read(k, interval, n)` what an interval of the result
-/// reads.
+/// The common part of operations that rearrange along the dimensions D. `Op::source(k, i, n)` is the index along the
+/// k-th of these dimensions, where x has extent n, from which index i of the result comes; `Op::read(k, interval, n)`
+/// is the interval of x that an interval of the result reads.
 template <class Op, std::size_t... D>
 struct rearranging {
   static constexpr bool on_integers = true, is_linear = true;
@@ -104,7 +105,7 @@ struct rearranging {
     return box;
   }
 };
-/// The rule of an operation that keeps the extents; and of one that changes those of the dimensions D.
+/// The rules of an operation that keeps all extents, and of one that changes the extents along the dimensions D.
 template <std::size_t... D>
 constexpr partita::rule rule_along(const char* name, const shape_span& x) {
   return rules::along({static_cast<std::ptrdiff_t>(D)...}, 1, true).named(name)(x);
@@ -174,7 +175,7 @@ struct tile_operation : rearranging<tile_operation<D...>, D...> {
   }
 
  private:
-  /// The sum of the copies along the K-th of the dimensions, and then along those after it.
+  /// Sums the copies of x in dy along the K-th of the dimensions, and then along the dimensions after it.
   template <std::size_t K, std::size_t First, std::size_t... More, class X>
   X summed(const X& dy, const shape_list& x) const {
     const std::size_t n = x[First];
@@ -190,7 +191,7 @@ struct tile_operation : rearranging<tile_operation<D...>, D...> {
 template <std::size_t... D>
 struct strided_operation;
 
-/// The adjoint of a strided slice: its elements, with zeros between them.
+/// The adjoint of a strided slice, which places the elements of dy with zeros between them.
 template <std::size_t... D>
 struct spread_operation : rearranging<spread_operation<D...>, D...> {
   static constexpr std::size_t parameters = 2;
@@ -300,7 +301,7 @@ struct expand_operation {
   }
 };
 
-/// The elements on one side of a diagonal of the last two dimensions; the others are 0.
+/// Keeps the elements on one side of a diagonal of the last two dimensions, and sets the others to 0.
 template <bool Lower>
 struct triangle_operation {
   static constexpr bool on_integers = true;
@@ -358,7 +359,7 @@ using count_along = std::size_t;
 template <std::size_t>
 using progression_along = progression;
 
-/// X has at least two dimensions, as far as its type shows.
+/// Whether X has at least two dimensions, as far as its type shows.
 template <class X>
 inline constexpr bool may_be_matrices = rank_if_known<X>() >= 2;
 

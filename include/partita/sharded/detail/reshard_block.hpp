@@ -11,7 +11,7 @@
 
 namespace partita::detail {
 
-/// A sharding without axes of size 1, which neither shard nor replicate nor need a reduction.
+/// The sharding s without axes of size 1, which have no effect.
 inline sharding without_single_axes(const sharding& s) {
   sharding only = s;
   for (std::size_t d = 0; d < s.rank(); ++d) {
@@ -24,22 +24,22 @@ inline sharding without_single_axes(const sharding& s) {
   return only;
 }
 
-/// Whether each worker has the same elements under both shardings.
+/// Whether each worker has the same elements of a tensor under both shardings.
 inline bool is_one_block(const sharding& a, const sharding& b) {
   return a.same_layout(b) || without_single_axes(bare(a)).same_layout(without_single_axes(bare(b)));
 }
 
-/// Whether a reduction gives elements of T for elements of T, or floating-point numbers for such numbers.
+/// Whether reduction R of elements of T gives elements of T, or of floating-point numbers gives floating-point numbers.
 template <class R, class T>
 inline constexpr bool gives_elements = takes_elements<R, T>() && requires(const R& r, const T& a) {
   requires std::is_same_v<decltype(r(a, a)), T> ||
                (std::is_floating_point_v<T> && std::is_floating_point_v<decltype(r(a, a))>);
 };
-/// Whether elements of T can be reduced by R, as they are or as true and false.
+/// Whether elements of T can be reduced by R, either directly or after conversion to bool.
 template <class R, class T>
 inline constexpr bool combines = is_linear_reduction<R> || gives_elements<R, T> || gives_elements<R, bool>;
 
-/// Combines two elements.
+/// Combines two elements by the reduction R.
 template <class R, class T>
 T combined(const T& a, const T& b) {
   if constexpr (is_linear_reduction<R>) return static_cast<T>(a + b);
@@ -47,7 +47,8 @@ T combined(const T& a, const T& b) {
   else return static_cast<T>(R()(a != T(0), b != T(0)));
 }
 
-/// Combines `parts` consecutive blocks of n elements into one. A mean is then divided by the number of its summands.
+/// Combines `parts` consecutive blocks of n elements into one block. A mean is then divided by `divisor`, its number of
+/// summands.
 template <class T>
 void combine(pending_reduction kind, std::size_t parts, std::size_t divisor, const T* from, std::size_t n, T* to) {
   for (std::size_t k = 0; k < n; ++k) to[k] = from[k];
@@ -59,7 +60,7 @@ void combine(pending_reduction kind, std::size_t parts, std::size_t divisor, con
   for (std::size_t k = 0; k < n && divisor > 1; ++k) to[k] = static_cast<T>(to[k] / static_cast<real_of<T>>(divisor));
 }
 
-/// Copies the part of a block that another box covers.
+/// Copies the elements of box `wanted` from a block that holds box `had`.
 template <class T>
 tensor_block<T> sliced(const tensor_block<T>& x, const short_list<interval>& had, const short_list<interval>& wanted) {
   tensor_block<T> y(shape_of_box(wanted));
@@ -77,12 +78,12 @@ tensor_block<T> sliced(const tensor_block<T>& x, const short_list<interval>& had
   return y;
 }
 
-/// One movement of a tensor that all workers make: agreed on before its exchanges, and logged.
+/// One movement of a tensor, in which all workers take part. The workers agree on it before its exchanges, and log it.
 template <class T>
 class announced_movement {
  public:
-  /// Collective over the world: agrees on the call, and on `parameters`. In a program that is being bound it adds a
-  /// step instead, which logs the movement as it was planned; a dry run only logs it.
+  /// Makes the workers agree on the call and on `parameters`. Collective over the world. In a program that is being
+  /// bound, a step that logs the planned movement is added instead; a dry run only logs the movement.
   announced_movement(bound_mesh& on, const char* call, const sharding& from, const sharding& to,
                      const shape_list& extents, std::size_t bytes, std::size_t most_bytes = 0,
                      std::uint64_t parameters = 0)
@@ -104,7 +105,7 @@ class announced_movement {
       on.agree<T>(call, from, to, extents, parameters);
     }
   }
-  /// After its exchanges: logs the bytes that have been received.
+  /// Logs the bytes that were received. Requires a call after the exchanges of the movement.
   void done() const {
     if (executing.log != nullptr && !executing.is_dry && executing.steps == nullptr)
       executing.log->push_back(described(executing.moved.bytes - bytes_before_));
@@ -120,7 +121,7 @@ class announced_movement {
   const shape_list& extents_;
   std::size_t most_bytes_, bytes_before_;
 };
-/// Executes an exchange of a movement.
+/// Executes a planned exchange of a movement, or adds it as a step to a program that is being bound.
 template <class T>
 void move_boxes(bound_mesh& on, const std::shared_ptr<planned_exchange>& made, const tensor_block<T>& x,
                 const tensor_block<T>& y) {
@@ -128,7 +129,7 @@ void move_boxes(bound_mesh& on, const std::shared_ptr<planned_exchange>& made, c
   if (executing.steps == nullptr) on.move(*made, x.data(), y.data());
   else executing.steps->add_exchange(x, y, made);
 }
-/// Executes one exchange, and combines the received summands.
+/// Executes one exchange of a reshard, and combines the received summands.
 template <class T>
 tensor_block<T> exchanged(bound_mesh& on, const tensor_block<T>& x, const reshard_exchange& e, const shape_list& shape,
                           pending_reduction kind, std::size_t divisor) {
@@ -149,7 +150,7 @@ tensor_block<T> exchanged(bound_mesh& on, const tensor_block<T>& x, const reshar
   return y;
 }
 
-/// Executes a step that moves elements.
+/// Executes one step of a reshard that moves elements.
 template <class T>
 tensor_block<T> moved(bound_mesh& on, const tensor_block<T>& x, const reshard_step& step, const sharding& before,
                       const shape_list& shape) {
@@ -165,8 +166,8 @@ tensor_block<T> moved(bound_mesh& on, const tensor_block<T>& x, const reshard_st
   return now;
 }
 
-/// Makes a replicated value partial. All summands but the first hold the neutral element; for idempotent reductions
-/// equal summands do not change the result.
+/// Makes a replicated value partial: the first summand is the value, the others are the neutral element. Summands of
+/// idempotent reductions stay equal, which does not change the result.
 template <class T>
 tensor_block<T> made_partial(const bound_mesh& on, const tensor_block<T>& x, const reshard_step& step) {
   tensor_block<T> y = x;
@@ -201,14 +202,14 @@ tensor_block<T> reshard_steps(bound_mesh& on, const tensor_block<T>& x, const sh
   }
   return now;
 }
-/// This worker's block of the same tensor under another sharding. Collective over the world if anything moves. If
-/// nothing moves, the result may share its memory with x.
+/// Returns this worker's block of the same tensor under another sharding. Collective over the world if elements move.
+/// If no element moves, the result may share its memory with x.
 template <class T>
 tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const sharding& from, const sharding& to,
                           const shape_list& shape) {
   if (is_one_block(from, to)) return x;
   return on.one_call([&] {
-    // 1. Find the steps, which are planned once.
+    // 1. Find the steps of the reshard, in the cache or by planning them.
     const sharding source = without_single_axes(bare(from)), target = without_single_axes(bare(to));
     const auto known = on.reshard<T>(source, target, shape);
     if (!known->moves) return reshard_steps(on, x, source, target, *known, shape);

@@ -1,5 +1,5 @@
-// Reverse-mode differentiation: computes the cotangents of all values that a result depends on, in reverse order of
-// creation.
+// The backward pass of reverse-mode differentiation, which computes the cotangents of all values that a result depends
+// on, in reverse order of creation.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@ sharded_tensor<T> added(const sharded_tensor<T>& a, const sharded_tensor<T>& b) 
   const sharding alike[] = {a.layout(), a.layout()};
   return run_operation<T>(bound_operation<2>(elements_op<element_functions::add>{}, both), both, {alike, &a.layout()});
 }
-/// The cotangent of a value, with its layout, in a dry run.
+/// Makes a cotangent of y without elements, with the layout of cotangents of y, for a dry run.
 template <class T>
 sharded_tensor<T> cotangent_of(const sharded_tensor<T>& y) {
   const auto& s = *y.state();
   const sharding lies = s.on ? place_of_cotangent(s.layout) : s.layout;
   return tensor_of(s.on, lies, s.extents, new_block<T>(s.on ? shape_of_box(s.on->box(lies, s.extents)) : s.extents));
 }
-/// Adds a contribution to a node's cotangent. Contributions with equal layouts are summed first, so that only their sum
-/// moves.
+/// Adds a contribution to the cotangent of a tape node. Contributions with equal layouts are summed before they are
+/// resharded, so that only their sum moves.
 template <class T>
 void contribute(tape_node<T>& node, const sharded_tensor<T>& dx) {
   for (sharded_tensor<T>& one : node.contributions)
@@ -38,8 +38,8 @@ void contribute(tape_node<T>& node, const sharded_tensor<T>& dx) {
     }
   node.contributions.push_back(detached(dx));
 }
-/// Computes a node's cotangent when all contributions have arrived: their sum, in the layout of cotangents of this
-/// value.
+/// Computes the cotangent of a tape node as the sum of its contributions, in the layout of cotangents of its value.
+/// Requires a call after all contributions.
 template <class T>
 void settle(tape_node<T>& node) {
   const naming_operation name("cotangent");
@@ -72,15 +72,15 @@ bool goes_back_in_parts(const tape_node<T>& node) {
   }
   return apart < together;
 }
-/// Throws the error for second derivatives, which are not computed. Every call that would need one uses it.
+/// Throws the error for second derivatives, which are not computed.
 [[noreturn]] inline void refuse_second_derivative() {
   throw error(
       "partita::value_and_gradient(f, parameters...): requires parameters, and tensors that f reads, of which no other "
       "value_and_gradient asks a gradient, as second derivatives are not computed; stop_gradient them to take them for "
       "constant");
 }
-/// Counts for each node how many nodes before a result use it. Requires nodes that were created after the first
-/// `nodes_before`; earlier ones belong to another gradient [error].
+/// Counts, for each tape node that a result depends on, how many nodes read its value. Requires nodes that were created
+/// after the first `nodes_before`; earlier nodes belong to another gradient [error].
 template <class T>
 void count_uses(const std::shared_ptr<tape_node<T>>& last, std::uint64_t nodes_before) {
   const auto visit = [&](tape_node<T>& node) {
@@ -98,12 +98,13 @@ void count_uses(const std::shared_ptr<tape_node<T>>& last, std::uint64_t nodes_b
   }
 }
 
-/// The records of any element type whose cotangents are complete. The one created last comes first, because the order
-/// of creation is a topological order. A template, so that a program without gradients does not instantiate the queue.
+/// The queue of tape nodes of any element type whose cotangents are complete. The node created last is first, because
+/// the order of creation is a topological order. This is a template, so that a program without gradients does not
+/// instantiate it.
 template <class>
 class open_records {
  public:
-  /// Continues from a record, once all values that were made of its value have contributed.
+  /// Counts one use of a node as done. After the last use the node's cotangent is complete, and the node is queued.
   template <class T>
   void used(const std::shared_ptr<tape_node<T>>& node) {
     if (--node->uses > 0) return;
@@ -133,13 +134,13 @@ class open_records {
 
   template <class T>
   void go(tape_node<T>& now) {
-    // Contributions that were not summed go to the operand one by one; see goes_back_in_parts.
+    // Pass contributions that were not summed to the operand one by one; see goes_back_in_parts.
     for (const sharded_tensor<T>& dy : now.contributions) give(*now.operands[0], now.back(0, dy));
     for (std::size_t i = 0; i < now.operands.size() && now.cotangent.state() != nullptr; ++i)
       if (now.operands[i]) give(*now.operands[i], now.back(i, now.cotangent));
     const auto elsewhere = std::exchange(now.elsewhere, nullptr);
     if (elsewhere) elsewhere->pass_back(now.cotangent, *this);
-    // The node is done: release what it kept, and count its operands as used once.
+    // Release the blocks that the node kept, and count one use of each operand as done.
     const auto operands = std::exchange(now.operands, {});
     now.back = nullptr;
     now.held.release();
@@ -152,19 +153,19 @@ class open_records {
   std::priority_queue<step> open_;
 };
 
-/// Runs the backward pass from a result whose cotangent is `seed`, through the nodes created after the first
-/// `nodes_before`. A node that is done releases what it kept.
+/// Runs the backward pass from a result whose cotangent is `seed`, through the tape nodes created after the first
+/// `nodes_before`. A node releases the blocks that it kept as soon as it is processed.
 template <class T>
 void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed, std::uint64_t nodes_before = 0) {
   if (!y.state()->node) return;
   const value_in_scope<bool> back(executing.is_backward, true);
-  // 1. Count the uses of each node: its cotangent is complete after the last one.
+  // 1. Count the uses of each node, after the last of which its cotangent is complete.
   count_uses(y.state()->node, nodes_before);
-  // 2. The result gets the seed.
+  // 2. Give the result the seed as its cotangent.
   open_records<std::conditional_t<true, void, T>> pass;
   pass.give(*y.state()->node, seed);
   pass.used(y.state()->node);
-  // 3. Process the nodes whose cotangents are complete, the one created last first.
+  // 3. Process the nodes whose cotangents are complete, always the node created last first.
   pass.run();
 }
 

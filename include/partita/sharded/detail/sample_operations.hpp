@@ -1,5 +1,5 @@
-// Pooling and interpolation of sharded tensors: outputs computed from the taps of a window, and the adjoint operations.
-// The taps and the computation on them are those of the layers in nn/.
+// The operations of pooling and interpolation of sharded tensors, which compute outputs from the taps of windows, and
+// their adjoints. The taps and the computation on them are those of the layers in nn/.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace partita::detail {
 
-/// The rule x [n, c, ...] -> y [n, c, ...]: the features are whole, or read through windows.
+/// The rule x [n, c, ...] -> y [n, c, ...], whose features are whole; sharded features are read through windows.
 constexpr partita::rule rule_of_samples(const char* name, std::size_t operands, std::size_t rank) {
   partita::rule r;
   const std::size_t n = r.add_factor(dynamic, 'n'), c = r.add_factor(dynamic, 'c');
@@ -23,7 +23,7 @@ constexpr partita::rule rule_of_samples(const char* name, std::size_t operands, 
   return r.complete().named(name);
 }
 
-/// The inputs that the outputs of a layer's rule read, for tensors with extents `x`.
+/// The taps of a pooling or interpolation rule, for a tensor with extents `x`.
 template <class Rule, std::size_t Rank>
 struct samples {
   Rule rule;
@@ -31,13 +31,13 @@ struct samples {
 
   std::uint64_t fingerprint() const { return hasher(rule.fingerprint()).mix(x).value(); }
   taps taps_of(std::size_t d, interval outputs) const { return rule.taps_of(d, outputs, x[d]); }
-  /// The inputs that these outputs read.
+  /// The box of inputs that a box of outputs reads, along the features.
   short_list<interval> inputs(const short_list<interval>& y) const {
     short_list<interval> all;
     for (std::size_t d = 2; d < Rank; ++d) all.push_back(taps_of(d, y[d]).footprint());
     return all;
   }
-  /// The outputs that read some of these inputs, and the outputs between them.
+  /// The box of outputs that contains all outputs that read inputs in the box `cells`.
   short_list<interval> outputs(const short_list<interval>& cells) const {
     const auto m = rule.outputs(x);
     short_list<interval> all;
@@ -54,7 +54,7 @@ struct samples {
     }
     return all;
   }
-  /// The taps of the outputs in a box, with indices relative to another box, which holds their inputs.
+  /// The taps of the outputs in box y, with indices relative to the box `cells`, which contains their inputs.
   local_taps<Rank> between(const short_list<interval>& y, const short_list<interval>& cells) const {
     local_taps<Rank> by;
     for (std::size_t d = 0; d < Rank; ++d) {
@@ -64,7 +64,7 @@ struct samples {
     }
     return by;
   }
-  /// The box of the inputs that a box of outputs reads.
+  /// The box of the inputs that a box of outputs reads, along all dimensions.
   short_list<interval> under(const short_list<interval>& y) const {
     short_list<interval> all{y[0], y[1]};
     for (const interval one : inputs(y)) all.push_back(one);
@@ -72,7 +72,7 @@ struct samples {
   }
 };
 
-/// Sets a block from the elements of another box, and to zero where the boxes do not overlap.
+/// Copies the elements of another box to a block, and sets the block to 0 where the boxes do not overlap.
 template <class T>
 void set_from(const tensor_part<T>& y, const short_list<interval>& box, const T* elements) {
   for (T& element : y) element = T(0);
@@ -89,7 +89,7 @@ void set_from(const tensor_part<T>& y, const short_list<interval>& box, const T*
 template <class Rule, std::size_t Rank>
 struct sample_back_operation;
 
-/// The weighted sum of the taps of each output.
+/// The operation whose outputs are weighted sums of their taps.
 template <class Rule, std::size_t Rank>
 struct sample_operation {
   static constexpr bool on_complex = false;
@@ -145,7 +145,7 @@ struct sample_back_operation {
 template <class Rule, std::size_t Rank>
 struct largest_back_operation;
 
-/// The largest tap of each output.
+/// The operation whose outputs are the largest of their taps.
 template <class Rule, std::size_t Rank>
 struct largest_operation {
   static constexpr bool on_complex = false;
@@ -172,8 +172,8 @@ struct largest_operation {
     return operate(largest_back_operation<Rule, Rank>{of}, dy, x);
   }
 };
-/// dy, x -> dy at the inputs that were the largest. The largest taps are selected again, so that their indices need
-/// neither memory nor communication.
+/// The adjoint of largest_operation: (dy, x) -> dy at the inputs that were the largest. The largest taps are selected
+/// again, so that their indices need neither memory nor communication.
 template <class Rule, std::size_t Rank>
 struct largest_back_operation {
   static constexpr std::uint32_t windowed = 3;
@@ -194,7 +194,7 @@ struct largest_back_operation {
   }
   template <class T>
   auto prepared(const tensor_part<const T>& dy, const tensor_part<const T>& x, const tensor_part<T>& dx) const {
-    // dy may hold more outputs than those that read dx, and x may lack their inputs
+    // dy may contain outputs that do not read cells of dx; x may lack their inputs.
     short_list<interval> y{dx.box[0], dx.box[1]};
     for (const interval one : of.outputs(dx.box)) y.push_back(one);
     const shape_list shape = shape_of_box(y);

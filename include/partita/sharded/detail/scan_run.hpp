@@ -1,4 +1,4 @@
-// Runs the steps of a scan whose gradient is asked for, forward and backward, by the sweeps of its schedule.
+// Runs the steps of a scan with a gradient, forward and backward, by the sweeps of its schedule.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +16,17 @@
 
 namespace partita::detail {
 
-/// The tensors of a state.
+/// The tensors of the state of a scan.
 template <class T>
 using state_list = std::vector<sharded_tensor<T>>;
 
-/// Step number i of a scan. The parameters are recorded on the tape or detached from it.
+/// A function that computes step i of a scan. With `is_recorded` the step is recorded on the tape.
 template <class T>
 using scan_step = std::function<state_list<T>(std::size_t i, const state_list<T>&, bool is_recorded)>;
 
-/// The same value with a record of its own, which passes each contribution to the cotangent on as it is. It separates
-/// two steps, so that sums are taken in the same order whether the steps are recorded at once or again.
+/// The value x with a tape node of its own, which passes each contribution to its cotangent to x without summing. Such
+/// nodes separate the steps, so that sums are computed in the same order whether all steps are recorded at once or one
+/// sweep at a time.
 template <class T>
 sharded_tensor<T> passed_on(const sharded_tensor<T>& x) {
   if (!x.state()->node) return x;
@@ -41,26 +42,28 @@ class scan_run {
   scan_run(scan_step<T> step, state_list<T> initial, std::size_t n, const scan_options& options)
       : step_(std::move(step)), initial_(std::move(initial)), sweeps_(scan_schedule(n, options)) {}
 
-  /// The state after all steps. `parameters` are the records of the parameters; null for those without a gradient.
+  /// Returns the state after all steps. `parameters` are the tape nodes of the parameters, null for a parameter without
+  /// a gradient.
   static state_list<T> forward(const std::shared_ptr<scan_run>& run,
                                const std::vector<std::shared_ptr<tape_node<T>>>& parameters) {
     if (run->sweeps_.empty()) return run->initial_;
     const scan_sweep& first = run->sweeps_[0];
     if (first.begin == 0) return run->record(first, run->initial_);
-    // 1. The steps that are not recorded, as one record, whose backward function computes them again.
+    // 1. Compute the steps that are not recorded. One tape node stands for them, whose backward function computes them
+    //    again.
     state_list<T> start;
     for (const auto& x : run->initial_) start.push_back(detached(x));
     start = run->advance(first, std::move(start));
     const auto node = new_node<T>(start[0].layout());
     for (const auto& x : run->initial_) node->operands.push_back(x.state()->node);
     node->operands.insert(node->operands.end(), parameters.begin(), parameters.end());
-    node->is_of_segment = true;  // its cotangent only says that one has arrived
+    node->is_of_segment = true;  // the value of its cotangent is not used
     node->held.record();
     node->back = [run](std::size_t, const sharded_tensor<T>&) {
       run->go_back();
       return sharded_tensor<T>();
     };
-    // 2. A record for each tensor of the state, which collects the contributions to its cotangent.
+    // 2. Make a tape node for each tensor of the state, which collects the contributions to the tensor's cotangent.
     run->arrived_.resize(start.size());
     for (std::size_t j = 0; j < start.size(); ++j) {
       auto one = std::make_shared<tensor_state<T>>(*start[j].state());
@@ -74,7 +77,7 @@ class scan_run {
       };
       start[j] = sharded_tensor<T>(std::move(one));
     }
-    // 3. The last steps are recorded now, because their backward steps come first.
+    // 3. Record the last steps now, because their backward steps come first.
     return run->record(first, std::move(start));
   }
 
@@ -84,7 +87,8 @@ class scan_run {
     tape_blocks held{};
   };
 
-  /// Computes the steps from the state at `from` to `begin` without recording them.
+  /// Computes the steps of a sweep from its state at `from` to `begin` without recording them, and keeps states on the
+  /// way.
   state_list<T> advance(const scan_sweep& sweep, state_list<T> state) {
     auto next = sweep.keep.begin();
     for (std::size_t i = sweep.from;; ++i) {
@@ -113,24 +117,24 @@ class scan_run {
     return state;
   }
 
-  /// The backward pass of the steps that are one record. The records of the parameters and of the initial state get
-  /// their contributions one by one, in the order in which they would get them if all steps had been recorded.
+  /// Runs the backward pass of the steps that one tape node stands for. The nodes of the parameters and of the initial
+  /// state get their contributions one by one, in the same order as if all steps had been recorded.
   void go_back() {
     for (std::size_t k = 1; k < sweeps_.size(); ++k) {
       const scan_sweep& sweep = sweeps_[k];
-      // 1. Compute the state from which steps are recorded.
+      // 1. Compute the state at which the recorded steps of this sweep begin.
       state_list<T> state = kept_.back().tensors;
       if (sweep.from == sweep.begin) kept_.pop_back();
       state = advance(sweep, std::move(state));
-      // 2. Record them, and run their backward pass.
+      // 2. Record the steps of this sweep, and run their backward pass.
       if (sweep.begin == 0) state = initial_;
       else
         for (auto& x : state) {
           x = parameter_of(x);
-          x.state()->node->uses = 1;  // never complete: its contributions go on to the steps before
+          x.state()->node->uses = 1;  // one use too many, so that contributions are not summed
         }
       run_back(record(sweep, state));
-      // 3. The contributions to the state are those of the results of the steps before.
+      // 3. Take the contributions to the state as contributions to the result of the previous steps.
       for (std::size_t j = 0; j < state.size() && sweep.begin > 0; ++j)
         arrived_[j] = std::move(state[j].state()->node->contributions);
     }
@@ -140,7 +144,7 @@ class scan_run {
     backward_pass pass;
     for (const auto& one : y)
       if (one.state()->node) count_uses(one.state()->node, 0);
-    for (std::size_t j = y.size(); j-- > 0;)  // as `passed_on` does, whose records are in this order
+    for (std::size_t j = y.size(); j-- > 0;)  // in the order of the nodes that `passed_on` makes
       for (const auto& dy : std::exchange(arrived_[j], {}))
         if (y[j].state()->node) pass.give(*y[j].state()->node, dy);
     for (const auto& one : y)
@@ -153,21 +157,21 @@ class scan_run {
   std::vector<scan_sweep> sweeps_;
   std::list<kept_state> kept_{};
   std::vector<state_list<T>> arrived_;  ///< contributions to the cotangents of a state, for each of its tensors
-  bool has_arrived_ = false;            ///< any of them
+  bool has_arrived_ = false;            ///< whether there are contributions
 };
 
-/// The state after n steps; the options have no memory limit.
+/// Runs n steps of a scan and returns the last state. The options must not have a memory limit.
 template <class T>
 state_list<T> forward_scan(const scan_step<T>& step, const state_list<T>& initial, std::size_t n,
                            const scan_options& options, const std::vector<std::shared_ptr<tape_node<T>>>& parameters) {
   return scan_run<T>::forward(std::make_shared<scan_run<T>>(step, initial, n, options), parameters);
 }
 
-/// The bytes that one step keeps on the tape of this worker.
+/// The bytes that one recorded step keeps on the tape of this worker.
 template <class T>
 std::size_t bytes_of_step(const scan_step<T>& step, const state_list<T>& state) {
   const std::size_t before = on_tape().bytes;
-  state_list<T> copies;  // blocks that nothing else on the tape holds
+  state_list<T> copies;  // copies of the state, whose blocks nothing else on the tape holds
   for (const auto& x : state) {
     auto one = std::make_shared<tensor_state<T>>(*x.state());
     one->block = one->block.copy();
@@ -177,7 +181,8 @@ std::size_t bytes_of_step(const scan_step<T>& step, const state_list<T>& state) 
   return on_tape().bytes - before;
 }
 
-/// The options without a memory limit. The most that any worker keeps decides, so that all have one schedule.
+/// Replaces a memory limit in the options by a number of checkpoints. The worker that keeps most decides, so that all
+/// workers have the same schedule.
 template <class T>
 scan_options agreed_scan_options(const scan_step<T>& step, const state_list<T>& state, std::size_t n,
                                  const scan_options& options) {

@@ -1,5 +1,4 @@
-// Places the blocks of a program's steps in one piece of storage. Blocks that are not needed at the same time share
-// memory.
+// Places the blocks of a program's steps in one allocation. Blocks with disjoint lifetimes may share memory.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +7,14 @@
 
 namespace partita::detail {
 
-/// The size of a block, its lifetime from the step that sets it to the last step that reads it, and its offset.
+/// The size of a block, its lifetime from the step that sets it to the last step that reads it, and its offset in the
+/// storage.
 struct block_lifetime {
   std::size_t bytes = 0, first = 0, last = 0, offset = 0;
 };
 
-/// Gives each block the lowest offset at which it overlaps no other block during its lifetime; returns the total number
-/// of bytes. Offsets are multiples of a cache line, for long blocks of a page. Cost: O(blocks²), once.
+/// Gives each block the lowest offset at which it overlaps no other block during its lifetime. Returns the number of
+/// bytes of the storage. Offsets are multiples of a cache line, or of a page for long blocks. Cost: O(blocks²).
 PARTITA_DECL std::size_t place_in_storage(std::vector<block_lifetime>& all);
 
 }  // namespace partita::detail

@@ -1,5 +1,5 @@
-// The elements at indices and labels that every worker knows, and the adjoint. Each is declared in the same form as a
-// user-defined operation.
+// The operations that take elements at indices or labels that every worker has, and their adjoints, which are declared
+// in the same form as a user-defined operation.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace partita::detail {
 
-/// Indices that every worker knows, with their extents.
+/// Indices that every worker has, with their extents.
 struct known_indices {
   std::shared_ptr<const std::vector<std::size_t>> all;
   shape_list extents{};
@@ -20,7 +20,7 @@ struct known_indices {
   std::uint64_t fingerprint() const { return hasher().mix(*all).mix(extents).value(); }
 };
 
-/// Calls f(k, label) for each row k of a box of rows; the label is read at the row's global index.
+/// Calls f(k, label) for each row k of the box `rows`, with the label at the row's global index.
 template <class F>
 void for_each_label(const std::vector<std::size_t>& labels, const short_list<interval>& rows, const shape_list& extents,
                     F f) {
@@ -36,7 +36,8 @@ void for_each_label(const std::vector<std::size_t>& labels, const short_list<int
     f(k, labels[at]);
   }
 }
-/// Calls f for the indices that belong to a block; the dimensions of the indices begin at dimension D of the block.
+/// Calls f for each index that belongs to a block. The dimensions of the indices are dimension D of the block and those
+/// after it.
 template <std::size_t D, class T, class F>
 void for_each_index(const known_indices& indices, const tensor_part<T>& block, F f) {
   short_list<interval> rows;
@@ -44,8 +45,8 @@ void for_each_index(const known_indices& indices, const tensor_part<T>& block, F
   for_each_label(*indices.all, rows, indices.extents, f);
 }
 
-/// The adjoint of take: adds each row to the place that it was taken from. Rows with the same index are summed. A
-/// worker drops the rows of places that it does not hold, if dimension D may be `Cut`.
+/// The adjoint of take_operation, which adds each row of dy to the row that it was taken from. If dimension D may be
+/// sharded (`Cut`), a worker ignores the rows that it does not hold.
 template <std::size_t D, std::size_t Rank, bool Cut>
 struct untake_operation {
   static constexpr bool on_integers = true;
@@ -95,8 +96,8 @@ struct untake_operation {
   }
 };
 
-/// The elements at these indices along dimension D. Where this dimension may be `Cut`, a worker gives 0 for what it
-/// does not hold, and the result is a partial sum.
+/// Takes the elements at indices along dimension D. If this dimension may be sharded (`Cut`), a worker has 0 for the
+/// elements that it does not hold, and the result is a partial sum.
 template <std::size_t D, std::size_t Rank, bool Cut = false>
 struct take_operation {
   static constexpr bool on_integers = true;

@@ -1,4 +1,5 @@
-// The tape of reverse-mode differentiation: which operation made a value, and how cotangents pass back through it.
+// The tape of reverse-mode differentiation. A tape node records the operands of an operation, and how to compute their
+// cotangents.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 
 namespace partita::detail {
 
-/// Computes the cotangent of operand i from the cotangent of the result.
+/// A function that computes the cotangent of operand i from the cotangent of the result.
 template <class T>
 using pull_back = std::function<sharded_tensor<T>(std::size_t i, const sharded_tensor<T>& dy)>;
 
@@ -20,30 +21,31 @@ template <class>
 class open_records;
 using backward_pass = open_records<void>;
 
-/// The operands of a record that have another element type than its value; see between_elements.hpp.
+/// The operands of a tape node that have another element type than its value; see between_elements.hpp.
 template <class T>
 struct operands_of_other_elements {
   virtual ~operands_of_other_elements() = default;
   virtual void count_uses(std::uint64_t nodes_before) = 0;
-  /// Adds to the cotangents of the operands. The cotangent is empty if none has arrived.
+  /// Computes contributions to the cotangents of the operands from the cotangent the layout of the value, which is
+  /// empty if nothing contributed to it.
   virtual void pass_back(const sharded_tensor<T>& cotangent, backward_pass& pass) = 0;
 };
 
-/// One recorded value. Nodes are numbered in the order of creation, which is a topological order.
+/// The tape node of a value. Nodes are numbered in the order of creation, which is a topological order.
 template <class T>
 struct tape_node {
   std::uint64_t order = 0;
   sharding layout{};                                   ///< of the value
-  std::vector<std::shared_ptr<tape_node>> operands{};  ///< null for operands without a gradient
+  std::vector<std::shared_ptr<tape_node>> operands{};  ///< null for each operand without a gradient
   pull_back<T> back{};
-  bool is_reshard = false;                         ///< the value of its only operand under another layout
-  bool is_of_segment = false;                      ///< an argument of recompute: its outer node reshards it
-  bool is_passed_on = false;                       ///< a state of scan: contributions go on one by one, not summed
+  bool is_reshard = false;                         ///< whether the value is its only operand, resharded
+  bool is_of_segment = false;                      ///< an argument of recompute: the outer node reshards it
+  bool is_passed_on = false;                       ///< a state of scan: contributions are passed on unsummed
   std::size_t uses = 0;                            ///< uses that have not contributed to the cotangent yet
-  std::vector<sharded_tensor<T>> contributions{};  ///< to the cotangent, one per layout
+  std::vector<sharded_tensor<T>> contributions{};  ///< the contributions to the cotangent, one per layout
   sharded_tensor<T> cotangent{};
-  tape_blocks held{};                                          ///< blocks that `back` reads
-  std::shared_ptr<operands_of_other_elements<T>> elsewhere{};  ///< null for almost all records
+  tape_blocks held{};                                          ///< the blocks that `back` reads
+  std::shared_ptr<operands_of_other_elements<T>> elsewhere{};  ///< null unless operands have another element type
 
   void hold(const sharded_tensor<T>& x) {
     const auto& block = x.state()->block;
@@ -59,7 +61,7 @@ std::shared_ptr<tape_node<T>> new_node(const sharding& layout) {
   return node;
 }
 
-/// The same block as a value that is not on the tape.
+/// A value with the same block as x that is not on the tape.
 template <class T>
 sharded_tensor<T> detached(const sharded_tensor<T>& x) {
   if (!x.state()->node) return x;

@@ -1,4 +1,4 @@
-// Accounts for the memory that the tape keeps: the blocks of values that the backward pass reads, each counted once.
+// Counts the memory that the tape keeps alive: the blocks that the backward pass reads, each counted once.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace partita {
 
-/// What this worker keeps for the backward pass: records of operations, and the memory of the blocks that they read. A
-/// block that several records read counts once; a block that the program also holds counts, too.
+/// What the tape of this worker keeps for the backward pass: tape nodes, and the blocks that they read. A block that
+/// several nodes read counts once; a block that the program also holds counts, too.
 struct tape_contents {
   std::size_t records = 0;
   std::size_t bytes = 0;
-  std::size_t most_bytes = 0;  ///< maximum since the last value_and_gradient began, on this thread
+  std::size_t most_bytes = 0;  ///< the maximum since the last value_and_gradient of this thread began
 };
 
 namespace detail {
@@ -21,7 +21,7 @@ namespace detail {
 struct tape_ledger;
 PARTITA_DECL tape_contents& on_tape();
 
-/// The blocks that one record keeps alive during its lifetime.
+/// The blocks that one tape node keeps alive during its lifetime.
 class tape_blocks {
  public:
   tape_blocks() = default;
@@ -30,7 +30,7 @@ class tape_blocks {
   PARTITA_INLINE ~tape_blocks();
 
   PARTITA_DECL void record();
-  /// To be called after record().
+  /// Counts a block of this memory. Requires a call of record() before.
   PARTITA_DECL void hold(const void* memory, std::size_t bytes);
   PARTITA_DECL void release();
 
@@ -41,7 +41,7 @@ class tape_blocks {
 
 }  // namespace detail
 
-/// What the tape keeps now, and the maximum since the last value_and_gradient began.
+/// Returns what the tape of this thread keeps now, and the maximum since the last value_and_gradient began.
 PARTITA_DECL tape_contents tape_holds();
 
 }  // namespace partita

@@ -13,17 +13,18 @@ namespace partita::detail {
 
 PARTITA_DECL std::size_t volume_in(const shape_list& shape);
 PARTITA_DECL shape_list shape_of_box(const short_list<interval>& box);
-/// The strides of the dimensions in C order.
+/// The strides of the dimensions of a dense array in C order.
 PARTITA_DECL short_list<std::ptrdiff_t> steps_in(const shape_list& shape);
 
-/// Dense elements in C order. Copies share their memory: code that changes elements must check `alone` first.
+/// A block of dense elements in C order. Copies share their memory, so code that changes elements must check `alone`
+/// first.
 template <class T>
 struct tensor_block {
   shape_list shape{};
   std::shared_ptr<T> memory{};
 
   tensor_block() = default;
-  /// Uninitialised elements, from an arena if one is given.
+  /// Allocates uninitialised elements, in the arena `from` if it is not null.
   explicit tensor_block(const shape_list& of, arena* from = nullptr) : shape(of) {
     const std::size_t n = size() == 0 ? 1 : size();
     struct scope {
@@ -31,7 +32,7 @@ struct tensor_block {
       ~scope() { pool_allocator<T>::arena_in_use = nullptr; }
     } const use(from);
     memory = std::shared_ptr<T>(pool_allocator<T>().allocate(n), [n](T* p) { pool_allocator<T>().deallocate(p, n); });
-    if (shape.empty()) *memory = T();  // a worker that is not on the mesh has a scalar's block, too
+    if (shape.empty()) *memory = T();  // a worker that is not on the mesh has a block of a scalar, too
   }
 
   std::size_t size() const { return volume_in(shape); }
@@ -49,8 +50,8 @@ struct tensor_block {
   }
 };
 
-/// Calls row(offsets, n) for every row along the last dimension of `shape`. `offsets[k]` is the start of the row in
-/// array k, whose strides are `steps[k]`. Rank 0 has one row of one element.
+/// Calls row(offsets, n) for every row along the last dimension of `shape`. `offsets[k]` is the offset of the row in
+/// array k, whose strides are `steps[k]`. A shape of rank 0 has one row of one element.
 template <std::size_t Arrays, class Row>
 void for_each_row(const shape_list& shape, const std::array<short_list<std::ptrdiff_t>, Arrays>& steps, Row row) {
   const std::size_t rank = shape.size();

@@ -1,5 +1,5 @@
-// Operations of a traced program along sharded dimensions: what they move, for the costs of the program, and how they
-// run on tensors.
+// Operations of a traced program along sharded dimensions: the bytes that they move, for estimates, and their
+// execution.
 #pragma once
 
 #include <array>
@@ -13,12 +13,12 @@
 
 namespace partita::detail {
 
-/// The operation may run while dimensions that it works along are sharded.
+/// Whether operation Op can be executed while dimensions along which it works are sharded.
 template <class Op, std::size_t Operands>
 inline constexpr bool may_read_windows =
     (works_along_cuts<Op> && Operands == 1) || (reads_features<Op> && Operands <= most_windowed_operands);
 
-/// An operation that reads windows, on elements of type T.
+/// The interface to execute an operation that reads windows on elements of type T.
 template <class T>
 struct runs_in_windows {
   virtual ~runs_in_windows() = default;
@@ -43,7 +43,8 @@ struct window_step : runs_in_windows<T> {
   }
 };
 
-/// An operation on `Operands` operands that may work along sharded dimensions, for elements of the types T.
+/// An operation on `Operands` operands that can be executed along sharded dimensions, for elements of each of the types
+/// T.
 template <class Op, std::size_t Operands, class... T>
 struct traced_window final : operation_window,
                              computes_any_box,
@@ -61,7 +62,7 @@ struct traced_window final : operation_window,
       return window_share(with_window<Op>(mesh_block(lies[i], shapes[i], place), read), lies[i], shapes[i], place);
     } else if constexpr (reads_windows<Op>) {
       return window_share(op.window(mesh_block(lies[1], shapes[1], place), shapes[0]), lies[i], shapes[i], place);
-    } else {  // the sums of the blocks before this one, or after it
+    } else {  // a cumulative operation moves the totals of the blocks before (or after) a block
       const mesh& m = lies[0].on;
       std::size_t along = 0;
       while ((dimensions >> along & 1U) == 0) ++along;

@@ -1,4 +1,5 @@
-// Layouts in which a dimension is whole whose axes shard another dimension, for operations along whole dimensions.
+// Layouts for operations along whole dimensions: the axes that sharded such a dimension shard another dimension
+// instead.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +9,10 @@
 
 namespace partita::detail {
 
-/// The layout for the next step of an operation along each of the dimensions `left`, of `all` along which it works: s
-/// itself if one of them is whole there. If none is, the axes that shard one of them shard another dimension in the
-/// layout that is returned: one that the operation does not work along, else one along which it has worked, else any.
+/// The layout for the next step of an operation that works along the dimensions `all`, one after the other, of which
+/// `left` remain: s itself if one of these is whole in s. Otherwise the axes that shard one of them shard another
+/// dimension in the result: one along which the operation does not work, else one along which it has worked already,
+/// else any.
 constexpr sharding with_whole_dimension(const sharding& s, std::uint32_t left, std::uint32_t all) {
   std::size_t d = 0;
   for (; d < s.rank(); ++d) {
@@ -32,7 +34,7 @@ constexpr sharding with_whole_dimension(const sharding& s, std::uint32_t left, s
   both.append(moved);
   return y.cut(to, both);
 }
-/// Those of the dimensions `left` that no axis shards.
+/// The dimensions among `left` that no axis shards.
 constexpr std::uint32_t whole_among(const sharding& s, std::uint32_t left) {
   std::uint32_t found = 0;
   for (std::size_t d = 0; d < s.rank(); ++d)

@@ -1,5 +1,5 @@
-// Where operations of a program that read windows of each other's results compute more than their blocks, so that only
-// the first of them moves anything.
+// Finds operations of a program that should compute wider boxes than their blocks, so that the next operation, which
+// reads windows of their results, needs no communication.
 #pragma once
 
 #include <cstddef>
@@ -11,33 +11,35 @@
 
 namespace partita::detail {
 
-/// An operation that can compute any box of its result from a window of its first operand.
+/// The interface of an operation that can compute any box of its result from a window of its first operand.
 struct computes_any_box {
   virtual ~computes_any_box() = default;
   virtual bool can() const = 0;
-  /// The box of operand 0 that this box of the result reads; of its other dimensions it is `block`.
+  /// The box of operand 0 that the box `result` of the result reads. In dimensions without windows it is `block`.
   virtual short_list<interval> read_by(const short_list<interval>& result, const short_list<interval>& block,
                                        const shape_list* shapes) const = 0;
 };
 
-/// The layouts in which an operation reads its operands and leaves its result, and to which the result is brought.
+/// The layouts in which an operation reads its operands (needs) and computes its result (made), and to which the result
+/// is resharded afterwards (after).
 struct laid_operation {
   std::vector<sharding> needs{};
   sharding made{}, after{};
-  /// Whether each element of the result is computed from that of operand 0 at the same place, and from operands that
-  /// are the same at all places along dimensions of windows; all operands are read as they are.
+  /// Whether each element of the result is computed from the element of operand 0 at the same index, and from operands
+  /// that do not vary along dimensions with windows, all of them without a reshard.
   bool is_of_elements = false;
 };
 
-/// What an operation does for wider windows.
+/// The boxes that an operation computes and reads.
 struct wider_result {
-  std::vector<worker_box> computed{};  ///< what each worker computes, if it is more than its block
-  bool reads_wider = false;            ///< operand 0 is such a result, of which this operation reads all
+  std::vector<worker_box> computed{};  ///< the box that each worker computes; empty if it is the block
+  bool reads_wider = false;            ///< operand 0 was computed in such boxes, and all of each is read
 };
 
-/// For each operation, whether its result is wider because the next operation reads a window of it: where the exchange
-/// that is saved takes longer than computing the frame and than moving the wider window of its operand. Operations on
-/// elements may lie between the two. Collective over the world; the result is the same on all workers.
+/// Decides for each operation in which boxes its result is computed. The boxes are wider than blocks if the next
+/// operation reads windows of the result, and the exchange that is saved takes longer than computing the additional
+/// elements and receiving the wider window of the operand. Elementwise operations may be between the two. Collective
+/// over the world; the result is the same on all workers.
 PARTITA_DECL std::vector<wider_result> wider_results(const graph& of, const std::vector<laid_operation>& laid,
                                                      bound_mesh& on, std::size_t element_bytes, double multiply_adds);
 

@@ -10,12 +10,12 @@
 namespace partita {
 
 PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, const pipeline_search_options& options) {
-  /// The estimate of some layers for one micro-batch.
+  /// The estimated times and memory of consecutive layers for one micro-batch.
   struct stage_estimate {
     double forward = 0, backward = 0, update = 0;
-    std::size_t peak = 0;  ///< bytes of a worker
-    std::size_t kept = 0;  ///< of them, bytes that the forward pass leaves to the backward pass
-    std::size_t sent = 0;  ///< bytes of a worker's block of the result
+    std::size_t peak = 0;  ///< bytes of memory on a worker
+    std::size_t kept = 0;  ///< of these, the bytes that the forward pass keeps for the backward pass
+    std::size_t sent = 0;  ///< the bytes of a worker's block of the result
     search_candidate layouts{};
   };
   std::map<std::array<std::size_t, 4>, stage_estimate> known;
@@ -25,7 +25,7 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
     stage_estimate& one = place->second;
     if (!is_new) return one;
     graph g = network.program(workers, first, last, rows);
-    // What arrives from the stage before is no weight, but its cotangent goes back.
+    // The input from the previous stage is not a weight, but its cotangent is sent back.
     std::uint32_t arrives = step_event::none;
     for (std::uint32_t v = 0; first > 0 && v < g.values() && arrives == step_event::none; ++v)
       if (g[value{v}].producer == graph::none && !g[value{v}].is_parameter) arrives = v;
@@ -33,7 +33,7 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
     const auto found = [&] {
       try {
         return search(g, options.links, options.memory, options.layouts);
-      } catch (const partition_error&) {  // nothing fits: how much does it take?
+      } catch (const partition_error&) {  // no layouts fit: find how much memory the stage needs
         return search(g, options.links, ~std::size_t{0}, options.layouts);
       }
     }();
@@ -42,7 +42,7 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
     const std::vector<sharding> states = found.states(done);
     const step_plan step = plan_step(done, found.model, states);
     const std::size_t bytes = found.model.element_bytes;
-    std::size_t weights = 0, no_states = 0;  // bytes; states of what arrives do not exist
+    std::size_t weights = 0, no_states = 0;  // in bytes; the optimiser has no state for the input
     for (std::uint32_t v = 0; v < g.values(); ++v) {
       const value at{v};
       if (!g[at].is_parameter) continue;
@@ -68,7 +68,7 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
   const auto consider = [&](std::size_t stages, std::size_t micro_batches) {
     const std::size_t workers = network.workers / stages;
     const std::size_t rows = (network.rows + micro_batches - 1) / micro_batches;
-    // 1. The layers of each stage: longest[p][l] is the longest of p stages with the first l layers.
+    // 1. Divide the layers into stages. longest[p][l] is the time of the longest of p stages with the first l layers.
     std::vector<double> until{0};
     for (std::size_t l = 0; l < network.layers; ++l) {
       const stage_estimate& one = estimated(workers, l, l + 1, rows);
@@ -84,7 +84,7 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
               longest[p][l] < 0 || here < longest[p][l])
             longest[p][l] = here, begin[p][l] = from;
       }
-    // 2. The estimate of each stage, and what a worker holds.
+    // 2. Estimate the times of each stage, and the memory of a worker.
     pipeline_answer one;
     one.workers_of_stage = workers, one.micro_batches = micro_batches;
     one.stages.resize(stages);
@@ -102,7 +102,7 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
         one.times.moving = std::max(
             one.times.moving, options.between.latency + static_cast<double>(e.sent) * options.between.seconds_per_byte);
     }
-    // 3. The orders.
+    // 3. Simulate each order.
     for (const pipeline_order order : options.orders) {
       one.order = order;
       one.times.forward.clear(), one.times.backward.clear(), one.times.weights.clear();

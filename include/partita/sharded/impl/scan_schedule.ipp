@@ -13,7 +13,7 @@ namespace partita {
 namespace detail {
 
 PARTITA_DEF std::size_t steps_to_next_checkpoint(std::size_t n, std::size_t c) {
-  c = std::min(c, n);                              // more are of no use, and the products below stay small
+  c = std::min(c, n);                              // more checkpoints are of no use; the products below stay small
   std::size_t r = 1, before = 1, reached = c + 1;  // b(c, r - 1) and b(c, r)
   while (reached < n) {
     ++r;
@@ -39,7 +39,7 @@ PARTITA_DEF std::vector<scan_sweep> scan_schedule(std::size_t n, const scan_opti
   const std::size_t checkpoints = options.checkpoints;
   const std::size_t segment = options.recompute_every > 0 ? options.recompute_every : checkpoints > 0 ? 1 : n;
   std::vector<scan_sweep> sweeps;
-  std::vector<std::size_t> kept;  // the positions of the states that are kept
+  std::vector<std::size_t> kept;  // the step numbers of the states that are kept
   for (std::size_t end = n; end > 0;) {
     scan_sweep one;
     one.end = end;

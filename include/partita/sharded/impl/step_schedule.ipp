@@ -8,7 +8,7 @@
 namespace partita {
 
 PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
-  /// Follows the values and cotangents of a program from event to event.
+  /// Converts the events of a step plan to steps, and follows the blocks of values and cotangents from event to event.
   class walker {
    public:
     explicit walker(const step_plan& plan)
@@ -55,14 +55,16 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
     std::size_t bytes_of(std::uint32_t v, const sharding& s) const {
       return g_.block_bytes(value{v}, s, plan_.model.element_bytes);
     }
-    /// The block in which an operation reads a value: its last copy that was moved for it, or the value itself.
+    /// The block in which operation o reads value v: the last copy that was moved for the operation, or the value's own
+    /// block.
     std::uint32_t read_by(std::uint32_t o, std::uint32_t v) const {
       std::uint32_t block = home_[v];
       for (const copy& one : copies_[o])
         if (one.of == v) block = one.block;
       return block;
     }
-    /// The contributions to a cotangent. Before the first it is made of the result.
+    /// The blocks of the contributions to the cotangent of value v. Without contributions the value's own block stands
+    /// for them.
     std::vector<std::uint32_t> cotangent(std::uint32_t v) const {
       return cotangents_[v].empty() ? std::vector<std::uint32_t>{home_[v]} : cotangents_[v];
     }
@@ -76,7 +78,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
       one.reads = {home_[e.of]};
       const bool is_operand = e.operation != step_event::none && g_[value{e.of}].producer != e.operation;
       if (is_operand) copies_[e.operation].push_back({e.of, one.sets});
-      else home_[e.of] = one.sets;  // a result, or an updated parameter
+      else home_[e.of] = one.sets;  // the block of a result, or of an updated parameter
     }
     void window(const step_event& e, step_use& one) {
       const auto& node = g_.operation(e.operation);
@@ -88,7 +90,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
     void read_operands(const step_event& e, step_use& one) {
       const auto& node = g_.operation(e.operation);
       for (std::size_t i = 0; i < node.operands; ++i) one.reads.push_back(read_by(e.operation, g_.of(node, i).number));
-      for (const copy& moved : copies_[e.operation]) one.reads.push_back(moved.block);  // one value may have several
+      for (const copy& moved : copies_[e.operation]) one.reads.push_back(moved.block);  // a value may have copies
       one.reads.insert(one.reads.end(), windows_.begin(), windows_.end());
       windows_.clear();
     }
@@ -96,7 +98,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
       read_operands(e, one);
       const auto& node = g_.operation(e.operation);
       one.sets = home_[node.first_result];
-      for (std::uint32_t j = 0; j < node.results; ++j) {  // several results are in one block
+      for (std::uint32_t j = 0; j < node.results; ++j) {  // several results of an operation are in one block
         home_[node.first_result + j] = one.sets;
         one.bytes += bytes_of(node.first_result + j, plan_.done->used(e.operation, node.operands + j));
       }
@@ -125,7 +127,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
     const graph& g_;
     std::vector<std::uint32_t> home_{}, windows_{};
     std::vector<std::vector<std::uint32_t>> cotangents_;
-    std::vector<std::vector<copy>> copies_{};  ///< for each operation
+    std::vector<std::vector<copy>> copies_{};  ///< the copies that were moved for each operation
     std::uint32_t blocks_;
     std::vector<step_use> steps_{};
   };
@@ -149,7 +151,7 @@ PARTITA_DEF step_cost overlapped_cost(const step_plan& plan) {
   step_cost cost = plan.cost;
   const double hidden = cost.computing + cost.moving - times.seconds();
   cost.hidden = hidden > 0 ? hidden : 0;
-  // What is held beside the results of steps is the same in every order.
+  // Memory other than that of the results of steps is the same in every order.
   if (times.peak() > in_order.peak()) cost.peak += times.peak() - in_order.peak();
   return cost;
 }

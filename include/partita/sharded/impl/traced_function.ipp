@@ -46,7 +46,7 @@ PARTITA_DEF void traced_function::run_through(detail::running_values& values) co
   const completion& done = complete();
   // 1. Reshard the arguments to their completed layouts.
   for (std::size_t i = 0; i < inputs_.size(); ++i) values.take(i, inputs_[i], laid(done[inputs_[i]]));
-  // 2. Find the layouts of the operations.
+  // 2. Find the layouts in which operations read operands and leave results.
   std::vector<detail::laid_operation> laid_operations;
   std::size_t next = 0;  // index of the next reshard; reshards are sorted in the order of the program
   for (std::size_t o = 0; o < operations().operations(); ++o) {
@@ -63,7 +63,7 @@ PARTITA_DEF void traced_function::run_through(detail::running_values& values) co
     }
     laid_operations.push_back({std::move(needs), made, after});
   }
-  // 3. Execute them in order.
+  // 3. Execute the operations in order.
   values.begin(laid_operations);
   for (std::size_t o = 0; o < laid_operations.size(); ++o)
     values.execute(o, laid_operations[o].needs, laid_operations[o].made, laid_operations[o].after);
@@ -77,7 +77,7 @@ PARTITA_DEF bool traced_function::is_of_elements_along_cuts(std::size_t o, const
                operations()[operand(o, 0)].shape == operations()[operand(o, n)].shape;
   for (std::size_t i = 0; is_so && i < n; ++i) {
     is_so = needs[i].same_layout(laid(complete()[operand(o, i)]));
-    for (std::size_t d = 0; i > 0 && d < made.rank(); ++d)  // a cut dimension of the result that this operand has, too
+    for (std::size_t d = 0; i > 0 && d < made.rank(); ++d)  // sharded dimensions of the result that operand i has, too
       for (std::size_t k = 0; !made.cuts[d].empty() && k < work.how.at(n, d).count; ++k)
         is_so = is_so && (work.how.factors_of(i) >> work.how.terms[work.how.at(n, d).first + k] & 1U) == 0;
   }

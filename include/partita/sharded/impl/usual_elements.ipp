@@ -1,4 +1,4 @@
-// Compiles what the core has of tensors with the usual elements.
+// Compiles the functions of tensors of the usual element types for the core.
 #pragma once
 
 #include <partita/sharded/detail/elements_in_place.hpp>

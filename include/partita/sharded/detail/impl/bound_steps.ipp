@@ -57,7 +57,8 @@ PARTITA_DEF void bound_steps::order_alone(const order_limits& limits, bool join)
 PARTITA_DEF bool bound_steps::order_together(bound_mesh& on, const order_limits& limits, bool join) {
   const world& everyone = on.everyone();
   const std::size_t first = on.where().worker(0);
-  // 1. What decides the order: the movements on all workers, and on the mesh what is computed.
+  // 1. Hash what must be equal for a common order: the movements on all workers, and the computations on workers of the
+  //    mesh.
   hasher computed;
   std::vector<std::uint32_t> exchanges, number_of_exchange(steps_.size(), 0);
   std::vector<bool> is_moved(blocks_.size(), false), is_computed(blocks_.size(), false);
@@ -73,7 +74,7 @@ PARTITA_DEF bool bound_steps::order_together(bound_mesh& on, const order_limits&
       if (x != nothing) touched[x] = true;
     }
   }
-  // 2. The first worker of the mesh finds an order and sends it to all.
+  // 2. Order the steps on the first worker of the mesh, and send the order to all workers.
   constexpr std::size_t header = 3;
   std::vector<std::uint64_t> sent;
   if (everyone.id() == first) {
@@ -90,8 +91,8 @@ PARTITA_DEF bool bound_steps::order_together(bound_mesh& on, const order_limits&
   for (std::size_t k = 0; k < mine.all.size(); ++k) mine.all[k] = sent[k % sent.size()];
   const numbers_by_worker got = sent_to_each(*everyone.state(), mine);
   const std::uint64_t* const theirs = got.of_worker(first);
-  // 3. Whether each worker can take it over. A worker that is not on the mesh computes first, so that it may compute
-  // nothing that waits for a movement.
+  // 3. Check whether each worker can use this order. A worker that is not on the mesh executes its computations before
+  // all movements, so none of them may depend on a movement.
   bool is_alike = theirs[1] == exchanges.size() && (!on.active() || theirs[0] == computed.value());
   for (std::size_t b = 0; !on.active() && b < blocks_.size(); ++b)
     is_alike = is_alike && !(is_moved[b] && is_computed[b]);
@@ -118,7 +119,7 @@ PARTITA_DEF bool bound_steps::order_together(bound_mesh& on, const order_limits&
     order_.push_back({done, computes ? number : exchanges[number], lane, std::bit_cast<double>(one[1]),
                       std::bit_cast<double>(one[2])});
   }
-  // 4. Which movements share their messages.
+  // 4. Set which movements share their messages: those that start one after the other in the same lane.
   std::uint32_t leader = nothing;
   for (step_use& one : uses_) one.joins = nothing;
   for (std::size_t k = 0; k < order_.size(); ++k) {
@@ -187,7 +188,7 @@ PARTITA_DEF void bound_steps::drop_unread() {
     const step_use& one = uses_[k];
     is_kept[k] = one.moves || one.sets == nothing || blocks_[one.sets].outside || is_read[one.sets];
     if (!is_kept[k]) continue;
-    if (one.sets != nothing) is_read[one.sets] = true;  // steps before may have set other elements of it
+    if (one.sets != nothing) is_read[one.sets] = true;  // earlier steps may have set other elements of the block
     for (const std::uint32_t x : one.reads)
       if (x != nothing) is_read[x] = true;
   }
@@ -207,11 +208,11 @@ PARTITA_DEF void bound_steps::settle(bound_mesh& on, const schedule_options& opt
   forward_ = std::min(forward_, steps_.size());
   drop_unread();
   bool moves = false;
-  for (const step_use& one : uses_) moves = moves || one.moves;  // the same on all workers
+  for (const step_use& one : uses_) moves = moves || one.moves;  // the result is the same on all workers
   const bool may_overlap = moves && options.pending > 1;
   const bool overlap = options.overlap.value_or(may_overlap && on.ways().members().is_one_of_many()) && may_overlap;
-  // The order that looks ahead furthest within the limit of memory; last the order of the program, in which movements
-  // that can start at one time may share their messages, and then the same without that.
+  // Try orders until one keeps the limit of memory: first orders that look ahead, less far each time, then the order of
+  // the program with movements that share messages, then the order of the program without.
   estimate(moves ? on.link_of_movements(options.model.memory_bytes) : link_cost{}, options.model);
   bool join = moves;
   std::size_t least = schedule_options::unlimited;
@@ -301,7 +302,7 @@ PARTITA_DEF void bound_steps::run(bool backward) const {
         break;
       case ordered_step::what::start:
         waiting_.push_back(k);
-        if (pending_.empty()) start_first();  // else advance() starts it
+        if (pending_.empty()) start_first();  // if movements are pending, advance() starts this one later
         break;
       case ordered_step::what::expect:
         one.exchange->expect(address(use.sets));
@@ -329,7 +330,7 @@ PARTITA_DEF timetable bound_steps::estimated() const { return timetable_of(uses_
 
 PARTITA_DEF timetable bound_steps::measured() {
   times_.resize(2 * order_.size(), 0);
-  // The time between the two passes does not count.
+  // Remove the time between the forward and the backward pass.
   std::vector<double> times = times_;
   double begin = 0, earlier = 0;
   for (std::size_t k = 0; k < order_.size(); ++k) {
@@ -375,7 +376,7 @@ PARTITA_DEF void bound_steps::start_waiting(std::size_t on_links) const {
 PARTITA_DEF void bound_steps::finish(const step& one) const {
   const auto is_this = [&](const pending_movement& other) { return other.exchange == one.opened(); };
   while (std::none_of(pending_.begin(), pending_.end(), is_this)) start_first();
-  // Other workers may need this one to advance the others, to be able to start this movement.
+  // Advance other movements while waiting, because other workers may wait for them before they start this movement.
   one.opened()->wait([this] { advance(); });
   if (one.joined) one.joined->finish();
   else one.exchange->finish();
@@ -399,7 +400,7 @@ void bound_steps::put(const std::vector<step_block>& x, const step_block& y, std
 
 PARTITA_DEF std::uint32_t bound_steps::number_of(const step_block& one, bool moved) {
   if (!one.memory) return nothing;
-  std::size_t k = blocks_.size();  // most steps read what was made shortly before
+  std::size_t k = blocks_.size();  // search from the end, as most steps read blocks that were made shortly before
   while (k > 0 && blocks_[k - 1].made.memory != one.memory) --k;
   if (k == 0) blocks_.push_back({one}), k = blocks_.size();
   --k;

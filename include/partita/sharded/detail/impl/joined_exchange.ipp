@@ -17,7 +17,7 @@ PARTITA_DEF joined_exchange::joined_exchange(const std::vector<std::shared_ptr<p
   }
   box_list sends(1);
   messages_.worker = parts_.front().plan.worker;
-  messages_.several = true;  // receivers unpack: no other worker knows where
+  messages_.several = true;  // senders do not know where the receiver unpacks
   sent_.resize(lay_out(&lowered_plan::sends, leaving_, sends));
   received_.resize(lay_out(&lowered_plan::receives, arriving_, messages_.receives));
   const std::ptrdiff_t nowhere = 0;
@@ -40,7 +40,7 @@ PARTITA_DEF std::size_t joined_exchange::lay_out(box_list lowered_plan::*boxes, 
     const movement_part& part = parts_[one.part];
     one.at = words;
     const std::size_t bytes = (part.plan.*boxes).volume(one.box) * part.kind.bytes;
-    words += (bytes + 2 * sizeof(word) - 1) / (2 * sizeof(word)) * 2;  // elements have at most 16 bytes
+    words += (bytes + 2 * sizeof(word) - 1) / (2 * sizeof(word)) * 2;  // aligned to 16 bytes, the largest element
     if (i + 1 < all.size() && all[i + 1].worker == one.worker) continue;
     const std::size_t length = words - begin;
     messages.add(one.worker, &length, &begin);

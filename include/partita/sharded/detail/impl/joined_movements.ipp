@@ -9,7 +9,8 @@ namespace partita::detail {
 
 PARTITA_DEF std::vector<alike_movements> find_alike(const std::vector<step_use>& steps, std::size_t first,
                                                     std::size_t end) {
-  // The level of a block is the number of movements on the longest chain to what sets it, or to what reads it.
+  // The level of a block is the number of movements on the longest chain of steps that ends with a step that sets (or
+  // reads) the block.
   struct block {
     std::size_t set = 0, read = 0;
   };
@@ -39,11 +40,12 @@ PARTITA_DEF std::vector<alike_movements> find_alike(const std::vector<step_use>&
 
 PARTITA_DEF std::vector<ordered_step> order_joined(std::vector<step_use>& steps, std::size_t first, std::size_t end,
                                                    const order_limits& limits, double now) {
-  std::size_t orders_left = 64;  // chosen: binding stays fast, and most programs need fewer
+  std::size_t orders_left = 64;  // chosen: binding stays fast, and most programs try fewer orders
   for (std::size_t k = first; k < end; ++k) steps[k].joins = step_use::nothing;
   std::vector<ordered_step> best = order_steps(steps, first, end, limits, now);
   const auto until = [&](const std::vector<ordered_step>& order) { return order.empty() ? now : order.back().until; };
-  /// Whether n of these movements from one on can share messages: all steps are done, and no later.
+  /// Whether n of these movements, from number `from` on, can share messages: then an order of all steps exists that
+  /// does not end later.
   const auto join = [&](const std::vector<std::uint32_t>& these, std::size_t from, std::size_t n) {
     if (n < 2 || orders_left == 0) return false;
     --orders_left;

@@ -6,7 +6,7 @@
 
 namespace partita::detail {
 
-/// Writes the order of a pipeline.
+/// Writes the common order of all tasks and movements of a pipeline.
 class pipeline_writer {
  public:
   pipeline_writer(const pipeline_shape& shape, const pipeline_run& run, const std::vector<step_use>& steps)
@@ -29,7 +29,7 @@ class pipeline_writer {
       return a.time != b.time ? a.time < b.time : a.what != b.what ? a.what < b.what : a.turn < b.turn;
     });
     std::vector<std::uint32_t> lane_of(numbers_.count(), 0);
-    std::vector<bool> lanes(1, true);  // movements inside a stage have the first
+    std::vector<bool> lanes(1, true);  // lane 0 is for movements inside of a stage
     for (const event& one : events_) {
       std::uint32_t& lane = lane_of[one.movement];
       switch (one.what) {
@@ -55,7 +55,8 @@ class pipeline_writer {
   }
 
  private:
-  /// Events of one time happen in this order. Every task takes some time, so that what it needs comes earlier.
+  /// The kinds of events, in the order in which events of equal time are executed. Every task takes some time, so the
+  /// movements that it needs begin earlier.
   enum class kind : std::uint8_t { give, finish, expect, task };
   struct event {
     double time = 0;
@@ -64,7 +65,7 @@ class pipeline_writer {
     std::uint32_t movement = 0;  ///< its number
   };
 
-  /// The movement that a task needs: its number, and the stage that it comes from; false if there is none.
+  /// Whether a task needs a movement before it. Sets the number of the movement and the stage from which it comes.
   bool needs(const pipeline_task& one, std::uint32_t& movement, std::uint32_t& from) const {
     if (one.pass == pipeline_pass::weights) return false;
     const bool is_forward = one.pass == pipeline_pass::forward;
@@ -79,7 +80,7 @@ class pipeline_writer {
     std::uint32_t movement = 0, from = 0;
     if (!needs(one.task, movement, from) || shape_.group_of[from] == one.group) return;
     const double given = until_[shape_.number({one.task.pass, from, one.task.micro_batch})];
-    double expected = -1;  // before what the receivers do when it is given
+    double expected = -1;  // before the task that the receivers execute when the sender sends
     for (const simulated_task& other : run_.tasks)
       if (other.group == one.group && other.from < given) expected = other.from;
     events_.push_back({expected, kind::expect, k, movement});
@@ -114,7 +115,7 @@ class pipeline_writer {
       if (needed[k] == (one.pass == pipeline_pass::backward)) part.push_back(all[k]);
     do_steps(part);
   }
-  /// Of the steps of a backward pass, which the cotangent for the stage before needs.
+  /// Which of the steps `all` of a backward pass compute the cotangent that the previous stage receives.
   std::vector<bool> needed_by_the_stage_before(const pipeline_task& one, const std::vector<std::uint32_t>& all) const {
     std::vector<std::uint32_t> blocks;
     const auto read_by = [&](pipeline_numbers::part part, std::uint32_t stage) {
@@ -123,13 +124,13 @@ class pipeline_writer {
     };
     if (one.stage > 0) {
       read_by(pipeline_numbers::to_last, one.stage);
-      read_by(pipeline_numbers::backward, one.stage - 1);  // where nothing moves
+      read_by(pipeline_numbers::backward, one.stage - 1);  // if both stages are on the same workers
     }
     std::vector<bool> needed(all.size(), false);
     for (std::size_t k = all.size(); k-- > 0;) {
       const step_use& step = steps_[all[k]];
       needed[k] = step.sets != step_use::nothing && std::find(blocks.begin(), blocks.end(), step.sets) != blocks.end();
-      // All workers of a stage take part in its movements in the same order.
+      // A step that is needed needs the steps that set the blocks that it reads.
       if (needed[k]) blocks.insert(blocks.end(), step.reads.begin(), step.reads.end());
     }
     return needed;

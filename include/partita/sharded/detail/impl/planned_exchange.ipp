@@ -19,7 +19,7 @@ PARTITA_DEF std::shared_ptr<planned_exchange> planned_exchange::again() const {
 PARTITA_DEF bool planned_exchange::open(transport& ways) {
   if (exchange_) return true;
   const bool passes_on = ways.passes_on();
-  way* const on_node = passes_on ? &ways.passing_on(kind_) : nullptr;  // collective
+  way* const on_node = passes_on ? &ways.passing_on(kind_) : nullptr;  // the call is collective
   const std::shared_ptr<box_overlaps> boxes = std::exchange(boxes_, nullptr);
   if (!has_part()) return false;
   if (passes_on && boxes) {

@@ -11,7 +11,7 @@ PARTITA_DEF std::size_t place_in_storage(std::vector<block_lifetime>& all) {
   for (std::size_t k = 0; k < all.size(); ++k) {
     block_lifetime& one = all[k];
     const std::size_t bytes = (one.bytes + line - 1) / line * line;
-    // Move the block behind each earlier block that it overlaps in lifetime and in memory, until it overlaps none.
+    // Move the block behind each placed block that it overlaps in lifetime and in memory, until it overlaps no block.
     for (bool moved = true; moved;) {
       moved = false;
       for (std::size_t j = 0; j < k; ++j) {
@@ -19,7 +19,7 @@ PARTITA_DEF std::size_t place_in_storage(std::vector<block_lifetime>& all) {
         const std::size_t end = other.offset + (other.bytes + line - 1) / line * line;
         if (other.last < one.first || one.last < other.first) continue;
         if (one.offset >= end || other.offset >= one.offset + bytes) continue;
-        // A block that begins on a page can be written directly by workers of the node.
+        // Other workers of the node can write directly to a block that begins at a page boundary.
         const std::size_t granule = bytes < 16 * page ? line : page;
         one.offset = (end + granule - 1) / granule * granule;
         moved = true;

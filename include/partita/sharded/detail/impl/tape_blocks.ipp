@@ -14,7 +14,7 @@ struct tape_ledger {
   tape_contents now{};
   std::unordered_map<const void*, tape_block> blocks{};
 };
-/// The ledger of this thread. Records that outlive the thread keep it alive.
+/// The ledger of tape memory of this thread. Tape nodes that outlive the thread keep the ledger alive.
 PARTITA_DECL const std::shared_ptr<tape_ledger>& tape_of_thread() {
   static thread_local const std::shared_ptr<tape_ledger> it = std::make_shared<tape_ledger>();
   return it;

@@ -8,7 +8,8 @@
 
 namespace partita::detail {
 
-/// Finds the operations whose results are wider, from the last to the first.
+/// Finds the operations whose results should be computed in wider boxes than blocks, from the last operation to the
+/// first.
 class wider_window_finder {
  public:
   wider_window_finder(const graph& of, const std::vector<laid_operation>& laid, bound_mesh& on,
@@ -36,7 +37,8 @@ class wider_window_finder {
   }
   value result(std::size_t o) const { return of_.of(of_.operation(o), of_.operation(o).operands); }
   const shape_list& shape(std::size_t o) const { return of_[result(o)].shape; }
-  /// The first operation that reads the result of o as it is left, in windows or by elements; or none.
+  /// The first operation that reads the result of operation o in its final layout, in windows or element by element;
+  /// the number of operations if there is none.
   std::size_t reader_of(std::size_t o) const {
     const sharding& left = laid_[o].after;
     if (!laid_[o].made.same_layout(left)) return all_.size();
@@ -47,7 +49,7 @@ class wider_window_finder {
       ++c;
     return c;
   }
-  /// What the workers compute of a result.
+  /// The box of the result of operation o that each worker computes.
   std::vector<worker_box> computed(std::size_t o) const {
     return all_[o].computed.empty() ? on_.boxes_of(laid_[o].made, shape(o)) : all_[o].computed;
   }
@@ -61,14 +63,15 @@ class wider_window_finder {
   static double volume(const short_list<interval>& box) { return static_cast<double>(volume_in(shape_of_box(box))); }
 
   void consider(std::size_t o) {
-    std::vector<std::size_t> path{o};  // and the operations on elements up to the next window
+    std::vector<std::size_t> path{o};  // followed by the elementwise operations before the next window
     std::size_t reader = reader_of(o);
     for (; reader < all_.size() && in_windows(reader) == nullptr; reader = reader_of(reader)) path.push_back(reader);
     if (reader == all_.size()) return;
     const std::vector<worker_box> wanted = computed(reader);
     const std::vector<worker_box> operand = on_.boxes_of(laid_[o].needs[0], of_[of_.of(of_.operation(o), 0)].shape);
     std::vector<worker_box> wide = on_.boxes_of(laid_[o].made, shape(o));
-    // The most that a worker receives less, and computes and receives more; and what an element of the result takes.
+    // Maxima over the workers of the elements that need not be received, that are computed and received in addition,
+    // and the cost of an element of the result.
     double saved = 0, computed_more = 0, received_more = 0, of_element = 0;
     for (std::size_t k = 0; k < wide.size(); ++k) {
       const short_list<interval> own = wide[k].box;
