@@ -26,8 +26,8 @@ template <class T>
 struct operands_of_other_elements {
   virtual ~operands_of_other_elements() = default;
   virtual void count_uses(std::uint64_t nodes_before) = 0;
-  /// Computes contributions to the cotangents of the operands from the cotangent the layout of the value, which is
-  /// empty if nothing contributed to it.
+  /// Computes contributions to the cotangents of the operands from the cotangent of the value, which is empty if
+  /// nothing contributed to it.
   virtual void pass_back(const sharded_tensor<T>& cotangent, backward_pass& pass) = 0;
 };
 
@@ -35,7 +35,7 @@ struct operands_of_other_elements {
 template <class T>
 struct tape_node {
   std::uint64_t order = 0;
-  sharding layout{};                                   ///< of the value
+  sharding layout{};                                   ///< the layout of the value
   std::vector<std::shared_ptr<tape_node>> operands{};  ///< null for each operand without a gradient
   pull_back<T> back{};
   bool is_reshard = false;                         ///< whether the value is its only operand, resharded

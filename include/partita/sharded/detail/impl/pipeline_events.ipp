@@ -62,7 +62,7 @@ class pipeline_writer {
     double time = 0;
     kind what = kind::task;
     std::size_t turn = 0;
-    std::uint32_t movement = 0;  ///< its number
+    std::uint32_t movement = 0;  ///< the number of the movement
   };
 
   /// Whether a task needs a movement before it. Sets the number of the movement and the stage from which it comes.
