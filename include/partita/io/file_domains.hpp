@@ -37,11 +37,11 @@ struct file_domains {
   std::size_t bytes() const { return held.back(); }
 
   /// The number of bytes at the beginning of its slab that owner k sends to an earlier owner.
-  std::size_t given(std::size_t k) const {
+  std::size_t bytes_sent(std::size_t k) const {
     return k == 0 ? 0 : (written[k] < held[k + 1] ? written[k] : held[k + 1]) - held[k];
   }
   /// The number of bytes that owner k receives from later owners, and writes after its own bytes.
-  std::size_t taken(std::size_t k) const {
+  std::size_t bytes_received(std::size_t k) const {
     return written[k + 1] - (held[k + 1] > written[k] ? held[k + 1] : written[k]);
   }
 };

@@ -44,22 +44,22 @@ struct file_request {
     static_assert(((is_from_cuts<Policies> ? 1 : 0) + ... + 0) <= 1 && ((is_to_cuts<Policies> ? 1 : 0) + ... + 0) <= 1,
                   "partita::save_npy, load_npy: requires at most one from_cuts(...) or to_cuts(...); leave one out");
     file_request request;
-    (request.heed(policies), ...);
+    (request.apply_policy(policies), ...);
     return request;
   }
 
  private:
-  void heed(fortran_order_t) {}
-  void heed(const file_options& given) { options = given; }
+  void apply_policy(fortran_order_t) {}
+  void apply_policy(const file_options& given) { options = given; }
   template <std::size_t R>
-  void heed(const from_cuts_t<R>& given) {
+  void apply_policy(const from_cuts_t<R>& given) {
     static_assert(R == Rank,
                   "partita::save_npy(path, p, extents, x, from_cuts(...)): requires one cut for each "
                   "dimension of the partition; cut::balanced(n, 1) leaves one whole");
     if constexpr (R == Rank) from = given.cuts;
   }
   template <std::size_t R>
-  void heed(const to_cuts_t<R>& given) {
+  void apply_policy(const to_cuts_t<R>& given) {
     static_assert(R == Rank,
                   "partita::load_npy<T, rank>(path, p, to_cuts(...)): requires one cut for each dimension "
                   "of the partition; cut::balanced(n, 1) leaves one whole");

@@ -22,7 +22,7 @@ template <std::size_t Rank, class F>
 struct run_walk {
   const decomposition<Rank>& cuts;
   const index<Rank>& position;
-  std::size_t last, behind;  // the last divided dimension, and the number of elements per index of it
+  std::size_t last, elements_per_index;  // the last divided dimension, and the number of elements per index of it
   F& f;
   std::size_t local = 0;
 
@@ -31,8 +31,8 @@ struct run_walk {
     at *= cuts.cuts[d].extent();
     cuts.cuts[d].for_pieces(position[d], [&](interval piece, std::size_t) {
       if (d == last) {
-        f((at + piece.start) * behind, local, piece.size() * behind);
-        local += piece.size() * behind;
+        f((at + piece.start) * elements_per_index, local, piece.size() * elements_per_index);
+        local += piece.size() * elements_per_index;
         return;
       }
       for (std::size_t i = piece.start; i < piece.stop; ++i) (*this)(d + 1, at + i);
@@ -51,9 +51,9 @@ void for_file_runs(const decomposition<Rank>& cuts, const index<Rank>& position,
   const std::size_t last =
       detail::last_cut<Rank>([&](std::size_t d) { return cuts.cuts[d].size(position[d]) == extents[d]; });
   if (last == Rank) return f(std::size_t{0}, std::size_t{0}, volume_of(extents));
-  std::size_t behind = 1;
-  for (std::size_t d = last + 1; d < Rank; ++d) behind *= extents[d];
-  detail::run_walk<Rank, F>{cuts, position, last, behind, f}(0, 0);
+  std::size_t elements_per_index = 1;
+  for (std::size_t d = last + 1; d < Rank; ++d) elements_per_index *= extents[d];
+  detail::run_walk<Rank, F>{cuts, position, last, elements_per_index, f}(0, 0);
 }
 
 /// The average number of elements per run over all blocks with these cuts. An empty part counts as one run.
@@ -61,10 +61,10 @@ template <std::size_t Rank>
 std::size_t mean_run(const decomposition<Rank>& cuts) {
   const auto extents = cuts.extents();
   const std::size_t last = detail::last_cut<Rank>([&](std::size_t d) { return cuts.cuts[d].parts() == 1; });
-  std::size_t behind = 1;
-  for (std::size_t d = last == Rank ? 0 : last + 1; d < Rank; ++d) behind *= extents[d];
-  if (last == Rank || extents[last] == 0) return last == Rank ? behind : 0;
-  return extents[last] * behind / cuts.cuts[last].count_overlaps({0, extents[last]});
+  std::size_t elements_per_index = 1;
+  for (std::size_t d = last == Rank ? 0 : last + 1; d < Rank; ++d) elements_per_index *= extents[d];
+  if (last == Rank || extents[last] == 0) return last == Rank ? elements_per_index : 0;
+  return extents[last] * elements_per_index / cuts.cuts[last].count_overlaps({0, extents[last]});
 }
 
 }  // namespace partita

@@ -125,10 +125,10 @@ inline hid_t open_hdf5(const world& everyone, const std::string& path, bool writ
 
 /// An error if an HDF5 call has failed (`good` is false), else no error.
 template <class = void>
-file_trouble hdf5_trouble(const file_call& call, bool good, const char* doing, const std::string& path,
-                          const char* way_out) {
-  file_trouble trouble;
-  if (good) return trouble;
+file_error hdf5_error(const file_call& call, bool good, const char* doing, const std::string& path,
+                      const char* way_out) {
+  file_error call_error;
+  if (good) return call_error;
   text reason;
   H5Ewalk2(
       H5E_DEFAULT, H5E_WALK_DOWNWARD,
@@ -137,33 +137,32 @@ file_trouble hdf5_trouble(const file_call& call, bool good, const char* doing, c
         return herr_t{0};
       },
       &reason);
-  trouble.sentence << call.name() << ": worker " << call.everyone().id() << " cannot " << doing << " " << path.c_str()
-                   << ": " << (reason.empty() ? text("HDF5 fails") : reason) << "; " << way_out;
-  return trouble;
+  call_error.sentence << call.name() << ": worker " << call.everyone().id() << " cannot " << doing << " "
+                      << path.c_str() << ": " << (reason.empty() ? text("HDF5 fails") : reason) << "; " << way_out;
+  return call_error;
 }
 
 /// Looks up a dataset, on the leader only. Sets the extents if it exists, and returns an error if it cannot be read.
 template <class T, std::size_t Rank>
-file_trouble look_at_dataset(const file_call& call, const std::string& path, const std::string& dataset,
-                             std::array<std::size_t, Rank>& extents) {
+file_error look_at_dataset(const file_call& call, const std::string& path, const std::string& dataset,
+                           std::array<std::size_t, Rank>& extents) {
   const hdf5_id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-  if (!file.good()) return hdf5_trouble(call, false, "read", path, "check the name, and that this worker may read it");
+  if (!file.good()) return hdf5_error(call, false, "read", path, "check the name, and that this worker may read it");
   const hdf5_id data(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose);
-  if (!data.good()) return hdf5_trouble(call, false, "find the dataset in", path, "ask for a dataset that is there");
+  if (!data.good()) return hdf5_error(call, false, "find the dataset in", path, "ask for a dataset that is there");
   const hdf5_id space(H5Dget_space(data), H5Sclose), stored(H5Dget_type(data), H5Tclose),
       wanted(make_hdf5_type<T>(), H5Tclose);
   const hdf5_id native(H5Tget_native_type(stored, H5T_DIR_ASCEND), H5Tclose);
   text sentence;
   if (!native.good() || H5Tequal(native, wanted) <= 0)
-    return call.refuse(file_trouble::kind::io, sentence << "requires elements of the type asked for ("
-                                                        << npy_type_of<T>()
-                                                        << "), and the dataset holds others; load what it holds and "
-                                                           "convert it");
+    return call.refuse(file_error::kind::io, sentence << "requires elements of the type asked for (" << npy_type_of<T>()
+                                                      << "), and the dataset holds others; load what it holds and "
+                                                         "convert it");
   const int rank = H5Sget_simple_extent_ndims(space);
   if (rank != static_cast<int>(Rank))
-    return call.refuse(file_trouble::kind::shape, sentence << "requires a tensor of the rank asked for (" << Rank
-                                                           << "), and the dataset is one of rank " << rank
-                                                           << "; ask for that rank");
+    return call.refuse(file_error::kind::shape, sentence << "requires a tensor of the rank asked for (" << Rank
+                                                         << "), and the dataset is one of rank " << rank
+                                                         << "; ask for that rank");
   hsize_t sizes[Rank == 0 ? 1 : Rank] = {};
   if constexpr (Rank > 0) H5Sget_simple_extent_dims(space, sizes, nullptr);
   for (std::size_t d = 0; d < Rank; ++d) extents[d] = sizes[d];
@@ -215,8 +214,8 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
       const file_call call(p.world(), p.size() == 0 ? 0 : p.workers()[0],
                            text("partita::save_hdf5(\"")
                                << path.c_str() << "\", \"" << dataset.c_str() << "\", p, extents " << shape << ", x)",
-                           call_number_of<T>(p, request) << 7);
-      call.common(0);
+                           argument_hash_of<T>(p, request) << 7);
+      call.all_and(0);
       check_target(call, p, shape.data(), rank, sizeof(T));
       const auto slab =
           slab_to_write<T, rank>::template of<false, (is_from_cuts<Policies> || ...)>(call, p, shape, x, request);
@@ -226,41 +225,42 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
       const file_size_errors no_signal;
       posix_file locked;  // the leader locks the file against other jobs: HDF5 does not lock files that MPI opens
       std::size_t before = 0;
-      file_trouble trouble;
+      file_error call_error;
       if (call.leads()) {
         int error = locked.open(path, O_RDWR | O_CREAT);
         if (error == 0) error = locked.wait_for_lock(false);
         if (error == 0) error = locked.size(before);
-        trouble = call.cannot("open", path, error,
-                              error == EWOULDBLOCK ? "another program has it open; save when that has ended" : way_out);
+        call_error =
+            call.cannot("open", path, error,
+                        error == EWOULDBLOCK ? "another program has it open; save when that has ended" : way_out);
       }
-      call.settle(trouble);
+      call.throw_together(call_error);
       before = call.numbers_of_leader(before)[0];
       // The space is checked before HDF5 writes, because HDF5 1.10 crashes at the end of MPI if a write has failed.
       constexpr std::size_t metadata = std::size_t{1} << 16U;  // chosen: headers of a dataset and a file take some KiB
       const std::size_t wanted = before + volume_of(shape) * sizeof(T) + metadata;
-      int no_room = posix_file::room_by_limit(wanted);
+      int no_room = posix_file::file_size_error(wanted);
       if (call.leads() && no_room == 0) no_room = locked.try_to_reserve(before, wanted);
-      call.settle(call.cannot("write", path, no_room, way_out));
+      call.throw_together(call.cannot("write", path, no_room, way_out));
       const bool anew = before == 0;
       hdf5_id file(open_hdf5(p.world(), path, true, anew), H5Fclose);
-      call.settle(hdf5_trouble(call, file.good(), "open", path, way_out));
+      call.throw_together(hdf5_error(call, file.good(), "open", path, way_out));
       const hdf5_id type(make_hdf5_type<T>(), H5Tclose), space(make_hdf5_space(shape), H5Sclose);
       hdf5_id data(H5Dcreate2(file, dataset.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
-      call.settle(hdf5_trouble(call, data.good(), "make the dataset in", path, way_out));
+      call.throw_together(hdf5_error(call, data.good(), "make the dataset in", path, way_out));
       const bool written = move_slab(data, slab.where(), [&](hid_t in_memory, hid_t in_file) {
         return H5Dwrite(data, type, in_memory, in_file, H5P_DEFAULT, slab.bytes());
       });
-      trouble = hdf5_trouble(call, written, "write", path, way_out);
+      call_error = hdf5_error(call, written, "write", path, way_out);
       const bool closed = data.end() && file.end();  // closing is collective, also after a write has failed
-      if (trouble.empty()) trouble = hdf5_trouble(call, closed, "close", path, way_out);
-      if (trouble.empty() && request.options.sync) {
+      if (call_error.empty()) call_error = hdf5_error(call, closed, "close", path, way_out);
+      if (call_error.empty() && request.options.sync) {
         posix_file same;
         int error = same.open(path, O_WRONLY);
         if (error == 0) error = same.sync();
-        trouble = call.cannot("put on the disk", path, error, way_out);
+        call_error = call.cannot("put on the disk", path, error, way_out);
       }
-      call.settle(trouble);
+      call.throw_together(call_error);
     });
   }
 }
@@ -286,43 +286,42 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
     const auto request = file_request<Rank>::of(policies...);
     const file_call call(p.world(), p.size() == 0 ? 0 : p.workers()[0],
                          text("partita::load_hdf5(\"") << path.c_str() << "\", \"" << dataset.c_str() << "\", p)",
-                         call_number_of<T>(p, request) << 8);
-    call.common(0);
-    if (p.size() == 0)
-      call.refuse(file_trouble::kind::partition, "requires a partition of at least one worker").raise();
+                         argument_hash_of<T>(p, request) << 8);
+    call.all_and(0);
+    if (p.size() == 0) call.refuse(file_error::kind::partition, "requires a partition of at least one worker").raise();
     const hdf5_silence silence;
     return read_unchanged(call, path, [&](file_in_common& source, bool) -> std::optional<pooled_tensor<T, Rank>> {
       npy_metadata<Rank> metadata;
-      file_trouble trouble;
+      file_error call_error;
       if (call.leads()) {
         int error = source.open();
         if (error == 0) error = source.file().wait_for_lock(true);  // keeps other jobs from adding datasets
-        trouble = call.cannot("read", path, error, "check the name, and that this worker may read it");
-        if (trouble.empty()) trouble = look_at_dataset<T>(call, path, dataset, metadata.extents);
+        call_error = call.cannot("read", path, error, "check the name, and that this worker may read it");
+        if (call_error.empty()) call_error = look_at_dataset<T>(call, path, dataset, metadata.extents);
       }
-      call.settle(trouble);
+      call.throw_together(call_error);
       source.agree();
       const auto extents = call.numbers_of_leader(facts_of(metadata.extents));
       std::copy_n(extents.begin(), Rank, metadata.extents.begin());
-      const auto where = deal_slabs(p, metadata.extents, sizeof(T), 0, request.options);
+      const auto where = assign_slabs(p, metadata.extents, sizeof(T), 0, request.options);
       pooled_tensor<T, Rank> slab(zero_volume<T, Rank>());
       if (where.owns()) slab = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(where.shape()));
       const char* const way_out = "all workers must see the same file, and no program may write to it";
-      trouble = call.cannot("read", path, source.open(), way_out);
-      if (!source.is_one(trouble)) return std::nullopt;
+      call_error = call.cannot("read", path, source.open(), way_out);
+      if (!source.is_same_on_all(call_error)) return std::nullopt;
       {
         const hdf5_id file(open_hdf5(p.world(), path, false, false), H5Fclose);
-        call.settle(hdf5_trouble(call, file.good(), "open", path, way_out));
+        call.throw_together(hdf5_error(call, file.good(), "open", path, way_out));
         // HDF5 opened the same file as this worker if the name still refers to the worker's file.
         if (!call.all(source.file().has_name(path))) return std::nullopt;
         const hdf5_id data(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose), type(make_hdf5_type<T>(), H5Tclose);
         const bool good = data.good() && move_slab(data, where, [&](hid_t in_memory, hid_t in_file) {
                             return H5Dread(data, type, in_memory, in_file, H5P_DEFAULT, slab.data());
                           });
-        trouble = hdf5_trouble(call, good, "read", path, way_out);
+        call_error = hdf5_error(call, good, "read", path, way_out);
       }
-      if (!source.is_one(trouble)) return std::nullopt;
-      return bring_slabs<T, Rank, (is_to_cuts<Policies> || ...)>(call, where, slab, metadata, p, request);
+      if (!source.is_same_on_all(call_error)) return std::nullopt;
+      return move_slabs_to_partition<T, Rank, (is_to_cuts<Policies> || ...)>(call, where, slab, metadata, p, request);
     });
   });
 }

@@ -63,7 +63,7 @@ class manifest_reader {
   PARTITA_DECL manifest_found read();
 
  private:
-  PARTITA_DECL bool say(const char* what);
+  PARTITA_DECL bool set_problem(const char* what);
   PARTITA_DECL void check();
 
   PARTITA_DECL void skip_space();

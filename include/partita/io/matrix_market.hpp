@@ -60,7 +60,7 @@ csr_matrix<T> load_matrix_market(const std::string& path, const world& everyone)
                 "numbers");
   return detail::one_call(*everyone.state(), [&] {
     const detail::file_call call(everyone, 0, text("partita::load_matrix_market(\"") << path.c_str() << "\", everyone)",
-                                 detail::call_number() << detail::type_number<T>());
+                                 detail::argument_hash() << detail::type_number<T>());
     const detail::market_part part = detail::read_market(call, path);
     std::vector<triplet<T>> entries;
     for (const auto& entry : part.entries) entries.push_back({entry.row, entry.column, static_cast<T>(entry.value)});
@@ -84,10 +84,10 @@ void save_matrix_market(const std::string& path, const world& everyone, const cs
   detail::one_call(*everyone.state(), [&] {
     const detail::file_call call(everyone, 0,
                                  text("partita::save_matrix_market(\"") << path.c_str() << "\", everyone, a)",
-                                 detail::call_number() << detail::type_number<T>());
+                                 detail::argument_hash() << detail::type_number<T>());
     std::vector<triplet<double>> entries;
     for (const auto& entry : a.triplets()) entries.push_back({entry.row, entry.column, entry.value});
-    detail::unwound([&] { detail::write_market(call, path, a.rows().stop, a.columns().stop, entries); });
+    detail::with_unwinding([&] { detail::write_market(call, path, a.rows().stop, a.columns().stop, entries); });
   });
 }
 

@@ -77,7 +77,7 @@ class npy_literal {
 
  private:
   PARTITA_DECL npy_header_found fail(const char* what);
-  PARTITA_DECL bool say(const char* what);
+  PARTITA_DECL bool set_problem(const char* what);
 
   PARTITA_DECL void skip_space();
   PARTITA_DECL bool next_is(char c);

@@ -38,7 +38,7 @@ class flat_state {
   }
   std::size_t total() const { return length_; }
   /// Whether a file with this number of numbers can be read, with or without a fingerprint.
-  bool takes(std::size_t numbers) {
+  bool accept_length(std::size_t numbers) {
     length_ = numbers;
     return numbers == total_ || numbers == total_ + 1;
   }
@@ -49,14 +49,14 @@ class flat_state {
     return sum;
   }
   auto places() const { return everyone_.partition(partita::extents<dynamic>(everyone_.size())); }
-  xt::xtensor<T, 1> written() const {
+  xt::xtensor<T, 1> flattened() const {
     const interval mine = part(everyone_.id());
     xt::xtensor<T, 1> all(std::array<std::size_t, 1>{mine.size()});
     for (std::size_t k = mine.start; k < mine.stop && k < 2; ++k)
       all(k - mine.start) = static_cast<T>(k == 0 ? optimiser_.steps() / counted : optimiser_.steps() % counted);
     if (mine.start <= total_ && total_ < mine.stop) all(total_ - mine.start) = static_cast<T>(fingerprint());
-    each([&](const std::vector<worker_box>& held, const std::vector<worker_box>& flat, const sharding& rows,
-             std::size_t p, std::size_t s) {
+    for_each_state([&](const std::vector<worker_box>& held, const std::vector<worker_box>& flat, const sharding& rows,
+                       std::size_t p, std::size_t s) {
       const sharded_tensor<T> there = reshard(optimiser_.state(p, s), rows);
       const std::size_t at = flat[everyone_.id()].there ? begin_ + flat[everyone_.id()].box[0].start - mine.start : 0;
       on_->move(held, flat, there.data(), all.data() + at);
@@ -64,14 +64,15 @@ class flat_state {
     return all;
   }
   /// Whether the file is of parameters of the optimiser's extents; the same result on all workers. Collective.
-  bool is_of_these(const xt::xtensor<T, 1>& all) const {
-    return length_ == total_ || real_of(given_to_all<1>(all, total_)[0]) == static_cast<double>(fingerprint());
+  bool matches_parameters(const xt::xtensor<T, 1>& all) const {
+    return length_ == total_ ||
+           real_of(numbers_on_all_workers<1>(all, total_)[0]) == static_cast<double>(fingerprint());
   }
   void read(const xt::xtensor<T, 1>& all) {
     const interval mine = part(everyone_.id());
-    const std::array<T, 2> front = given_to_all<2>(all, 0);
-    each([&](const std::vector<worker_box>& held, const std::vector<worker_box>& flat, const sharding& rows,
-             std::size_t p, std::size_t s) {
+    const std::array<T, 2> front = numbers_on_all_workers<2>(all, 0);
+    for_each_state([&](const std::vector<worker_box>& held, const std::vector<worker_box>& flat, const sharding& rows,
+                       std::size_t p, std::size_t s) {
       const sharded_tensor<T>& old = optimiser_.state(p, s);
       const auto& on = old.state()->on;
       tensor_block<T> block(on ? shape_of_box(on->box(rows, old.extents())) : old.extents());
@@ -102,24 +103,25 @@ class flat_state {
   }
   /// Sends N numbers of the file, from index `begin` on, to all workers. Collective.
   template <std::size_t N>
-  std::array<T, N> given_to_all(const xt::xtensor<T, 1>& all, std::size_t begin) const {
+  std::array<T, N> numbers_on_all_workers(const xt::xtensor<T, 1>& all, std::size_t begin) const {
     std::array<T, N> numbers{};
-    std::vector<worker_box> had(everyone_.size()), wanted(everyone_.size());
+    std::vector<worker_box> owned_boxes(everyone_.size()), wanted_boxes(everyone_.size());
     const std::size_t end = begin + N, mine = part(everyone_.id()).start;
     for (std::size_t w = 0; w < everyone_.size(); ++w) {
       const interval own = part(w);
       const std::size_t from = own.start > begin ? own.start : begin, to = own.stop < end ? own.stop : end;
-      had[w] = {{from < to ? interval{from - begin, to - begin} : interval{0, 0}}, 0, from < to};
-      wanted[w] = {{interval{0, N}}, 0, true};
+      owned_boxes[w] = {{from < to ? interval{from - begin, to - begin} : interval{0, 0}}, 0, from < to};
+      wanted_boxes[w] = {{interval{0, N}}, 0, true};
     }
-    on_->move(had, wanted, all.data() + (begin > mine && had[everyone_.id()].there ? begin - mine : 0), numbers.data());
+    on_->move(owned_boxes, wanted_boxes,
+              all.data() + (begin > mine && owned_boxes[everyone_.id()].there ? begin - mine : 0), numbers.data());
     return numbers;
   }
   const shape_list& extents(std::size_t p, std::size_t s) const { return optimiser_.state(p, s).extents(); }
   /// Calls f for each optimiser state, with the range of elements that each worker has when the state is divided by
   /// rows over all workers, and the range of the state that each worker has in the file.
   template <class F>
-  void each(F f) const {
+  void for_each_state(F f) const {
     begin_ = 2;
     for (std::size_t p = 0; p < optimiser_.parameters(); ++p)
       for (std::size_t s = 0; s < optimiser_.states_of_parameter(); ++s) {
@@ -164,7 +166,7 @@ void save_optimiser(const std::string& path, const world& everyone, sharded_opti
   const detail::flat_state<T, Options> flat(everyone, optimiser);
   const xt::xtensor<T, 1> all = detail::one_call(*everyone.state(), [&] {
     flat.agree("save_optimiser");
-    return flat.written();
+    return flat.flattened();
   });
   save_npy(path, flat.places(), extents<dynamic>(flat.total()), all);
 }
@@ -180,12 +182,12 @@ void load_optimiser(const std::string& path, const world& everyone, sharded_opti
   detail::one_call(*everyone.state(), [&] {
     flat.agree("load_optimiser");
     const std::size_t held = flat.total_of(all.size());
-    const std::size_t wanted = flat.total();
-    if (!flat.takes(held))
+    const std::size_t wanted_boxes = flat.total();
+    if (!flat.accept_length(held))
       throw shape_error(text("partita::load_optimiser(\"")
                         << path.c_str() << "\", world, optimiser): requires the state of as many elements as these "
-                        << "parameters take, " << wanted << " numbers, but the file has " << held);
-    if (!flat.is_of_these(all))
+                        << "parameters take, " << wanted_boxes << " numbers, but the file has " << held);
+    if (!flat.matches_parameters(all))
       throw shape_error(text("partita::load_optimiser(\"")
                         << path.c_str()
                         << "\", world, optimiser): requires the state of parameters of these extents, in "

@@ -46,8 +46,8 @@ inline constexpr bool is_named_tensor<named_tensor<Extents, Rank, X, Policies...
 
 /// Adds everything about a tensor that must be equal on all workers to the hash of a call.
 template <class Extents, std::size_t Rank, class X, class... Policies>
-void add_to(call_number& number, const named_tensor<Extents, Rank, X, Policies...>& tensor) {
-  number << tensor.name.c_str() << call_number_of<element_of<X>>(tensor.p, tensor.request).value();
+void add_to(argument_hash& number, const named_tensor<Extents, Rank, X, Policies...>& tensor) {
+  number << tensor.name.c_str() << argument_hash_of<element_of<X>>(tensor.p, tensor.request).value();
   for (const std::size_t n : tensor.global) number << n;
 }
 
@@ -57,19 +57,18 @@ void check_tensor(const file_call& call, const named_tensor<Extents, Rank, X, Po
                   std::vector<std::string>& names) {
   text sentence;
   if (!is_tensor_name(tensor.name))
-    call.refuse(file_trouble::kind::io, sentence << "requires names of 1 to 100 letters, digits, _, - and dots, not "
-                                                    "beginning with a dot; got \""
-                                                 << tensor.name.c_str() << "\"; choose another name")
+    call.refuse(file_error::kind::io, sentence << "requires names of 1 to 100 letters, digits, _, - and dots, not "
+                                                  "beginning with a dot; got \""
+                                               << tensor.name.c_str() << "\"; choose another name")
         .raise();
   for (const std::string& other : names)
     if (other == tensor.name)
-      call.refuse(file_trouble::kind::io, sentence << "requires a name of its own for each tensor; \""
-                                                   << tensor.name.c_str() << "\" is given twice; choose another name")
+      call.refuse(file_error::kind::io, sentence << "requires a name of its own for each tensor; \""
+                                                 << tensor.name.c_str() << "\" is given twice; choose another name")
           .raise();
   names.push_back(tensor.name);
   if (!(tensor.p.world() == call.everyone()))
-    call.refuse(file_trouble::kind::partition, "requires partitions of one world; make all from the same world")
-        .raise();
+    call.refuse(file_error::kind::partition, "requires partitions of one world; make all from the same world").raise();
   check_target(call, tensor.p, tensor.global.data(), Rank, sizeof(element_of<X>));
 }
 
@@ -81,7 +80,7 @@ std::unique_ptr<checkpoint_in_writing> begin_checkpoint_of(const char* name, con
                                                            std::uint64_t step, const checkpoint_options& options,
                                                            bool copies, const world& everyone, std::size_t count,
                                                            Each each) {
-  call_number number;
+  argument_hash number;
   number << step << options.keep_last << options.slab_bytes << options.files.page_bytes << options.files.owner_bytes;
   each([&](const auto& tensor) { add_to(number, tensor); });
   const file_call call(everyone, 0,
@@ -89,7 +88,7 @@ std::unique_ptr<checkpoint_in_writing> begin_checkpoint_of(const char* name, con
                                   << (count == 1 ? " tensor)" : " tensors)"),
                        number);
   return one_call(*everyone.state(), [&] {
-    call.common(0);
+    call.all_and(0);
     std::vector<std::string> names;
     each([&](const auto& tensor) { check_tensor(call, tensor, names); });
     auto made = std::make_unique<checkpoint_in_writing>(call, folder, step, options);
@@ -138,7 +137,7 @@ void save_checkpoint(const std::string& folder, std::uint64_t step, const First&
   checkpoint_options options;
   if constexpr (with_options) options = std::get<sizeof...(Rest)>(all);
   if constexpr (of_tensors) {
-    unwound([&] {
+    with_unwinding([&] {
       [&]<std::size_t... K>(std::index_sequence<K...>) {
         one_call(*first.p.world().state(), [&] {
           const auto made =
@@ -177,14 +176,13 @@ class checkpoint_saver {
                   "partita::checkpoint_saver::save(step, tensors...): requires tensors made by named(name, p, extents, "
                   "x)");
     finish();
-    detail::unwound([&] {
-      under_way_ =
-          detail::begin_checkpoint("partita::checkpoint_saver::save", folder_, step, options_, true, tensors...);
+    detail::with_unwinding([&] {
+      pending_ = detail::begin_checkpoint("partita::checkpoint_saver::save", folder_, step, options_, true, tensors...);
     });
     try {
-      thread_ = std::thread([it = under_way_.get()] { it->write(); });
+      thread_ = std::thread([it = pending_.get()] { it->write(); });
     } catch (const std::system_error&) {  // no thread is available
-      under_way_->write();
+      pending_->write();
     }
   }
   /// Waits until the last checkpoint is on the disk, and completes its step. Throws an io_error on all workers if one
@@ -194,7 +192,7 @@ class checkpoint_saver {
  private:
   std::string folder_;
   checkpoint_options options_;
-  std::unique_ptr<detail::checkpoint_in_writing> under_way_;
+  std::unique_ptr<detail::checkpoint_in_writing> pending_;
   std::thread thread_;
 };
 

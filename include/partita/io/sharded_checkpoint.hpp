@@ -210,7 +210,7 @@ void save_tensors(const std::string& folder, std::uint64_t step, const All& tens
   constexpr const char* call = "save_tensors(folder, step, tensors)";
   const tensors_given given(tensors, call);
   for_each_tensor(tensors, [&](const auto& x) { require_whole_value(run_time_value(x).layout(), "save_tensors"); });
-  unwound([&] {
+  with_unwinding([&] {
     const auto made = begin_checkpoint_of(
         "partita::save_tensors", folder, step, options, true, given.first->everyone(), given.count, [&](auto f) {
           std::size_t k = 0;

@@ -103,9 +103,9 @@ struct shardy_reader {
     expect('{', "\"{\" before factors");
     if (take('}')) return;
     do {
-      factor& said = read.factors[factor_here()];
-      said.kind = kind;
-      said.implied = false;
+      factor& named_factor = read.factors[factor_here()];
+      named_factor.kind = kind;
+      named_factor.implied = false;
     } while (take(','));
     expect('}', "\"}\" after factors");
   }
@@ -195,9 +195,9 @@ struct as_shardy {
         known = known && number[f] != 99;
         size[f] = r.factors[f].size == dynamic ? 1 : r.factors[f].size;
       }
-      if (!known) name_anew();
+      if (!known) rename_factors();
     }
-    constexpr void name_anew() {
+    constexpr void rename_factors() {
       bool done[most_factors]{};
       std::size_t next = 0;
       for (std::size_t t = 0; t < r.tensor_count(); ++t)

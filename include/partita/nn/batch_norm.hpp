@@ -124,9 +124,9 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     return chosen;
   }
   static auto of_channels(const std::array<std::size_t, Rank>& shape) {
-    std::array<bool, Rank> told{};
-    told[1] = true;
-    return detail::element_map<Rank>(shape, told);
+    std::array<bool, Rank> distinguished{};
+    distinguished[1] = true;
+    return detail::element_map<Rank>(shape, distinguished);
   }
   static interval own_channels(const partition<anywhere>& p, const batch_norm_options& options) {
     return detail::part_of_channels(p, detail::cut_of_channels(options, p.grid().shape()[1], name));

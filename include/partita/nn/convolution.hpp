@@ -51,9 +51,9 @@ class convolution {
     static_assert(X::rank() == rank,
                   "partita::convolution(p_x, options): requires p_x = batch x 1 x features..., of rank Features + 2");
     if constexpr (X::rank() == rank) {
-      const auto jobs = detail::jobs_by_output(p_x.grid(), options);
+      const auto split = detail::convolution_split_by_output(p_x.grid(), options);
       state_ =
-          std::make_unique<state>(partition<anywhere>(p_x), partition<anywhere>(p_x), partition<anywhere>(p_x), jobs);
+          std::make_unique<state>(partition<anywhere>(p_x), partition<anywhere>(p_x), partition<anywhere>(p_x), split);
     }
   }
   template <class X, class... A>
@@ -69,18 +69,18 @@ class convolution {
         "partita::convolution(p_x, p_y, p_w, options): requires p_x = batch x in x features..., p_y = batch x "
         "out x features... and p_w = out x in x features..., of rank Features + 2");
     if constexpr (X::rank() == rank && Y::rank() == rank && W::rank() == rank) {
-      const auto jobs = detail::jobs_by_weights(p_x.grid(), p_y.grid(), p_w.grid(), options);
+      const auto split = detail::convolution_split_by_weights(p_x.grid(), p_y.grid(), p_w.grid(), options);
       if (!(p_x.world() == p_w.world() && p_y.world() == p_w.world()))
         throw partition_error("partita::convolution(p_x, p_y, p_w, options): requires partitions of one world");
       state_ =
-          std::make_unique<state>(partition<anywhere>(p_x), partition<anywhere>(p_y), partition<anywhere>(p_w), jobs);
+          std::make_unique<state>(partition<anywhere>(p_x), partition<anywhere>(p_y), partition<anywhere>(p_w), split);
     }
   }
 
   /// The result of the layer on this worker, with zero volume where the worker is not in p_y.
   template <class X>
   auto operator()(const X& x) {
-    if constexpr (takes<X>()) return here().forward(x);
+    if constexpr (is_valid_operand<X>()) return valid_state().forward(x);
   }
   template <class X>
   auto forward(const X& x) {
@@ -90,64 +90,64 @@ class convolution {
   /// the weights and the bias to weight_gradient() and bias_gradient(). A call that throws an error changes nothing.
   template <class Y>
   auto adjoint(const Y& dy) {
-    if constexpr (takes<Y>()) return here().adjoint(dy);
+    if constexpr (is_valid_operand<Y>()) return valid_state().adjoint(dy);
   }
 
   /// This worker's block of W (out x in / groups x kernel) and of the bias. Blocks of the same shape may be assigned;
   /// all workers that keep a block must assign the same values. Both are empty on a worker without a block.
-  xt::xtensor<T, rank>& weight() { return here().weight; }
-  xt::xtensor<T, 1>& bias() { return here().bias; }
-  xt::xtensor<T, rank>& weight_gradient() { return here().weight_gradient; }
-  xt::xtensor<T, 1>& bias_gradient() { return here().bias_gradient; }
-  const xt::xtensor<T, rank>& weight() const { return here().weight; }
-  const xt::xtensor<T, 1>& bias() const { return here().bias; }
-  const xt::xtensor<T, rank>& weight_gradient() const { return here().weight_gradient; }
-  const xt::xtensor<T, 1>& bias_gradient() const { return here().bias_gradient; }
+  xt::xtensor<T, rank>& weight() { return valid_state().weight; }
+  xt::xtensor<T, 1>& bias() { return valid_state().bias; }
+  xt::xtensor<T, rank>& weight_gradient() { return valid_state().weight_gradient; }
+  xt::xtensor<T, 1>& bias_gradient() { return valid_state().bias_gradient; }
+  const xt::xtensor<T, rank>& weight() const { return valid_state().weight; }
+  const xt::xtensor<T, 1>& bias() const { return valid_state().bias; }
+  const xt::xtensor<T, rank>& weight_gradient() const { return valid_state().weight_gradient; }
+  const xt::xtensor<T, 1>& bias_gradient() const { return valid_state().bias_gradient; }
   /// The indices of this worker's block in the global W. Dimension 0 of the box holds the indices of the bias, too.
-  box<rank> weight_box() const { return here().w; }
-  const convolution_options<Features>& options() const { return here().jobs.options(); }
+  box<rank> weight_box() const { return valid_state().w; }
+  const convolution_options<Features>& options() const { return valid_state().split.options(); }
 
   void zero_gradients() {
-    here().weight_gradient.fill(T(0));
-    here().bias_gradient.fill(T(0));
+    valid_state().weight_gradient.fill(T(0));
+    valid_state().bias_gradient.fill(T(0));
   }
   /// The weights and gradients, for an optimiser. They stay valid as long as the layer lives, even if it is moved.
   std::vector<parameter<T>> parameters() {
-    return {{here().weight, here().weight_gradient}, {here().bias, here().bias_gradient}};
+    return {{valid_state().weight, valid_state().weight_gradient}, {valid_state().bias, valid_state().bias_gradient}};
   }
 
  private:
   struct state {
     state(const partition<anywhere>& x_on, const partition<anywhere>& y_on, const partition<anywhere>& w_on,
-          const detail::convolution_jobs<Features>& all_jobs)
+          const detail::convolution_split<Features>& work_split)
         : p_y(y_on),
-          p_j(w_on),
-          jobs(all_jobs),
-          input({x_on, jobs}),
-          output({y_on, jobs}),
-          sums(jobs.form() == detail::convolution_form::by_output
-                   ? over_all(p_j, std::make_index_sequence<rank>())
-                   : all_sum_reduce<anywhere>(p_j, all_dimensions_but<0, 1>)) {
-      if (p_j.active()) w = jobs.weights(p_j.index());
+          p_work(w_on),
+          split(work_split),
+          input({x_on, split}),
+          output({y_on, split}),
+          sums(split.form() == detail::convolution_form::by_output
+                   ? over_all(p_work, std::make_index_sequence<rank>())
+                   : all_sum_reduce<anywhere>(p_work, all_dimensions_but<0, 1>)) {
+      if (p_work.active()) w = split.weights(p_work.index());
       weight_gradient = xt::zeros<T>(w.shape());
       bias_gradient = xt::zeros<T>(std::array<std::size_t, 1>{biases()});
       weight = weight_gradient;
       bias = bias_gradient;
-      if (jobs.options().initial == initial_values::uniform) set_uniform();
-      for (std::size_t d = by_output() ? 0 : 2; d < rank; ++d) sharers *= p_j.grid().shape()[d];
+      if (split.options().initial == initial_values::uniform) set_uniform();
+      for (std::size_t d = by_output() ? 0 : 2; d < rank; ++d) workers_per_block *= p_work.grid().shape()[d];
     }
     template <std::size_t... D>
     static all_sum_reduce<anywhere> over_all(const partition<anywhere>& p, std::index_sequence<D...>) {
       return all_sum_reduce<anywhere>(p, dimensions<D...>);
     }
-    bool by_output() const { return jobs.form() == detail::convolution_form::by_output; }
+    bool by_output() const { return split.form() == detail::convolution_form::by_output; }
 
     /// The number of elements of this worker's bias.
-    std::size_t biases() const { return p_j.active() && jobs.adds_bias(p_j.index()) ? w.shape()[0] : 0; }
+    std::size_t biases() const { return p_work.active() && split.adds_bias(p_work.index()) ? w.shape()[0] : 0; }
     /// Element k of the global W is random number k of the seed; the elements of the bias use the numbers after those
     /// of W.
     void set_uniform() {
-      const auto& o = jobs.options();
+      const auto& o = split.options();
       const shape_type whole = o.weight_shape(), own = w.shape();
       const std::size_t fan = whole[1] * o.taps();
       const double bound = fan == 0 ? 0 : 1 / std::sqrt(static_cast<double>(fan));
@@ -160,17 +160,16 @@ class convolution {
         bias(k) = detail::uniform_at<T>(bound, o.seed, volume_of(whole) + w.start[0] + k);
     }
     text error_in_weights(const char* call) const {
-      if (detail::hold_the_same(weight.shape(), w.shape()) &&
-          detail::hold_the_same(weight_gradient.shape(), w.shape()) && bias.size() == biases() &&
-          bias_gradient.size() == biases())
+      if (detail::may_replace(weight.shape(), w.shape()) && detail::may_replace(weight_gradient.shape(), w.shape()) &&
+          bias.size() == biases() && bias_gradient.size() == biases())
         return {};
       return text("partita::convolution")
-             << call << ": requires weights of the shape " << w.shape() << " on worker " << p_j.world().id()
+             << call << ": requires weights of the shape " << w.shape() << " on worker " << p_work.world().id()
              << ", and a bias and gradients that fit; got weights " << detail::as_array<rank>(weight.shape())
              << "; assign blocks of the shapes that they replace";
     }
     detail::convolver<T, Features> local() const {
-      return detail::convolver<T, Features>(detail::local_sizes(jobs, p_j.index(), x_shape, job_shape));
+      return detail::convolver<T, Features>(detail::local_sizes(split, p_work.index(), x_shape, part_shape));
     }
 
     template <class X>
@@ -181,27 +180,27 @@ class convolution {
       const block_argument<X> argument(given);
       // 1. Start the exchange in which this worker receives the window of x that it needs.
       auto later = input.template forward<T>(argument.block(), {}, "(x)", detail::local_error(error_message));
-      const shape_type extents = input.last_cuts().extents(), all = jobs.extents_of_y(extents);
+      const shape_type extents = input.last_cuts().extents(), all = split.extents_of_y(extents);
       x_shape = detail::as_array<rank>(later.so_far().shape());
       // 2. Compute the shape of the part of y that this worker computes; on an inactive worker only the batch is not
       //    zero.
-      job_shape = {};
-      if (p_j.active()) {
-        const auto part = jobs.part_of_y(p_j.index());
+      part_shape = {};
+      if (p_work.active()) {
+        const auto part = split.part_of_y(p_work.index());
         for (std::size_t d = 0; d < rank; ++d)
-          job_shape[d] = balanced_part(all[d], jobs.parts_of_y()[d], part[d]).size();
+          part_shape[d] = balanced_part(all[d], split.parts_of_y()[d], part[d]).size();
       } else {
-        job_shape[0] = x_shape[0];
+        part_shape[0] = x_shape[0];
       }
       // 3. Compute y. The outputs that need only cells of this worker's own block are computed while the exchange runs.
-      auto y = detail::room<T, rank>(input.memory(), job_shape);
-      if (p_j.active())
+      auto y = detail::uninitialised_in<T, rank>(input.memory(), part_shape);
+      if (p_work.active())
         local().forward(later.so_far().data(), weight.data(), bias.size() > 0 ? bias.data() : nullptr, y.data(),
                         there_at_once(), [&] { x = later.finish(); });
       else x = later.finish();
       // 4. If the layer has a p_w, sum the products of the workers, and send the sums to the blocks of y.
       if (!by_output()) {
-        if (fresh.is_new(all)) {
+        if (prepared.is_new(all)) {
           const auto own =
               p_y.active() ? decomposition<rank>::balanced(all, p_y.grid().shape()).shape(p_y.index()) : shape_type{};
           output.template prepare<T>(own, "(x)", {});
@@ -237,9 +236,9 @@ class convolution {
       return back(there.data(), {});
     }
     pooled_tensor<T, rank> back(const T* dy, const text& error_message) {
-      const bool computes = p_j.active() && error_message.empty();
+      const bool computes = p_work.active() && error_message.empty();
       // 1. Compute dx on this worker's window, and start to add the windows into the blocks of x.
-      auto dx = detail::room<T, rank>(input.memory(), x_shape);
+      auto dx = detail::uninitialised_in<T, rank>(input.memory(), x_shape);
       auto later = input.template backward<T>(block_of(std::as_const(dx)), {}, ".adjoint(dy)",
                                               detail::local_error(error_message), [&] {
                                                 if (computes) local().adjoint(dy, weight.data(), dx.data());
@@ -254,7 +253,7 @@ class convolution {
         for (std::size_t k = 0; k < weight.size(); ++k) weight_gradient.data()[k] += sum[k];
         for (std::size_t k = 0; k < bias.size(); ++k) bias_gradient.data()[k] += sum[weight.size() + k];
       };
-      if (sharers == 1) add(own.data());
+      if (workers_per_block == 1) add(own.data());
       else add(sums(own).data());
       return result;
     }
@@ -266,23 +265,23 @@ class convolution {
              << y_shape << " on worker " << p_y.world().id() << ", got " << dy;
     }
 
-    partition<anywhere> p_y, p_j;
-    detail::convolution_jobs<Features> jobs;
+    partition<anywhere> p_y, p_work;
+    detail::convolution_split<Features> split;
     detail::window_movement<detail::convolution_planner<Features, true>> input;
     detail::window_movement<detail::convolution_planner<Features, false>> output;
     all_sum_reduce<anywhere> sums;
-    detail::prepared_tensors<rank> fresh;
-    std::size_t sharers = 1;
+    detail::prepared_tensors<rank> prepared;
+    std::size_t workers_per_block = 1;
     bool forward_done = false;
     box<rank> w{};
     xt::xtensor<T, rank> weight, weight_gradient;
     xt::xtensor<T, 1> bias, bias_gradient;
     pooled_tensor<T, rank> x;  ///< the last window of x, kept for the adjoint
-    shape_type x_shape{}, job_shape{}, y_shape{};
+    shape_type x_shape{}, part_shape{}, y_shape{};
   };
 
   template <class X>
-  static consteval bool takes() {
+  static consteval bool is_valid_operand() {
     static_assert(ranked_array<X>,
                   "partita::convolution<T, Features>(x): requires an x whose rank is part of its type, as an "
                   "xt::xtensor; give as_rank<4>(x)");
@@ -297,7 +296,7 @@ class convolution {
     }
   }
   /// The state of this layer. Requires a layer that was not moved from [partition_error].
-  state& here() const {
+  state& valid_state() const {
     if (!state_)
       throw partition_error(
           "partita::convolution: requires a layer that is there, this one was moved from; call the layer that it was "

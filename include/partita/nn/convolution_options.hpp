@@ -114,7 +114,7 @@ text convolution_error(const convolution_options<Features>& o, const std::array<
 
 /// The extent of the result of a transposed convolution: the number of cells that n positions of a sliding kernel
 /// cover, plus `added_at_end` at the end, minus the padding. 0 if that is not positive or would overflow.
-constexpr std::size_t cells_met(const sliding& along, std::size_t n, std::size_t more) {
+constexpr std::size_t transposed_extent(const sliding& along, std::size_t n, std::size_t more) {
   constexpr std::size_t most = static_cast<std::size_t>(-1) / 4;  // chosen: adding a reach does not overflow
   if (n == 0 || more >= along.stride || n - 1 > (most - along.reach() - more) / along.stride) return 0;
   const std::size_t all = (n - 1) * along.stride + along.reach() + more;

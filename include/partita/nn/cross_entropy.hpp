@@ -62,7 +62,7 @@ class cross_entropy_loss {
     if (layout_.p().active() && layout_.p().index()[1] == 0)
       for (std::size_t r = 0; r < losses_.size(); ++r) {
         own += losses_.data()[r];
-        counted += counts_[r];
+        counted += row_weights_[r];
       }
     const auto all = sums_(std::array<double, 2>{own, counted}, text());
     scale_ = options_.reduction == loss_reduction::mean ? 1 / all[1] : 1;
@@ -122,44 +122,47 @@ class cross_entropy_loss {
     columns_ = n;
     features_ = 1;
     for (std::size_t d = 2; d < Rank; ++d) features_ *= given.shape()[d];
-    counts_.assign(rows, 1);
-    hits_.assign(rows, n);
+    row_weights_.assign(rows, 1);
+    target_columns_.assign(rows, n);
 
     // 1. For each row, check the target, find its class in this block, and take the largest score of this block.
     text error_message;
-    auto top = uninitialised<double, 1>({rows});
+    auto block_maxima = uninitialised<double, 1>({rows});
     for (std::size_t r = 0; r < rows; ++r) {
-      const auto wanted = static_cast<std::int64_t>(classes.data()[r]);
-      if (options_.ignore_index && wanted == *options_.ignore_index) {
-        counts_[r] = 0;
-      } else if (wanted < 0 || static_cast<std::uint64_t>(wanted) >= tensor.extents[1]) {
+      const auto target_class = static_cast<std::int64_t>(classes.data()[r]);
+      if (options_.ignore_index && target_class == *options_.ignore_index) {
+        row_weights_[r] = 0;
+      } else if (target_class < 0 || static_cast<std::uint64_t>(target_class) >= tensor.extents[1]) {
         if (error_message.empty())
           error_message << "partita::cross_entropy_loss: requires targets below the number of classes, "
-                        << tensor.extents[1] << ", got " << wanted << " on worker " << layout_.p().world().id()
+                        << tensor.extents[1] << ", got " << target_class << " on worker " << layout_.p().world().id()
                         << "; say {.ignore_index = ...} for rows that do not count";
-      } else if (const auto c = static_cast<std::size_t>(wanted); c >= tensor.own.start[1] && c < tensor.own.stop[1]) {
-        hits_[r] = c - tensor.own.start[1];
+      } else if (const auto c = static_cast<std::size_t>(target_class);
+                 c >= tensor.own.start[1] && c < tensor.own.stop[1]) {
+        target_columns_[r] = c - tensor.own.start[1];
       }
-      top(r) = -std::numeric_limits<double>::infinity();
-      for (std::size_t c = 0; c < n; ++c) top(r) = std::max(top(r), static_cast<double>(given.data()[at(r, c)]));
+      block_maxima(r) = -std::numeric_limits<double>::infinity();
+      for (std::size_t c = 0; c < n; ++c)
+        block_maxima(r) = std::max(block_maxima(r), static_cast<double>(given.data()[at(r, c)]));
     }
     // 2. Compute the largest score of each whole row, over all its classes.
-    const xt::xtensor<double, 1> most = detail::kernel_access::call(largest_, top, error_message);
+    const xt::xtensor<double, 1> row_maxima = detail::kernel_access::call(largest_, block_maxima, error_message);
     // 3. Compute two sums over each whole row: of exp(x - largest), and of (x - largest) at the target.
     auto shares = uninitialised<double, 2>({2, rows});
     for (std::size_t r = 0; r < rows; ++r) {
       shares(0, r) = 0;
-      shares(1, r) = hits_[r] < n ? static_cast<double>(given.data()[at(r, hits_[r])]) - most(r) : 0;
+      shares(1, r) =
+          target_columns_[r] < n ? static_cast<double>(given.data()[at(r, target_columns_[r])]) - row_maxima(r) : 0;
       for (std::size_t c = 0; c < n; ++c)
-        shares(0, r) += std::exp(static_cast<double>(given.data()[at(r, c)]) - most(r));
+        shares(0, r) += std::exp(static_cast<double>(given.data()[at(r, c)]) - row_maxima(r));
     }
     const xt::xtensor<double, 2> sums = sum_(shares);
     for (std::size_t r = 0; r < rows; ++r) {
       // 4. The loss is the logarithm of the first sum minus the second sum; the softmax is kept for the adjoint.
-      losses_.data()[r] = static_cast<T>(counts_[r] * (std::log(sums(0, r)) - sums(1, r)));
+      losses_.data()[r] = static_cast<T>(row_weights_[r] * (std::log(sums(0, r)) - sums(1, r)));
       for (std::size_t c = 0; c < n; ++c) {
         T& element = softmax_.data()[at(r, c)];
-        element = static_cast<T>(std::exp(static_cast<double>(element) - most(r)) / sums(0, r));
+        element = static_cast<T>(std::exp(static_cast<double>(element) - row_maxima(r)) / sums(0, r));
       }
     }
   }
@@ -183,10 +186,10 @@ class cross_entropy_loss {
   template <class Upstream>
   xt::xtensor<T, Rank> gradient(Upstream dy) const {
     xt::xtensor<T, Rank> dx = softmax_;
-    for (std::size_t r = 0; r < counts_.size(); ++r)
+    for (std::size_t r = 0; r < row_weights_.size(); ++r)
       for (std::size_t c = 0; c < columns_; ++c) {
-        const double p = static_cast<double>(softmax_.data()[at(r, c)]) - (c == hits_[r] ? 1 : 0);
-        dx.data()[at(r, c)] = static_cast<T>(counts_[r] * dy(r) * p);
+        const double p = static_cast<double>(softmax_.data()[at(r, c)]) - (c == target_columns_[r] ? 1 : 0);
+        dx.data()[at(r, c)] = static_cast<T>(row_weights_[r] * dy(r) * p);
       }
     return dx;
   }
@@ -198,8 +201,8 @@ class cross_entropy_loss {
   cross_entropy_options options_;
   xt::xtensor<T, Rank> softmax_;
   xt::xtensor<T, Rank - 1> losses_;
-  std::vector<double> counts_;     // one weight per row: 1, or 0 where the target is ignored
-  std::vector<std::size_t> hits_;  // of each row: the target's column in this block, or past the end
+  std::vector<double> row_weights_;          // one weight per row: 1, or 0 where the target is ignored
+  std::vector<std::size_t> target_columns_;  // of each row: the target's column in this block, or past the end
   std::size_t columns_ = 0, features_ = 1;
   double scale_ = 1;
   detail::last_loss last_ = detail::last_loss::none;

@@ -99,20 +99,20 @@ class linear {
   template <detail::features_of<T> X>
   pooled_tensor<T, rank_of<X>> operator()(const X& x) {
     constexpr std::size_t rank = rank_of<X>;
-    state& s = here();
+    state& s = valid_state();
     // 1. Check the arguments on this worker; in the first exchange all workers agree on the errors.
     const text error_message = s.error_in(x.shape());
     s.note("(x)");
     s.forget();
     s.expect_one_batch(x.shape(), error_message);
     // 2. Communicate x to the workers that keep weights.
-    auto block = s.of_one_batch(x.shape(), [&] { return s.movements.bring(x, error_message); });
+    auto block = s.of_one_batch(x.shape(), [&] { return s.movements.receive_x(x, error_message); });
     // 3. Multiply by this worker's block of W. Workers that keep a bias add the product to the bias.
     if (s.p_w.active() && error_message.empty()) {
       auto shape = detail::as_array<rank>(block.shape());
       shape[rank - 1] = s.rows.size();
       const auto [rows, out] = detail::rows_and_columns(shape);
-      auto product = detail::room<T, rank>(s.movements.memory(), shape);
+      auto product = detail::uninitialised_in<T, rank>(s.movements.memory(), shape);
       const auto x_w = dense_block<const T, 2>(block.data(), {rows, s.columns.size()});
       const auto y_w = dense_block<T, 2>(product.data(), {rows, out});
       const auto w = transposed<const T>(block_of(s.weight));
@@ -122,7 +122,7 @@ class linear {
       block = std::move(product);
     }
     // 4. Sum the products over the workers, and communicate the sums to the blocks of y.
-    auto y = s.of_one_batch(x.shape(), [&] { return s.movements.deliver(std::move(block), error_message); });
+    auto y = s.of_one_batch(x.shape(), [&] { return s.movements.send_y(std::move(block), error_message); });
     s.forward_done = true;
     s.y_shape.assign(y.shape().begin(), y.shape().end());
     return y;
@@ -151,19 +151,19 @@ class linear {
   template <detail::features_of<T> Y>
   pooled_tensor<T, rank_of<Y>> adjoint(const Y& dy) {
     constexpr std::size_t rank = rank_of<Y>;
-    state& s = here();
+    state& s = valid_state();
     const text error_message = s.error_in_adjoint(dy.shape());
     s.note(".adjoint(dy)");
     // 1. Communicate dy to the workers that keep weights.
-    const auto block = s.movements.bring_back(dy, error_message);
+    const auto block = s.movements.receive_dy(dy, error_message);
     auto shape = block.shape();
     const bool multiplies = s.p_w.active() && error_message.empty();
     const auto dy_w = dense_block<const T, 2>(block.data(), {s.x_rows, s.rows.size()});
     if (multiplies) shape[rank - 1] = s.columns.size();
-    auto product = detail::room<T, rank>(s.movements.memory(), shape);
+    auto product = detail::uninitialised_in<T, rank>(s.movements.memory(), shape);
     // 2. Compute dx = dy conj(W), and start the sum of the products over the workers.
     auto later =
-        s.movements.start_back(std::move(product), error_message, [&, dx_w = product.data(), n = product.size()] {
+        s.movements.start_send_dx(std::move(product), error_message, [&, dx_w = product.data(), n = product.size()] {
           if (multiplies)
             multiply_by_conjugate<T>(dy_w, block_of(std::as_const(s.weight)), T(0),
                                      dense_block<T, 2>(dx_w, {s.x_rows, s.columns.size()}));
@@ -193,22 +193,23 @@ class linear {
 
   /// This worker's block of W and of the bias. A program may assign blocks of the same shape. Both are empty on a
   /// worker that keeps no block.
-  xt::xtensor<T, 2>& weight() { return here().weight; }
-  xt::xtensor<T, 1>& bias() { return here().bias; }
-  xt::xtensor<T, 2>& weight_gradient() { return here().weight_gradient; }
-  xt::xtensor<T, 1>& bias_gradient() { return here().bias_gradient; }
-  const xt::xtensor<T, 2>& weight() const { return here().weight; }
-  const xt::xtensor<T, 1>& bias() const { return here().bias; }
-  const xt::xtensor<T, 2>& weight_gradient() const { return here().weight_gradient; }
-  const xt::xtensor<T, 1>& bias_gradient() const { return here().bias_gradient; }
+  xt::xtensor<T, 2>& weight() { return valid_state().weight; }
+  xt::xtensor<T, 1>& bias() { return valid_state().bias; }
+  xt::xtensor<T, 2>& weight_gradient() { return valid_state().weight_gradient; }
+  xt::xtensor<T, 1>& bias_gradient() { return valid_state().bias_gradient; }
+  const xt::xtensor<T, 2>& weight() const { return valid_state().weight; }
+  const xt::xtensor<T, 1>& bias() const { return valid_state().bias; }
+  const xt::xtensor<T, 2>& weight_gradient() const { return valid_state().weight_gradient; }
+  const xt::xtensor<T, 1>& bias_gradient() const { return valid_state().bias_gradient; }
 
   /// The box of indices of this worker's block in the global W.
   box<2> weight_box() const {
-    return {{here().rows.start, here().columns.start}, {here().rows.stop, here().columns.stop}};
+    return {{valid_state().rows.start, valid_state().columns.start},
+            {valid_state().rows.stop, valid_state().columns.stop}};
   }
   /// The plan of this worker: the block of W that it keeps, how it receives x, and where its product is sent.
   linear_plan plan() const {
-    const state& s = here();
+    const state& s = valid_state();
     linear_plan plan{.worker = s.p_w.world().id(),
                      .algorithm = Algorithm,
                      .multiplies = s.p_w.active(),
@@ -217,21 +218,21 @@ class linear {
     s.movements.describe(plan);
     return plan;
   }
-  const linear_options& options() const { return here().options; }
+  const linear_options& options() const { return valid_state().options; }
 
   void zero_gradients() {
-    here().weight_gradient.fill(T(0));
-    here().bias_gradient.fill(T(0));
+    valid_state().weight_gradient.fill(T(0));
+    valid_state().bias_gradient.fill(T(0));
   }
   /// The weights and gradients, for an optimiser. They stay valid as long as the layer lives, even if it is moved.
   std::vector<parameter<T>> parameters() {
-    return {{here().weight, here().weight_gradient}, {here().bias, here().bias_gradient}};
+    return {{valid_state().weight, valid_state().weight_gradient}, {valid_state().bias, valid_state().bias_gradient}};
   }
 
  private:
   using state = detail::linear_state<T, Algorithm>;
   /// The state of this layer. Requires a layer that was not moved from [partition_error].
-  state& here() const {
+  state& valid_state() const {
     if (!state_)
       throw partition_error(
           "partita::linear: requires a layer that is there, this one was moved from; call the layer "

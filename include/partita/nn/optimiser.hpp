@@ -5,7 +5,7 @@
 #pragma once
 
 #include <partita/core/rejected_call.hpp>
-#include <partita/nn/detail/optimised.hpp>
+#include <partita/nn/detail/optimised_parameters.hpp>
 #include <partita/nn/parameter.hpp>
 #include <partita/nn/update_rule.hpp>
 #include <utility>
@@ -35,7 +35,7 @@ class optimiser_of_layers {
   }
 
  private:
-  optimised<T, states_of<Options>> parameters_;
+  optimised_parameters<T, most_states_of<Options>> parameters_;
   Options options_;
   const char* call_;
   int steps_ = 0;

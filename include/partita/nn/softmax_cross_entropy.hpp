@@ -56,7 +56,7 @@ class softmax_cross_entropy {
                   "element type T");
     return detail::one_call(*world_, [&] {
       called_ = false;  // if this call fails, there is no last loss
-      const std::size_t batch = settle(scores, labels);
+      const std::size_t batch = agree_on_batch(scores, labels);
       T loss(0);
       if (active_) {
         // 1. Compute the largest score of each whole row, over all its classes.
@@ -65,8 +65,9 @@ class softmax_cross_entropy {
         std::vector<T> sums(2 * batch, T(0));
         gradient_ = scores;
         for (std::size_t i = 0; i < batch; ++i)
-          for (std::size_t j = 0; j < mine_.size(); ++j) {
-            if (static_cast<std::size_t>(labels(i)) == mine_.start + j) sums[batch + i] = gradient_(i, j) - top[i];
+          for (std::size_t j = 0; j < own_classes_.size(); ++j) {
+            if (static_cast<std::size_t>(labels(i)) == own_classes_.start + j)
+              sums[batch + i] = gradient_(i, j) - top[i];
             gradient_(i, j) = std::exp(gradient_(i, j) - top[i]);
             sums[i] += gradient_(i, j);
           }
@@ -74,9 +75,9 @@ class softmax_cross_entropy {
         // 3. Compute the loss and its gradient (softmax - one-hot) / batch.
         for (std::size_t i = 0; i < batch; ++i) {
           loss += std::log(sums[i]) - sums[batch + i];
-          for (std::size_t j = 0; j < mine_.size(); ++j) {
-            const T hit = static_cast<std::size_t>(labels(i)) == mine_.start + j ? T(1) : T(0);
-            gradient_(i, j) = (gradient_(i, j) / sums[i] - hit) / static_cast<T>(batch);
+          for (std::size_t j = 0; j < own_classes_.size(); ++j) {
+            const T one_hot = static_cast<std::size_t>(labels(i)) == own_classes_.start + j ? T(1) : T(0);
+            gradient_(i, j) = (gradient_(i, j) / sums[i] - one_hot) / static_cast<T>(batch);
           }
         }
         if (batch > 0) loss /= static_cast<T>(batch);
@@ -103,14 +104,14 @@ class softmax_cross_entropy {
   template <ranked_array Scores, class Labels>
   std::size_t correct(const Scores& scores, const Labels& labels) {
     return detail::one_call(*world_, [&] {
-      const std::size_t batch = settle(scores, labels);
+      const std::size_t batch = agree_on_batch(scores, labels);
       std::uint64_t right = 0;
       if (active_) {
         const std::vector<T> top = row_maxima(scores, batch);
         std::vector<std::uint64_t> best(batch, std::numeric_limits<std::uint64_t>::max());
         for (std::size_t i = 0; i < batch; ++i)
-          for (std::size_t j = mine_.size(); j-- > 0;)
-            if (scores(i, j) == top[i]) best[i] = mine_.start + j;
+          for (std::size_t j = own_classes_.size(); j-- > 0;)
+            if (scores(i, j) == top[i]) best[i] = own_classes_.start + j;
         all_reduce(best, [](std::uint64_t& a, std::uint64_t b) { a = b < a ? b : a; });
         for (std::size_t i = 0; i < batch; ++i) right += best[i] == static_cast<std::uint64_t>(labels(i)) ? 1 : 0;
       }
@@ -123,7 +124,7 @@ class softmax_cross_entropy {
   /// Makes all workers agree that scores and labels fit, or throw the same error. Sets the classes of this worker, and
   /// returns the batch.
   template <class Scores, class Labels>
-  std::size_t settle(const Scores& scores, const Labels& labels) {
+  std::size_t agree_on_batch(const Scores& scores, const Labels& labels) {
     const auto batch = static_cast<std::size_t>(scores.shape()[0]);
     text error_message;
     static_assert(std::is_integral_v<std::remove_cvref_t<decltype(labels(0))>>,
@@ -133,11 +134,11 @@ class softmax_cross_entropy {
     const std::uint64_t mine = active_ ? static_cast<std::uint64_t>(scores.shape()[1]) : 0;
     const std::uint64_t classes = detail::summed(*world_, detail::facts<1>{mine})[0];
     if (active_) {
-      mine_ = balanced_part(classes, over_.members.size(), over_.position);
-      if (mine_.size() != mine)
+      own_classes_ = balanced_part(classes, over_.members.size(), over_.position);
+      if (own_classes_.size() != mine)
         error_message << "partita::softmax_cross_entropy: requires a balanced cut of the classes, worker "
                       << world_->id() << " of " << over_.members.size() << " has " << mine << " of " << classes
-                      << " classes, not " << mine_.size();
+                      << " classes, not " << own_classes_.size();
       else if (static_cast<std::size_t>(labels.size()) != batch)
         error_message << "partita::softmax_cross_entropy: requires one label for each row, got "
                       << static_cast<std::size_t>(labels.size()) << " labels and " << batch << " rows on worker "
@@ -162,7 +163,7 @@ class softmax_cross_entropy {
   std::vector<T> row_maxima(const Scores& scores, std::size_t batch) {
     std::vector<T> top(batch, std::numeric_limits<T>::lowest());
     for (std::size_t i = 0; i < batch; ++i)
-      for (std::size_t j = 0; j < mine_.size(); ++j) top[i] = scores(i, j) > top[i] ? scores(i, j) : top[i];
+      for (std::size_t j = 0; j < own_classes_.size(); ++j) top[i] = scores(i, j) > top[i] ? scores(i, j) : top[i];
     all_reduce(top, [](T& a, T b) { a = b > a ? b : a; });
     return top;
   }
@@ -179,7 +180,7 @@ class softmax_cross_entropy {
   bool active_;
   std::uint64_t fingerprint_;
   worker_group over_, all_;
-  interval mine_;
+  interval own_classes_;
   bool called_ = false;
   xt::xtensor<T, 2> gradient_;
 };

@@ -65,9 +65,9 @@ class transposed_convolution {
   transposed_convolution(const partition<X>& p, const transposed_convolution_options<Features>& options)
       : options_(checked(options)),
         p_(p),
-        jobs_(detail::jobs_by_output(p_.grid(), options.convolution())),
-        input_({p_, jobs_}),
-        output_({p_, jobs_}),
+        split_(detail::convolution_split_by_output(p_.grid(), options.convolution())),
+        input_({p_, split_}),
+        output_({p_, split_}),
         sums_(over_all(std::make_index_sequence<rank>())) {
     const shape_type whole = options.convolution().weight_shape();
     weight_ = xt::zeros<T>(p_.active() ? whole : shape_type{});
@@ -96,15 +96,15 @@ class transposed_convolution {
     if (fresh_.is_new(of_y)) input_.template prepare<T>(y_shape_, "(x)", {});
     window_ = {};
     if (p_.active()) {
-      const auto part = jobs_.part_of_x(p_.index());
-      const auto windows = jobs_.windows_of_x(of_y);
+      const auto part = split_.part_of_x(p_.index());
+      const auto windows = split_.windows_of_x(of_y);
       for (std::size_t d = 0; d < rank; ++d) window_[d] = windows[d][part[d]].size();
     }
     // The local adjoint convolution computes the window of y; the exchange adds overlapping windows into the blocks of
     // y.
-    auto spread = detail::room<T, rank>(input_.memory(), window_);
-    if (p_.active()) local().adjoint(x_.data(), weight_.data(), spread.data());
-    auto y = input_.template backward<T>(block_of(std::as_const(spread)), {}, "(x)", {}).finish();
+    auto y_window = detail::uninitialised_in<T, rank>(input_.memory(), window_);
+    if (p_.active()) local().adjoint(x_.data(), weight_.data(), y_window.data());
+    auto y = input_.template backward<T>(block_of(std::as_const(y_window)), {}, "(x)", {}).finish();
     const std::size_t cells = y_shape_[0] * y_shape_[1] == 0 ? 0 : volume_of(y_shape_) / (y_shape_[0] * y_shape_[1]);
     for (std::size_t k = 0; bias_.size() > 0 && k < y.size(); ++k) y.data()[k] += bias_(k / cells % bias_.size());
     forward_done_ = true;
@@ -127,7 +127,7 @@ class transposed_convolution {
                            .template forward<T>(dense_block<const T, rank>(argument.data(), argument.shape()), {},
                                                 ".adjoint(dy)", detail::local_error(error_message))
                            .finish();
-    auto dx = detail::room<T, rank>(output_.memory(), detail::as_array<rank>(x_.shape()));
+    auto dx = detail::uninitialised_in<T, rank>(output_.memory(), detail::as_array<rank>(x_.shape()));
     xt::xtensor<T, 1> own = xt::zeros<T>(std::array<std::size_t, 1>{weight_.size() + bias_.size()});
     if (p_.active()) {
       local().forward(there.data(), weight_.data(), nullptr, dx.data());
@@ -175,8 +175,8 @@ class transposed_convolution {
   shape_type extents_of_y(const shape_type& x) const {
     shape_type y{x[0], options_.out_channels};
     for (std::size_t f = 0; f < Features; ++f) {
-      const sliding along = jobs_.options().along(f);
-      y[2 + f] = cells_met(along, x[2 + f], options_.output_padding[f]);
+      const sliding along = split_.options().along(f);
+      y[2 + f] = transposed_extent(along, x[2 + f], options_.output_padding[f]);
       if (y[2 + f] == 0)
         throw shape_error(text("partita::transposed_convolution(x): requires an output of at least one cell, and of no "
                                "more than can be counted, got x of extents ")
@@ -189,7 +189,7 @@ class transposed_convolution {
   text error_in_weights() const {
     const shape_type wanted = p_.active() ? options_.convolution().weight_shape() : shape_type{};
     const std::size_t biases = p_.active() && options_.bias ? options_.out_channels : 0;
-    const auto fits = [&](const auto& block) { return detail::hold_the_same(block.shape(), wanted); };
+    const auto fits = [&](const auto& block) { return detail::may_replace(block.shape(), wanted); };
     if (fits(weight_) && fits(weight_gradient_) && bias_.size() == biases && bias_gradient_.size() == biases) return {};
     return text("partita::transposed_convolution: requires weights of the shape ")
            << wanted << ", and a bias and gradients that fit; got weights " << detail::as_array<rank>(weight_.shape())
@@ -197,7 +197,7 @@ class transposed_convolution {
   }
   detail::convolver<T, Features> local() const {
     return detail::convolver<T, Features>(
-        detail::local_sizes(jobs_, p_.index(), window_, detail::as_array<rank>(x_.shape())));
+        detail::local_sizes(split_, p_.index(), window_, detail::as_array<rank>(x_.shape())));
   }
   template <std::size_t... D>
   all_sum_reduce<anywhere> over_all(std::index_sequence<D...>) const {
@@ -206,7 +206,7 @@ class transposed_convolution {
 
   transposed_convolution_options<Features> options_;
   partition<anywhere> p_;
-  detail::convolution_jobs<Features> jobs_;
+  detail::convolution_split<Features> split_;
   detail::window_movement<detail::convolution_planner<Features, true>> input_;
   detail::window_movement<detail::convolution_planner<Features, false>> output_;
   all_sum_reduce<anywhere> sums_;

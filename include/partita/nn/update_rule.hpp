@@ -66,9 +66,9 @@ struct flat_parameter {
 
 /// The largest number of state values that an optimiser keeps for each real number of a parameter.
 template <class Options>
-inline constexpr std::size_t states_of = 3;
+inline constexpr std::size_t most_states_of = 3;
 template <>
-inline constexpr std::size_t states_of<sgd_options> = 1;
+inline constexpr std::size_t most_states_of<sgd_options> = 1;
 
 /// The number of state values per real number that an optimiser with these options uses.
 inline std::size_t states_used(const sgd_options& o) { return o.momentum != 0 ? 1 : 0; }
@@ -78,7 +78,7 @@ std::size_t states_used(const Adam& o) {
 }
 
 /// The requirement that these options violate, or null. NaN violates every requirement.
-inline const char* missing_of(const sgd_options& o) {
+inline const char* violated_requirement(const sgd_options& o) {
   if (!(o.learning_rate >= 0 && o.momentum >= 0)) return "a learning_rate and a momentum of at least 0";
   if (!(o.weight_decay >= 0)) return "a weight_decay of at least 0";
   if (!(o.dampening >= 0 && o.dampening <= 1)) return "a dampening from 0 to 1";
@@ -86,14 +86,14 @@ inline const char* missing_of(const sgd_options& o) {
                                                              : nullptr;
 }
 template <class Adam>
-const char* missing_of(const Adam& o) {
+const char* violated_requirement(const Adam& o) {
   if (!(o.learning_rate >= 0 && o.epsilon >= 0)) return "a learning_rate and an epsilon of at least 0";
   if (!(o.weight_decay >= 0)) return "a weight_decay of at least 0";
   return o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1 ? nullptr : "beta1 and beta2 from 0 on and below 1";
 }
 template <class Options>
 void require_options(const char* call, const Options& o) {
-  if (const char* const missing = missing_of(o); missing != nullptr)
+  if (const char* const missing = violated_requirement(o); missing != nullptr)
     throw shape_error(text(call) << ": requires " << missing << "; look at what the options hold");
 }
 
@@ -114,17 +114,17 @@ void update(const sgd_options& o, int now, const flat_parameter<Real, 1>& p) {
   const std::size_t n = p.n;
   Real *const w = p.value, *const velocity = p.state[0];
   const Real* const gradient = p.gradient;
-  const bool moves = states_used(o) > 0, ahead = o.nesterov;
+  const bool has_velocity = states_used(o) > 0, uses_nesterov = o.nesterov;
   with_constant(o.weight_decay != 0, [=](auto decays) {
     const auto slope = [=](std::size_t k) {
       const Real g = factor * gradient[k];
       if constexpr (decltype(decays)::value) return static_cast<Real>(g + decay * w[k]);
       else return g;
     };
-    if (!moves)
+    if (!has_velocity)
       for (std::size_t k = 0; k < n; ++k) w[k] -= rate * slope(k);
     else
-      with_constant(ahead, [=](auto looks_ahead) {
+      with_constant(uses_nesterov, [=](auto looks_ahead) {
         for (std::size_t k = 0; k < n; ++k) {
           const Real g = slope(k);
           velocity[k] = momentum * velocity[k] + share * g;
@@ -136,11 +136,12 @@ void update(const sgd_options& o, int now, const flat_parameter<Real, 1>& p) {
 }
 template <class Real>
 void update(const adam_options& o, int now, const flat_parameter<Real, 3>& p) {
-  const double first_share = 1 / (1 - std::pow(o.beta1, now)), second_share = 1 / (1 - std::pow(o.beta2, now));
+  const double first_correction = 1 / (1 - std::pow(o.beta1, now)),
+               second_correction = 1 / (1 - std::pow(o.beta2, now));
   // The options are copied into local variables, because the compiler must assume that the options alias the elements.
   const double rate = o.learning_rate, epsilon = o.epsilon;
   const Real first = static_cast<Real>(o.beta1), second = static_cast<Real>(o.beta2);
-  const Real first_rest = static_cast<Real>(1 - o.beta1), second_rest = static_cast<Real>(1 - o.beta2);
+  const Real first_weight = static_cast<Real>(1 - o.beta1), second_weight = static_cast<Real>(1 - o.beta2);
   const Real factor = p.factor, decay = static_cast<Real>(o.weight_decay);
   const std::size_t n = p.n;
   Real *const w = p.value, *const m = p.state[0], *const v = p.state[1], *const largest = p.state[2];
@@ -151,13 +152,13 @@ void update(const adam_options& o, int now, const flat_parameter<Real, 3>& p) {
       for (std::size_t k = 0; k < n; ++k) {
         Real g = factor * gradient[k];
         if constexpr (decltype(decays)::value) g += decay * w[k];
-        m[k] = first * m[k] + first_rest * g;
-        v[k] = second * v[k] + second_rest * g * g;
+        m[k] = first * m[k] + first_weight * g;
+        v[k] = second * v[k] + second_weight * g * g;
         Real second_moment = v[k];
         if constexpr (decltype(keeps_largest)::value)
           second_moment = largest[k] = largest[k] > v[k] ? largest[k] : v[k];
-        const double m_hat = static_cast<double>(m[k]) * first_share,
-                     v_hat = static_cast<double>(second_moment) * second_share;
+        const double m_hat = static_cast<double>(m[k]) * first_correction,
+                     v_hat = static_cast<double>(second_moment) * second_correction;
         w[k] -= static_cast<Real>(rate * m_hat / (std::sqrt(v_hat) + epsilon));
       }
     });
@@ -165,13 +166,13 @@ void update(const adam_options& o, int now, const flat_parameter<Real, 3>& p) {
 }
 template <class Real>
 void update(const adamw_options& o, int now, const flat_parameter<Real, 3>& p) {
-  const Real kept = static_cast<Real>(1 - o.learning_rate * o.weight_decay);
+  const Real remaining_share = static_cast<Real>(1 - o.learning_rate * o.weight_decay);
   const adam_options adam{o.learning_rate, o.beta1, o.beta2, o.epsilon, 0, o.amsgrad};
   // chosen: elements whose weight decay was just applied are still in a cache when Adam updates them
   constexpr std::size_t piece = 2048;
   for (std::size_t k = 0; k < p.n; k += piece) {
     const std::size_t n = p.n - k < piece ? p.n - k : piece;
-    for (std::size_t j = k; j < k + n; ++j) p.value[j] *= kept;
+    for (std::size_t j = k; j < k + n; ++j) p.value[j] *= remaining_share;
     flat_parameter<Real, 3> one{n, p.value + k, p.gradient + k, p.state, p.factor};
     for (Real*& state : one.state)
       if (state != nullptr) state += k;

@@ -114,7 +114,7 @@ auto convolve_transposed(const X& x, const W& w, const convolve_transposed_optio
                                    << filters);
     for (std::size_t f = 0; f < D; ++f) {
       const sliding along = of.with.along(f);
-      of.cells[f] = cells_met(along, shape[2 + f], options.output_padding[f]);
+      of.cells[f] = transposed_extent(along, shape[2 + f], options.output_padding[f]);
       if (of.cells[f] == 0)
         throw shape_error(text(call) << ": requires an output_padding below the stride and an output of at least one "
                                         "cell, got an output_padding of "

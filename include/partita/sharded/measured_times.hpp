@@ -146,7 +146,7 @@ class measured_times final : public step_times {
   }
   template <class Options>
   static double update_time(const Options& optimiser, std::size_t n) {
-    constexpr std::size_t states = detail::states_of<Options>;
+    constexpr std::size_t states = detail::most_states_of<Options>;
     std::vector<T> room((2 + states) * n, T(0.5));
     detail::flat_parameter<T, states> flat{n, room.data(), room.data() + n, {}, T(1)};
     for (std::size_t s = 0; s < detail::states_used(optimiser); ++s) flat.state[s] = room.data() + (2 + s) * n;

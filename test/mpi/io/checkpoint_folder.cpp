@@ -68,15 +68,15 @@ BOOST_AUTO_TEST_SUITE(checkpoint_folders)
 
 BOOST_AUTO_TEST_CASE(of_the_errors_of_several_workers_all_throw_that_of_the_lowest) {
   const world everyone(test::workers());
-  const auto settled = [&](std::size_t first, detail::file_trouble::kind what) {
+  const auto settled = [&](std::size_t first, detail::file_error::kind what) {
     detail::one_call(*everyone.state(), [&] {
-      const detail::file_call call(everyone, 0, text("a call"), detail::call_number());
+      const detail::file_call call(everyone, 0, text("a call"), detail::argument_hash());
       const auto mine = call.refuse(what, text("requires less, got worker ") << everyone.id());
-      call.settle(everyone.id() < first ? detail::file_trouble() : mine);
+      call.throw_together(everyone.id() < first ? detail::file_error() : mine);
       return 0;
     });
   };
-  using kind = detail::file_trouble::kind;
+  using kind = detail::file_error::kind;
   for (std::size_t first = 0; first < everyone.size(); ++first) {
     const std::string said = "a call: requires less, got worker " + std::to_string(first);
     BOOST_TEST(says(refused<io_error>([&] { settled(first, kind::io); }), said));

@@ -76,20 +76,21 @@ BOOST_AUTO_TEST_CASE(every_byte_is_written_once_by_one_owner_of_its_page) {
     std::vector<int> file(plan.bytes(), 0), moving;
     for (std::size_t byte = 0; byte < data_at; ++byte) file[byte] = -1;
     for (std::size_t k = 0; k < plan.owners(); ++k)
-      for (std::size_t byte = 0; byte < plan.given(k); ++byte) moving.push_back(static_cast<int>(plan.held[k] + byte));
+      for (std::size_t byte = 0; byte < plan.bytes_sent(k); ++byte)
+        moving.push_back(static_cast<int>(plan.held[k] + byte));
     std::size_t next = 0;
     bool once = true, pages = true;
     for (std::size_t k = 0; k < plan.owners(); ++k) {
       if (plan.written[k] == plan.written[k + 1]) {
-        BOOST_TEST(plan.given(k) == slabs[k]);
-        BOOST_TEST(plan.taken(k) == 0U);
+        BOOST_TEST(plan.bytes_sent(k) == slabs[k]);
+        BOOST_TEST(plan.bytes_received(k) == 0U);
         continue;
       }
       pages = pages && plan.written[k] % page == 0;
       std::size_t at = k == 0 ? data_at : plan.written[k];
-      for (std::size_t byte = plan.held[k] + plan.given(k); byte < plan.held[k + 1]; ++byte)
+      for (std::size_t byte = plan.held[k] + plan.bytes_sent(k); byte < plan.held[k + 1]; ++byte)
         once = once && byte == at && std::exchange(file[at++], static_cast<int>(byte)) == 0;
-      for (std::size_t n = 0; n < plan.taken(k); ++n, ++next)
+      for (std::size_t n = 0; n < plan.bytes_received(k); ++n, ++next)
         once = once && moving[next] == static_cast<int>(at) && std::exchange(file[at++], moving[next]) == 0;
       once = once && at == plan.written[k + 1];
     }

@@ -60,9 +60,9 @@ class tensor_in_writing final : public file_in_writing {
     auto slab = slab_to_write<T, Rank>::template of<false, (sizeof...(Policies) > 0)>(call, tensor.p, tensor.global,
                                                                                       tensor.x, request);
     if (copies) slab.keep();
-    auto taken = bring_to_pages(slab.where().owners, slab.where().domains, slab.bytes());
+    auto received = exchange_page_ends(slab.where().owners, slab.where().domains, slab.bytes());
     return std::unique_ptr<file_in_writing>(
-        new tensor_in_writing(tensor.name, tensor.global, std::move(slab), std::move(taken)));
+        new tensor_in_writing(tensor.name, tensor.global, std::move(slab), std::move(received)));
   }
   int write(const std::string& folder, const checkpoint_options& options) override {
     const auto& where = slab_.where();
@@ -73,7 +73,7 @@ class tensor_in_writing final : public file_in_writing {
     posix_file file;
     int error = file.open(folder + "/" + name_ + ".npy", O_WRONLY | O_CREAT);
     if (error == 0 && place == 0) error = file.reserve(domains.bytes());
-    if (error == 0) error = write_domain(file, where, slab_.header(), slab_.bytes(), taken_);
+    if (error == 0) error = write_domain(file, where, slab_.header(), slab_.bytes(), received_);
     if (error == 0 && options.files.sync) error = file.sync();
     return error == 0 ? file.close() : error;
   }
@@ -91,13 +91,13 @@ class tensor_in_writing final : public file_in_writing {
 
  private:
   tensor_in_writing(std::string name, const std::array<std::size_t, Rank>& global, slab_to_write<T, Rank> slab,
-                    std::vector<unsigned char> taken)
-      : name_(std::move(name)), global_(global), slab_(std::move(slab)), taken_(std::move(taken)) {}
+                    std::vector<unsigned char> received)
+      : name_(std::move(name)), global_(global), slab_(std::move(slab)), received_(std::move(received)) {}
 
   std::string name_;
   std::array<std::size_t, Rank> global_;
   slab_to_write<T, Rank> slab_;
-  std::vector<unsigned char> taken_;
+  std::vector<unsigned char> received_;
   std::vector<std::uint32_t> sums_;
 };
 
@@ -119,7 +119,7 @@ class checkpoint_in_writing {
   PARTITA_DECL void end();
 
  private:
-  PARTITA_DECL file_trouble taken(const std::string& path) const;
+  PARTITA_DECL file_error step_exists_error(const std::string& path) const;
 
   static constexpr const char* way_out = "check the folder; the checkpoints saved before are untouched";
 
@@ -129,7 +129,7 @@ class checkpoint_in_writing {
   checkpoint_options options_;
   temporary_folder guard_;  // removes the leader's temporary folder after an error
   std::vector<std::unique_ptr<file_in_writing>> files_;
-  file_trouble trouble_;
+  file_error call_error_;
 };
 
 template <class Extents, std::size_t Rank, class X, class... Policies>

@@ -49,10 +49,10 @@ class checkpoint_verifier {
         data_at_(data_at),
         shares_(entry.bytes, slab_bytes) {}
 
-  PARTITA_DECL file_trouble front(const posix_file& file);
-  void saw(std::size_t at, const unsigned char* bytes, std::size_t n) { shares_.add(at, bytes, n); }
+  PARTITA_DECL file_error front(const posix_file& file);
+  void add_piece(std::size_t at, const unsigned char* bytes, std::size_t n) { shares_.add(at, bytes, n); }
   /// Compares the checksums of the bytes that the workers have read with those in the manifest. Collective.
-  PARTITA_DECL void ended();
+  PARTITA_DECL void finish();
 
  private:
   /// Whether the header of the file matches the tensor in the manifest.
@@ -63,7 +63,7 @@ class checkpoint_verifier {
   const manifest_tensor& entry_;
   std::size_t slab_bytes_, data_at_;
   checksum_shares shares_;
-  file_trouble other_header_;
+  file_error other_header_;
 };
 
 }  // namespace partita::detail

@@ -19,7 +19,7 @@
 namespace partita::detail {
 
 /// The error of one worker in a call on files. The worker has no error if the text is empty.
-struct file_trouble {
+struct file_error {
   enum class kind : char { io, shape, partition };
   kind what = kind::io;
   text sentence;
@@ -29,10 +29,10 @@ struct file_trouble {
 };
 
 /// A hash of the arguments of a call on files. In a correct program it is equal on all workers.
-class call_number {
+class argument_hash {
  public:
-  PARTITA_DECL call_number& operator<<(std::uint64_t value);
-  PARTITA_DECL call_number& operator<<(const char* characters);
+  PARTITA_DECL argument_hash& operator<<(std::uint64_t value);
+  PARTITA_DECL argument_hash& operator<<(const char* characters);
   std::uint64_t value() const { return number_.value(); }
 
  private:
@@ -44,8 +44,8 @@ class file_call {
  public:
   /// `name` is the call as the user wrote it. If name or number differ between workers, all workers throw a
   /// disagreement_error at the first agreement. `leader` is the worker that reads headers and renames files.
-  file_call(const world& everyone, std::size_t leader, const text& name, const call_number& number)
-      : world_(everyone), leader_(leader), name_(name), number_((call_number(number) << name.c_str()).value()) {}
+  file_call(const world& everyone, std::size_t leader, const text& name, const argument_hash& number)
+      : world_(everyone), leader_(leader), name_(name), number_((argument_hash(number) << name.c_str()).value()) {}
 
   const world& everyone() const { return world_; }
   const text& name() const { return name_; }
@@ -53,8 +53,8 @@ class file_call {
   bool leads() const { return world_.id() == leader_; }
 
   /// Returns the bitwise AND of `choices` over all workers. Requires the same call on all workers [disagreement_error].
-  PARTITA_DECL std::uint64_t common(std::uint64_t choices) const;
-  bool all(bool mine) const { return common(mine ? 1 : 0) == 1; }
+  PARTITA_DECL std::uint64_t all_and(std::uint64_t choices) const;
+  bool all(bool mine) const { return all_and(mine ? 1 : 0) == 1; }
   /// Broadcasts a few numbers of the leader to all workers. Cost: one agreement, in which a worker reports that it has
   /// no memory, and one small broadcast.
   template <class... Number>
@@ -63,7 +63,7 @@ class file_call {
   }
   template <std::size_t N>
   facts<N> numbers_of_leader(const facts<N>& mine) const {
-    common(0);
+    all_and(0);
     return facts_from(*world_.state(), leader_, mine);
   }
   /// Broadcasts bytes of worker `who` to all workers.
@@ -82,12 +82,12 @@ class file_call {
   }
 
   /// Throws the error of the first worker that has an error, on all workers; returns if no worker has an error.
-  PARTITA_DECL void settle(const file_trouble& mine) const;
+  PARTITA_DECL void throw_together(const file_error& mine) const;
 
   /// Makes an error such as "partita::save_npy("w.npy", …): worker 3 cannot open w.npy.tmp: No such file or directory
   /// (errno 2); " from an errno. Makes no error if `error` is 0.
-  PARTITA_DECL file_trouble cannot(const char* doing, const std::string& path, int error, const char* way_out) const;
-  PARTITA_DECL file_trouble refuse(file_trouble::kind what, const text& sentence) const;
+  PARTITA_DECL file_error cannot(const char* doing, const std::string& path, int error, const char* way_out) const;
+  PARTITA_DECL file_error refuse(file_error::kind what, const text& sentence) const;
 
  private:
   world world_;

@@ -22,10 +22,10 @@ class file_in_common {
   /// Opens the file on this worker, unless it is open already. Returns 0 or an errno.
   PARTITA_DECL int open();
   /// Sends the fingerprint of the leader's file to all workers. Collective.
-  void agree() { wanted_ = call_.numbers_of_leader(wanted_)[0]; }
+  void agree() { leader_version_ = call_.numbers_of_leader(leader_version_)[0]; }
   /// Whether all workers that opened the file opened the same file as the leader, and no process has written to it
   /// since. If a worker passes an error, all workers throw it. Collective.
-  PARTITA_DECL bool is_one(const file_trouble& mine) const;
+  PARTITA_DECL bool is_same_on_all(const file_error& mine) const;
 
  private:
   std::uint64_t version() const { return file_.version(); }
@@ -33,7 +33,7 @@ class file_in_common {
   const file_call& call_;
   const std::string& path_;
   posix_file file_;
-  std::uint64_t wanted_ = 0;
+  std::uint64_t leader_version_ = 0;
 };
 
 /// Calls read(file, again) until it returns a value, at most 100 times. read must return no value, on all workers, if
@@ -45,10 +45,10 @@ auto read_unchanged(const file_call& call, const std::string& path, Read read) {
     file_in_common file(call, path);
     if (auto got = read(file, trial > 0)) return *std::move(got);
   }
-  call.refuse(file_trouble::kind::io, text("requires a file that stays as it is while the workers read it; each of ")
-                                          << most << " times somebody had replaced " << path.c_str()
-                                          << " or written to it, or not all workers see the same file under this "
-                                             "name; wait for the job that writes it, and name a file that all see")
+  call.refuse(file_error::kind::io, text("requires a file that stays as it is while the workers read it; each of ")
+                                        << most << " times somebody had replaced " << path.c_str()
+                                        << " or written to it, or not all workers see the same file under this "
+                                           "name; wait for the job that writes it, and name a file that all see")
       .raise();
 }
 

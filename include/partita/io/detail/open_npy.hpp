@@ -16,12 +16,12 @@
 namespace partita::detail {
 
 /// The header of a file, all bytes before the first element, and an error. Only the leader reads them.
-struct npy_front {
+struct npy_prefix {
   npy_header header;
   std::string bytes;
-  file_trouble trouble;
+  file_error call_error;
 };
-PARTITA_DECL npy_front read_npy_front(const file_call& call, file_in_common& source);
+PARTITA_DECL npy_prefix read_npy_prefix(const file_call& call, file_in_common& source);
 
 /// The entries of a header that every worker needs to read a tensor of this rank.
 template <std::size_t Rank>
@@ -33,33 +33,33 @@ struct npy_metadata {
 
 /// An error if the type or the rank of the tensor in a file differs from what the call requests, else no error.
 template <class T, std::size_t Rank>
-file_trouble misfit(const file_call& call, const std::string& path, const npy_header& h) {
+file_error mismatch_error(const file_call& call, const std::string& path, const npy_header& h) {
   text sentence;
   if (h.kind != npy_kind<T> || h.item_bytes != sizeof(T))
-    return call.refuse(file_trouble::kind::io, sentence << "requires elements of the type asked for ("
-                                                        << npy_type_of<T>() << "), and " << path.c_str() << " holds "
-                                                        << npy_type_text(h.byte_order, h.kind, h.item_bytes)
-                                                        << "; load what it holds and convert it");
+    return call.refuse(file_error::kind::io, sentence << "requires elements of the type asked for (" << npy_type_of<T>()
+                                                      << "), and " << path.c_str() << " holds "
+                                                      << npy_type_text(h.byte_order, h.kind, h.item_bytes)
+                                                      << "; load what it holds and convert it");
   if (h.rank != Rank) {
     sentence << "requires a tensor of the rank asked for (" << Rank << "), and " << path.c_str()
              << " holds one of rank " << h.rank << "; ask for that rank";
-    return call.refuse(file_trouble::kind::shape, sentence);
+    return call.refuse(file_error::kind::shape, sentence);
   }
   if (has_padding<T>() && h.byte_order != native_byte_order)
-    return call.refuse(file_trouble::kind::io, sentence << "cannot read long double written in another order of bytes ("
-                                                        << path.c_str() << "); write double there");
+    return call.refuse(file_error::kind::io, sentence << "cannot read long double written in another order of bytes ("
+                                                      << path.c_str() << "); write double there");
   return {};
 }
 
 /// The leader reads the header of a file, checks that it fits T and Rank, and sends it to all workers. Collective.
 template <class T, std::size_t Rank>
 npy_metadata<Rank> open_npy(const file_call& call, file_in_common& source) {
-  npy_front front;
+  npy_prefix front;
   if (call.leads()) {
-    front = read_npy_front(call, source);
-    if (front.trouble.empty()) front.trouble = misfit<T, Rank>(call, source.path(), front.header);
+    front = read_npy_prefix(call, source);
+    if (front.call_error.empty()) front.call_error = mismatch_error<T, Rank>(call, source.path(), front.header);
   }
-  call.settle(front.trouble);
+  call.throw_together(front.call_error);
   source.agree();
   facts<Rank + 3> numbers{front.header.fortran_order, sizeof(T) > 1 && front.header.byte_order != native_byte_order,
                           front.header.data_at};
@@ -85,10 +85,10 @@ void swap_bytes(T* data, std::size_t n) {
 
 /// The verifier that checks nothing. Each worker passes the bytes that it reads to a verifier, in the order of the
 /// file; the leader first passes the bytes before the first element.
-struct unverified {
-  file_trouble front(const posix_file&) { return {}; }
-  void saw(std::size_t, const unsigned char*, std::size_t) {}
-  void ended() {}  // collective, called after all workers have read
+struct no_verifier {
+  file_error front(const posix_file&) { return {}; }
+  void add_piece(std::size_t, const unsigned char*, std::size_t) {}
+  void finish() {}  // collective, called after all workers have read
 };
 
 /// Reads this worker's block of a tensor with these cuts. Returns no value if the file was replaced. Collective.
@@ -99,17 +99,18 @@ std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, file_in
   const char* const way_out = "all workers must see the same file, and no program may write to it";
   pooled_tensor<T, Rank> block(zero_volume<T, Rank>());
   const bool holds = p.active() && volume_of(cuts.shape(p.index())) != 0;
-  file_trouble other;
+  file_error other;
   try {
     if (p.active()) block = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(cuts.shape(p.index())));
   } catch (const std::bad_alloc&) {
-    other = call.refuse(file_trouble::kind::io, text("worker ")
-                                                    << call.everyone().id() << " has no memory for its block of "
-                                                    << cuts.shape(p.index()) << "; load it on more workers");
+    other =
+        call.refuse(file_error::kind::io, text("worker ") << call.everyone().id() << " has no memory for its block of "
+                                                          << cuts.shape(p.index()) << "; load it on more workers");
   }
   const posix_file& file = source.file();
   int error = holds || call.leads() ? source.open() : 0;
-  if (!source.is_one(error == 0 ? other : call.cannot("read", source.path(), error, way_out))) return std::nullopt;
+  if (!source.is_same_on_all(error == 0 ? other : call.cannot("read", source.path(), error, way_out)))
+    return std::nullopt;
   if (call.leads() && other.empty()) other = verifier.front(file);
   if (other.empty() && holds) {
     constexpr std::size_t warm = std::size_t{1} << 20U;  // chosen: bytes just read are in a cache when verified
@@ -120,12 +121,13 @@ std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, file_in
         const std::size_t n = all - done < warm ? all - done : warm;
         unsigned char* const to = bytes + local * sizeof(T) + done;
         error = file.read(to, n, begin + done);
-        if (error == 0) verifier.saw(begin + done, to, n);
+        if (error == 0) verifier.add_piece(begin + done, to, n);
       }
     });
   }
-  if (!source.is_one(error == 0 ? other : call.cannot("read", source.path(), error, way_out))) return std::nullopt;
-  verifier.ended();
+  if (!source.is_same_on_all(error == 0 ? other : call.cannot("read", source.path(), error, way_out)))
+    return std::nullopt;
+  verifier.finish();
   if (metadata.foreign_bytes) swap_bytes(block.data(), block.size());
   if constexpr (std::is_same_v<T, bool>) {  // every byte except 0 is true for NumPy, but only the byte 1 in C++
     auto* bytes = reinterpret_cast<unsigned char*>(block.data());
@@ -136,12 +138,12 @@ std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, file_in
 
 /// Moves a tensor from the slabs that workers have read to p, with the requested cuts. Collective.
 template <class T, std::size_t Rank, bool CutsGiven, class Extents>
-pooled_tensor<T, Rank> bring_slabs(const file_call& call, const slab_partition<Rank>& where,
-                                   pooled_tensor<T, Rank>& slab, const npy_metadata<Rank>& metadata,
-                                   const partition<Extents>& p, const file_request<Rank>& request) {
+pooled_tensor<T, Rank> move_slabs_to_partition(const file_call& call, const slab_partition<Rank>& where,
+                                               pooled_tensor<T, Rank>& slab, const npy_metadata<Rank>& metadata,
+                                               const partition<Extents>& p, const file_request<Rank>& request) {
   if (!CutsGiven && !metadata.fortran_order && p.grid() == where.owners.grid()) return std::move(slab);
-  return in_the_name_of(call, [&]() -> pooled_tensor<T, Rank> {
-    constexpr auto order = backwards_order(std::make_index_sequence<Rank>());
+  return with_call_in_errors(call, [&]() -> pooled_tensor<T, Rank> {
+    constexpr auto order = reversed_order(std::make_index_sequence<Rank>());
     const auto from = from_cuts(where.cuts);
     if constexpr (Rank >= 2 && CutsGiven)
       if (metadata.fortran_order) return repartition(where.owners, p, order, from, to_cuts(*request.to))(slab);
@@ -163,11 +165,11 @@ std::optional<pooled_tensor<T, Rank>> read_npy(const file_call& call, file_in_co
   if (!metadata.fortran_order && fits && mean_run(wanted) >= request.options.run_bytes / sizeof(T))
     return read_blocks<T>(call, source, metadata, p, wanted, verifier);
   // Otherwise each owner of a slab reads one range of the file, and a repartition moves the elements to p.
-  const auto where = deal_slabs(p, metadata.fortran_order ? backwards(metadata.extents) : metadata.extents, sizeof(T),
-                                metadata.data_at, request.options);
+  const auto where = assign_slabs(p, metadata.fortran_order ? reversed(metadata.extents) : metadata.extents, sizeof(T),
+                                  metadata.data_at, request.options);
   auto slab = read_blocks<T>(call, source, metadata, where.owners, where.cuts, verifier);
   if (!slab) return std::nullopt;
-  return bring_slabs<T, Rank, CutsGiven>(call, where, *slab, metadata, p, request);
+  return move_slabs_to_partition<T, Rank, CutsGiven>(call, where, *slab, metadata, p, request);
 }
 
 }  // namespace partita::detail

@@ -73,7 +73,7 @@ class posix_file {
   /// Checks that the disk has space for `bytes` bytes, then sets the size back to `before`. Returns 0 or an errno.
   PARTITA_DECL int try_to_reserve(std::size_t before, std::size_t bytes) const;
   /// Returns EFBIG if this process may not write a file of this number of bytes (ulimit -f), else 0.
-  PARTITA_DECL static int room_by_limit(std::size_t bytes);
+  PARTITA_DECL static int file_size_error(std::size_t bytes);
   /// Waits until the data of the file are on the disk. Returns 0 or an errno.
   PARTITA_DECL int sync() const;
 
@@ -97,7 +97,7 @@ PARTITA_DECL text error_text(int error);
 /// Calls a function that makes temporary files, and catches and rethrows its exceptions. An exception without a handler
 /// would end the program without running destructors, and the files would remain.
 template <class Call>
-void unwound(Call call) {
+void with_unwinding(Call call) {
   try {
     call();
   } catch (...) {

@@ -11,20 +11,20 @@ namespace partita::detail {
 
 /// The file, if any, that has a name before a new file is saved under that name.
 struct replaced_file {
-  std::string path;     ///< the name with symbolic links resolved, which the new file gets
-  bool linked = false;  ///< whether the name given is a symbolic link
-  bool there = false;   ///< whether there is a file to replace
-  int error = 0;        ///< ELOOP, or EINVAL for a device, a pipe or a socket
+  std::string path;         ///< the name with symbolic links resolved, which the new file gets
+  bool is_symlink = false;  ///< whether the name given is a symbolic link
+  bool there = false;       ///< whether there is a file to replace
+  int error = 0;            ///< ELOOP, or EINVAL for a device, a pipe or a socket
   struct stat status {};
 
   PARTITA_DECL static replaced_file of(const std::string& name);
 
   /// The mode with which the temporary file is created. If there is an old file, other users cannot read the new file
   /// before it has the old file's mode.
-  mode_t first_mode() const { return there ? 0600 : 0666; }
+  mode_t creation_mode() const { return there ? 0600 : 0666; }
   /// Gives the temporary file the mode of the file that it replaces and, if this process may set it, the owner. Returns
   /// 0 or an errno.
-  PARTITA_DECL int hand_on(const std::string& temporary) const;
+  PARTITA_DECL int copy_owner_and_mode_to(const std::string& temporary) const;
 };
 
 }  // namespace partita::detail

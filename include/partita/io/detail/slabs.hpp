@@ -20,13 +20,13 @@
 namespace partita::detail {
 
 template <std::size_t Rank>
-std::array<std::size_t, Rank> backwards(const std::array<std::size_t, Rank>& given) {
-  std::array<std::size_t, Rank> turned{};
-  for (std::size_t d = 0; d < Rank; ++d) turned[d] = given[Rank - 1 - d];
-  return turned;
+std::array<std::size_t, Rank> reversed(const std::array<std::size_t, Rank>& shape) {
+  std::array<std::size_t, Rank> result{};
+  for (std::size_t d = 0; d < Rank; ++d) result[d] = shape[Rank - 1 - d];
+  return result;
 }
 template <std::size_t... D>
-constexpr permute_t<(sizeof...(D) - 1 - D)...> backwards_order(std::index_sequence<D...>) {
+constexpr permute_t<(sizeof...(D) - 1 - D)...> reversed_order(std::index_sequence<D...>) {
   return {};
 }
 
@@ -47,8 +47,8 @@ struct slab_partition {
 
 /// Assigns the slabs of a file to the first workers of p. Requires p not to be empty.
 template <std::size_t Rank, class Extents>
-slab_partition<Rank> deal_slabs(const partition<Extents>& p, const std::array<std::size_t, Rank>& in_file,
-                                std::size_t item_bytes, std::size_t data_at, const file_options& options) {
+slab_partition<Rank> assign_slabs(const partition<Extents>& p, const std::array<std::size_t, Rank>& in_file,
+                                  std::size_t item_bytes, std::size_t data_at, const file_options& options) {
   const auto grid =
       slab_grid(in_file, worthwhile_owners(volume_of(in_file) * item_bytes, options.owner_bytes, p.size()));
   const auto cuts = decomposition<Rank>::balanced(in_file, grid);
@@ -82,8 +82,8 @@ constexpr bool has_padding() {
 
 /// A hash of the arguments of a call that saves or loads a tensor, without the name of the call.
 template <class T, std::size_t Rank, class Extents>
-call_number call_number_of(const partition<Extents>& p, const file_request<Rank>& request) {
-  call_number number;
+argument_hash argument_hash_of(const partition<Extents>& p, const file_request<Rank>& request) {
+  argument_hash number;
   number << npy_type_of<T>().c_str() << p.grid().fingerprint() << request.options.page_bytes
          << request.options.owner_bytes << request.options.run_bytes << (request.options.sync ? 1 : 0);
   for (const auto* cuts : {&request.from, &request.to})
@@ -96,13 +96,13 @@ call_number call_number_of(const partition<Extents>& p, const file_request<Rank>
 template <class Extents>
 void check_target(const file_call& call, const partition<Extents>& p, const std::size_t* extents, std::size_t rank,
                   std::size_t item_bytes) {
-  if (p.size() == 0) call.refuse(file_trouble::kind::partition, "requires a partition of at least one worker").raise();
+  if (p.size() == 0) call.refuse(file_error::kind::partition, "requires a partition of at least one worker").raise();
   std::size_t bytes = item_bytes;
   for (std::size_t d = 0; d < rank; ++d)
     if (extents[d] == 0) return;
   for (std::size_t d = 0; d < rank; ++d) {
     if (bytes > (static_cast<std::size_t>(-1) >> 2U) / extents[d])
-      call.refuse(file_trouble::kind::shape, "requires extents whose product is below 2^62 bytes").raise();
+      call.refuse(file_error::kind::shape, "requires extents whose product is below 2^62 bytes").raise();
     bytes *= extents[d];
   }
 }
@@ -110,7 +110,7 @@ void check_target(const file_call& call, const partition<Extents>& p, const std:
 /// Calls a function that throws on all workers or on none. Adds the call of the user, and what that call requires of
 /// shapes, to the error message.
 template <class Call>
-auto in_the_name_of(const file_call& call, Call inner, const char* required = "") {
+auto with_call_in_errors(const file_call& call, Call inner, const char* required = "") {
   try {
     return inner();
   } catch (const shape_error& e) {
@@ -132,9 +132,9 @@ class slab_to_write {
     const strided<const T, Rank> block = block_of(x);
     const std::string header = make_npy_header(npy_type_of<T>(), Backwards, global.data(), Rank);
     slab_to_write slab(
-        header, deal_slabs(p, Backwards ? backwards(global) : global, sizeof(T), header.size(), request.options));
+        header, assign_slabs(p, Backwards ? reversed(global) : global, sizeof(T), header.size(), request.options));
     const slab_partition<Rank>& where = slab.where_;
-    if constexpr (CutsGiven) call.settle(misfit(call, p, block.shape, *request.from));
+    if constexpr (CutsGiven) call.throw_together(mismatch_error(call, p, block.shape, *request.from));
     // If the blocks of all workers are their slabs already, nothing is moved or copied.
     const bool there = (Rank < 2 || !Backwards) && !has_padding<T>() && p.grid() == where.owners.grid() &&
                        (!request.from || *request.from == where.cuts) &&
@@ -144,11 +144,11 @@ class slab_to_write {
       return slab;
     }
     // Otherwise, one repartition moves the tensor to the slabs.
-    slab.moved_ = in_the_name_of(
+    slab.moved_ = with_call_in_errors(
         call,
         [&] {
           const auto to = to_cuts(where.cuts);
-          constexpr auto order = backwards_order(std::make_index_sequence<Rank>());
+          constexpr auto order = reversed_order(std::make_index_sequence<Rank>());
           if constexpr (Rank >= 2 && Backwards && CutsGiven)
             return repartition(p, where.owners, order, to, from_cuts(*request.from))(x);
           else if constexpr (Rank >= 2 && Backwards) return repartition(p, where.owners, order, to)(x);
@@ -177,16 +177,16 @@ class slab_to_write {
   /// An error if this worker's block does not fit the given cuts, else no error. In a world of checks::local a kernel
   /// would throw the error on this worker only.
   template <class Extents>
-  static file_trouble misfit(const file_call& call, const partition<Extents>& p,
-                             const std::array<std::size_t, Rank>& shape, const decomposition<Rank>& cuts) {
+  static file_error mismatch_error(const file_call& call, const partition<Extents>& p,
+                                   const std::array<std::size_t, Rank>& shape, const decomposition<Rank>& cuts) {
     text sentence;
     if (cuts.parts() != p.grid().shape())
-      return call.refuse(file_trouble::kind::partition,
+      return call.refuse(file_error::kind::partition,
                          sentence << "requires cuts of as many parts along each dimension as p has workers; from_cuts "
                                      "has "
                                   << cuts.parts() << " parts, p = " << p.grid().shape() << "; cut into as many");
     if (!p.active() || shape == cuts.shape(p.index())) return {};
-    return call.refuse(file_trouble::kind::shape,
+    return call.refuse(file_error::kind::shape,
                        sentence << "requires blocks that are cut as from_cuts(...) says, which gives worker "
                                 << call.everyone().id() << " " << cuts.shape(p.index()) << ", got a block of " << shape
                                 << "; give that block, or other cuts");
@@ -204,35 +204,35 @@ class slab_to_write {
 /// Sends the bytes at the beginning of a slab that are in the last page of an earlier slab to the owner of that page.
 /// Returns the bytes that this worker receives, which it writes after its own slab. Collective.
 template <class Extents>
-std::vector<unsigned char> bring_to_pages(const partition<Extents>& owners, const file_domains& domains,
-                                          const unsigned char* slab) {
+std::vector<unsigned char> exchange_page_ends(const partition<Extents>& owners, const file_domains& domains,
+                                              const unsigned char* slab) {
   const std::size_t n = domains.owners(), place = owners.grid().place(owners.world().id());
-  std::vector<std::size_t> given(n), taken(n);
+  std::vector<std::size_t> sent(n), received(n);
   std::size_t moving = 0;
   for (std::size_t k = 0; k < n; ++k) {
-    moving += given[k] = domains.given(k);
-    taken[k] = domains.taken(k);
+    moving += sent[k] = domains.bytes_sent(k);
+    received[k] = domains.bytes_received(k);
   }
   if (moving == 0) return {};
   const auto line = owners.reshape(extents<dynamic>(n));
-  auto mine = uninitialised<std::uint8_t, 1>({place < n ? given[place] : 0});
+  auto mine = uninitialised<std::uint8_t, 1>({place < n ? sent[place] : 0});
   if (mine.size() != 0) std::memcpy(mine.data(), slab, mine.size());
-  const auto got = repartition(line, line, from_cuts(cut::at(given)), to_cuts(cut::at(taken)))(mine);
-  return std::vector<unsigned char>(got.data(), got.data() + got.size());
+  const auto bytes = repartition(line, line, from_cuts(cut::at(sent)), to_cuts(cut::at(received)))(mine);
+  return std::vector<unsigned char>(bytes.data(), bytes.data() + bytes.size());
 }
 
 /// Writes this worker's range of a file: the header (on the first owner), the slab without the bytes that this worker
 /// sent, and the bytes that it received. Returns 0 or an errno.
 template <std::size_t Rank>
 int write_domain(const posix_file& file, const slab_partition<Rank>& where, const std::string& header,
-                 const unsigned char* slab, const std::vector<unsigned char>& taken) {
+                 const unsigned char* slab, const std::vector<unsigned char>& received) {
   const file_domains& d = where.domains;
-  const std::size_t k = where.place(), given = d.given(k), own = d.held[k + 1] - d.held[k] - given;
+  const std::size_t k = where.place(), sent = d.bytes_sent(k), own = d.held[k + 1] - d.held[k] - sent;
   if (k == 0)
     if (const int error = file.write(header.data(), header.size(), 0); error != 0) return error;
   if (own > 0)
-    if (const int error = file.write(slab + given, own, d.held[k] + given); error != 0) return error;
-  return taken.empty() ? 0 : file.write(taken.data(), taken.size(), d.written[k + 1] - taken.size());
+    if (const int error = file.write(slab + sent, own, d.held[k] + sent); error != 0) return error;
+  return received.empty() ? 0 : file.write(received.data(), received.size(), d.written[k + 1] - received.size());
 }
 
 }  // namespace partita::detail

@@ -20,14 +20,14 @@ namespace partita::detail {
 /// The saved steps in a folder, which the leader lists and sends to all workers; none if the folder does not exist.
 PARTITA_DECL std::vector<std::uint64_t> common_steps(const file_call& call, const std::string& folder) {
   std::string bytes;
-  file_trouble trouble;
+  file_error call_error;
   if (call.leads()) {
     const checkpoint_list list = list_checkpoints(folder);
-    if (list.error != ENOENT) trouble = call.cannot("read", folder, list.error, "check the name of the folder");
+    if (list.error != ENOENT) call_error = call.cannot("read", folder, list.error, "check the name of the folder");
     bytes.resize(list.steps.size() * sizeof(std::uint64_t));
     if (!bytes.empty()) std::memcpy(bytes.data(), list.steps.data(), bytes.size());
   }
-  call.settle(trouble);
+  call.throw_together(call_error);
   bytes = call.bytes_of(call.leader(), bytes);
   std::vector<std::uint64_t> steps(bytes.size() / sizeof(std::uint64_t));
   if (!bytes.empty()) std::memcpy(steps.data(), bytes.data(), bytes.size());
@@ -35,8 +35,8 @@ PARTITA_DECL std::vector<std::uint64_t> common_steps(const file_call& call, cons
 }
 
 /// Reads the manifest of a step, without `wanted` of the highest step, on the leader. Returns its text and an error.
-PARTITA_DECL std::pair<std::string, file_trouble> read_manifest(const file_call& call, const std::string& folder,
-                                                                const std::optional<std::uint64_t>& wanted) {
+PARTITA_DECL std::pair<std::string, file_error> read_manifest(const file_call& call, const std::string& folder,
+                                                              const std::optional<std::uint64_t>& wanted) {
   constexpr std::size_t most = std::size_t{1} << 28U;  // chosen: the checksums of 25 million slabs
   std::string json, path;
   std::uint64_t step = 0;
@@ -47,7 +47,7 @@ PARTITA_DECL std::pair<std::string, file_trouble> read_manifest(const file_call&
     if (list.error != 0 && list.error != ENOENT)
       return {json, call.cannot("read", folder, list.error, "check the name of the folder")};
     if (list.steps.empty())
-      return {json, call.refuse(file_trouble::kind::io,
+      return {json, call.refuse(file_error::kind::io,
                                 "requires a folder with a checkpoint that was saved whole, and there is none; ask "
                                 "checkpoint_steps first")};
     step = list.steps.back();
@@ -61,17 +61,16 @@ PARTITA_DECL std::pair<std::string, file_trouble> read_manifest(const file_call&
   if (problem.empty() && found.manifest.step != step)
     problem << "its manifest is that of step " << found.manifest.step << ": its folder was renamed, or its files moved";
   if (problem.empty()) return {json, {}};
-  return {json,
-          call.refuse(file_trouble::kind::io, text("requires a checkpoint that is as it was saved; of ")
-                                                  << path.c_str() << ", " << problem << "; load an earlier step")};
+  return {json, call.refuse(file_error::kind::io, text("requires a checkpoint that is as it was saved; of ")
+                                                      << path.c_str() << ", " << problem << "; load an earlier step")};
 }
 
 /// Reads a manifest on the leader, and sends it to all workers, which verify it. Collective.
 PARTITA_DECL checkpoint open_checkpoint(const file_call& call, const std::string& folder,
                                         const std::optional<std::uint64_t>& wanted) {
-  std::pair<std::string, file_trouble> read;
+  std::pair<std::string, file_error> read;
   if (call.leads()) read = read_manifest(call, folder, wanted);
-  call.settle(read.second);
+  call.throw_together(read.second);
   manifest found = parse_manifest(call.bytes_of(call.leader(), read.first)).manifest;
   return {call.everyone(), folder + "/" + step_name(found.step), std::move(found)};
 }
@@ -83,8 +82,8 @@ namespace partita {
 PARTITA_DEF std::vector<std::uint64_t> checkpoint_steps(const std::string& folder, const world& everyone) {
   return detail::one_call(*everyone.state(), [&] {
     const detail::file_call call(everyone, 0, text("partita::checkpoint_steps(\"") << folder.c_str() << "\", world)",
-                                 detail::call_number() << 4);
-    call.common(0);
+                                 detail::argument_hash() << 4);
+    call.all_and(0);
     return detail::common_steps(call, folder);
   });
 }
@@ -93,8 +92,8 @@ PARTITA_DEF checkpoint load_checkpoint(const std::string& folder, const world& e
   return detail::one_call(*everyone.state(), [&] {
     const detail::file_call call(everyone, 0,
                                  text("partita::load_checkpoint(\"") << folder.c_str() << "\", world, " << step << ")",
-                                 detail::call_number() << 5);
-    call.common(0);
+                                 detail::argument_hash() << 5);
+    call.all_and(0);
     return detail::open_checkpoint(call, folder, step);
   });
 }
@@ -102,8 +101,8 @@ PARTITA_DEF checkpoint load_checkpoint(const std::string& folder, const world& e
 PARTITA_DEF checkpoint load_checkpoint(const std::string& folder, const world& everyone) {
   return detail::one_call(*everyone.state(), [&] {
     const detail::file_call call(everyone, 0, text("partita::load_checkpoint(\"") << folder.c_str() << "\", world)",
-                                 detail::call_number() << 6);
-    call.common(0);
+                                 detail::argument_hash() << 6);
+    call.all_and(0);
     return detail::open_checkpoint(call, folder, std::nullopt);
   });
 }

@@ -53,30 +53,30 @@ PARTITA_DEF manifest_found manifest_reader::read() {
     }
   });
   skip_space();
-  if (!read) say("is not written as one");
-  else if (at_ != end_) say("has more than spaces behind its end");
-  else if (format != "partita checkpoint" || version != 1) say("is of another format or version");
+  if (!read) set_problem("is not written as one");
+  else if (at_ != end_) set_problem("has more than spaces behind its end");
+  else if (format != "partita checkpoint" || version != 1) set_problem("is of another format or version");
   else check();
   return std::move(found_);
 }
 
-PARTITA_DEF bool manifest_reader::say(const char* what) {
+PARTITA_DEF bool manifest_reader::set_problem(const char* what) {
   if (found_.problem.empty()) found_.problem << "its manifest " << what;
   return false;
 }
 
 PARTITA_DEF void manifest_reader::check() {
   const manifest& m = found_.manifest;
-  if (m.slab_bytes == 0) say("has slabs of no bytes");
+  if (m.slab_bytes == 0) set_problem("has slabs of no bytes");
   for (std::size_t k = 0; k < m.tensors.size() && found_.problem.empty(); ++k) {
     const manifest_tensor& t = m.tensors[k];
-    if (!is_tensor_name(t.name)) say("names a tensor as none may be called");
+    if (!is_tensor_name(t.name)) set_problem("names a tensor as none may be called");
     if (t.checksums.size() != (t.bytes == 0 ? 0 : (t.bytes - 1) / m.slab_bytes + 1))
-      say("has not one checksum for each slab");
+      set_problem("has not one checksum for each slab");
   }
   const std::vector<std::size_t> order = m.by_name();
   for (std::size_t k = 1; k < order.size(); ++k)
-    if (m.tensors[order[k]].name == m.tensors[order[k - 1]].name) say("names a tensor twice");
+    if (m.tensors[order[k]].name == m.tensors[order[k - 1]].name) set_problem("names a tensor twice");
 }
 
 PARTITA_DEF void manifest_reader::skip_space() {

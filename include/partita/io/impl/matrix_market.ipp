@@ -115,15 +115,15 @@ PARTITA_DEF text parse_market_entries(const market_header& header, const std::st
 PARTITA_DEF market_part read_market(const file_call& call, const std::string& path) {
   constexpr std::size_t piece = 4096;  // chosen: the size of a few comments, or of a line
   const auto wrong = [&](const text& problem) {
-    return call.refuse(file_trouble::kind::io, text("requires a whole Matrix Market file of a sparse matrix; ")
-                                                   << path.c_str() << " " << problem << "; write it again");
+    return call.refuse(file_error::kind::io, text("requires a whole Matrix Market file of a sparse matrix; ")
+                                                 << path.c_str() << " " << problem << "; write it again");
   };
-  call.common(0);
+  call.all_and(0);
   return read_unchanged(call, path, [&](file_in_common& source, bool) -> std::optional<market_part> {
     // 1. On the leader, read the first lines. Send the header that they contain to all workers.
     market_part part;
     market_header& h = part.header;
-    file_trouble trouble;
+    file_error call_error;
     std::size_t bytes = 0;
     int error = 0;
     if (call.leads()) {
@@ -138,17 +138,18 @@ PARTITA_DEF market_part read_market(const file_call& call, const std::string& pa
         is_whole = n == bytes;
         if (error == 0) h = parse_market_header(front, is_whole);
       }
-      trouble = call.cannot("read", path, error, "check the name, and that this worker may read it");
-      if (error == 0 && !h.problem.empty()) trouble = wrong(h.problem);
+      call_error = call.cannot("read", path, error, "check the name, and that this worker may read it");
+      if (error == 0 && !h.problem.empty()) call_error = wrong(h.problem);
     }
-    call.settle(trouble);
+    call.throw_together(call_error);
     source.agree();
     const auto all = call.numbers_of_leader(h.rows, h.columns, h.entries, h.data_at, bytes, h.kind, h.is_pattern);
     h.rows = all[0], h.columns = all[1], h.entries = all[2], h.data_at = all[3], bytes = all[4];
     h.kind = static_cast<market_header::symmetry>(all[5]), h.is_pattern = all[6] != 0;
     // 2. Read the lines that begin in this worker's range of bytes. The last line may end after the range.
     error = source.open();
-    if (!source.is_one(call.cannot("read", path, error, "all workers must see the same file"))) return std::nullopt;
+    if (!source.is_same_on_all(call.cannot("read", path, error, "all workers must see the same file")))
+      return std::nullopt;
     const interval mine = balanced_part(bytes - h.data_at, call.everyone().size(), call.everyone().id());
     std::string lines;
     std::size_t count = 0;
@@ -170,36 +171,36 @@ PARTITA_DEF market_part read_market(const file_call& call, const std::string& pa
         at += used;
       }
     }
-    trouble = call.cannot("read", path, error, "no program may write to it");
+    call_error = call.cannot("read", path, error, "no program may write to it");
     text problem;
     if (error == 0) problem = parse_market_entries(h, lines, part.entries, count);
-    if (!problem.empty()) trouble = wrong(problem);
-    if (!source.is_one(trouble)) return std::nullopt;
+    if (!problem.empty()) call_error = wrong(problem);
+    if (!source.is_same_on_all(call_error)) return std::nullopt;
     const std::size_t found = summed<1>(*call.everyone().state(), {count})[0];
-    trouble = {};
-    if (found != h.entries) trouble = wrong(text("has ") << found << " lines of entries and promises " << h.entries);
-    call.settle(trouble);
+    call_error = {};
+    if (found != h.entries) call_error = wrong(text("has ") << found << " lines of entries and promises " << h.entries);
+    call.throw_together(call_error);
     return part;
   });
 }
 
 PARTITA_DEF void write_market(const file_call& call, const std::string& path, std::size_t rows, std::size_t columns,
                               const std::vector<triplet<double>>& entries) {
-  call.common(0);
+  call.all_and(0);
   // 1. Make the lines of this worker's entries, and compute where they begin in the file.
   std::string lines;
-  file_trouble trouble;
+  file_error call_error;
   for (const auto& entry : entries) {
-    if (!std::isfinite(entry.value) && trouble.empty())
-      trouble = call.refuse(file_trouble::kind::io, text("requires finite values, and row ")
-                                                        << entry.row << " has another one at column " << entry.column
-                                                        << "; the format has no word for it");
+    if (!std::isfinite(entry.value) && call_error.empty())
+      call_error = call.refuse(file_error::kind::io, text("requires finite values, and row ")
+                                                         << entry.row << " has another one at column " << entry.column
+                                                         << "; the format has no word for it");
     char number[32];
     lines += std::to_string(entry.row + 1) + ' ' + std::to_string(entry.column + 1) + ' ';
     lines.append(number, std::to_chars(number, number + sizeof number, entry.value).ptr);
     lines += '\n';
   }
-  call.settle(trouble);
+  call.throw_together(call_error);
   const world_state& everyone = *call.everyone().state();
   const auto most = largest<2>(everyone, {rows, columns});
   const auto [count, all_lines] = summed<2>(everyone, {entries.size(), lines.size()});

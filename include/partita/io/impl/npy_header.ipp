@@ -49,11 +49,11 @@ PARTITA_DEF npy_header_found npy_literal::read() {
 }
 
 PARTITA_DEF npy_header_found npy_literal::fail(const char* what) {
-  say(what);
+  set_problem(what);
   return std::move(found_);
 }
 
-PARTITA_DEF bool npy_literal::say(const char* what) {
+PARTITA_DEF bool npy_literal::set_problem(const char* what) {
   if (found_.problem.empty()) found_.problem << "its header " << what;
   return false;
 }
@@ -105,9 +105,9 @@ PARTITA_DEF bool npy_literal::read_number(std::size_t& value) {
 
 PARTITA_DEF bool npy_literal::read_type() {
   if (next_is('[') || next_is('('))
-    return say("names a structured type; only plain numbers, bool and complex numbers are read");
+    return set_problem("names a structured type; only plain numbers, bool and complex numbers are read");
   std::string type;
-  if (!read_string(type)) return say("has a type that is no quoted string");
+  if (!read_string(type)) return set_problem("has a type that is no quoted string");
   npy_header& h = found_.header;
   std::size_t k = 0;
   h.byte_order = native_byte_order;
@@ -135,22 +135,22 @@ PARTITA_DEF bool npy_literal::read_type() {
 
 PARTITA_DEF bool npy_literal::read_order() {
   if (take_word("True")) return found_.header.fortran_order = true;
-  return take_word("False") || say("has a fortran_order that is neither True nor False");
+  return take_word("False") || set_problem("has a fortran_order that is neither True nor False");
 }
 
 PARTITA_DEF bool npy_literal::read_shape() {
   npy_header& h = found_.header;
-  if (!take('(')) return say("has a shape that is no tuple");
+  if (!take('(')) return set_problem("has a shape that is no tuple");
   bool comma = true;
   while (!take(')')) {
-    if (!comma) return say("has a shape without commas");
-    if (h.rank == npy_header::most_dimensions) return say("has a shape of more than 64 dimensions");
-    if (!read_number(h.extents[h.rank])) return say("has a shape whose extents are not numbers below 2^63");
+    if (!comma) return set_problem("has a shape without commas");
+    if (h.rank == npy_header::most_dimensions) return set_problem("has a shape of more than 64 dimensions");
+    if (!read_number(h.extents[h.rank])) return set_problem("has a shape whose extents are not numbers below 2^63");
     take('L');  // Python 2 writes L after a long number
     ++h.rank;
     comma = take(',');
   }
-  return h.rank != 1 || comma || say("has a shape that is a number in parentheses and no tuple");
+  return h.rank != 1 || comma || set_problem("has a shape that is a number in parentheses and no tuple");
 }
 
 PARTITA_DEF npy_header_found npy_literal::size_up() {

@@ -9,7 +9,7 @@
 namespace partita {
 
 checkpoint_saver::~checkpoint_saver() {
-  if (!under_way_) return;
+  if (!pending_) return;
   if (std::uncaught_exceptions() == 0) {
     try {
       finish();
@@ -21,10 +21,10 @@ checkpoint_saver::~checkpoint_saver() {
 }
 
 PARTITA_DEF void checkpoint_saver::finish() {
-  if (!under_way_) return;
+  if (!pending_) return;
   if (thread_.joinable()) thread_.join();
-  const auto ending = std::move(under_way_);
-  detail::unwound([&] { ending->end(); });
+  const auto ending = std::move(pending_);
+  detail::with_unwinding([&] { ending->end(); });
 }
 
 }  // namespace partita

@@ -46,9 +46,9 @@ class column_convolver {
     // window.
     for (std::size_t c = 0; c < s.in_of_group; ++c)
       for (std::size_t t = 0; t < sizes::product(s.kernel); ++t) {
-        std::size_t offset = c * cells_, rest = t;
-        for (std::size_t f = Features; f-- > 0; rest /= s.kernel[f])
-          offset += rest % s.kernel[f] * s.dilation[f] * steps_[f];
+        std::size_t offset = c * cells_, remaining = t;
+        for (std::size_t f = Features; f-- > 0; remaining /= s.kernel[f])
+          offset += remaining % s.kernel[f] * s.dilation[f] * steps_[f];
         taps_.push_back(offset);
       }
   }
@@ -57,11 +57,11 @@ class column_convolver {
   void forward(const T* x, const T* w, const T* bias, T* y) {
     forward(x, w, bias, y, {}, [] {});
   }
-  /// Computes y = W x + b while x is still arriving: first the tiles that need only the cells in `there` along each
-  /// feature, then arrive(), then the other tiles. The tiles do not depend on `there`, so y does not either, bit by
+  /// Computes y = W x + b while x is still arriving: first the tiles that need only the cells in `available` along each
+  /// feature, then arrive(), then the other tiles. The tiles do not depend on `available`, so y does not either, bit by
   /// bit.
   template <class Arrive>
-  void forward(const T* x, const T* w, const T* bias, T* y, const std::array<interval, Features>& there,
+  void forward(const T* x, const T* w, const T* bias, T* y, const std::array<interval, Features>& available,
                Arrive arrive) {
     const std::size_t n = s_.columns();
     if (s_.empty()) return arrive();
@@ -73,9 +73,9 @@ class column_convolver {
       multiply<T>(dense_block<const T, 2>(w + g.out * s_.rows(), {g.size, s_.rows()}), columns(count), T(1),
                   block_of_y(y, sample, g, from, count));
     };
-    for_tiles(product, [&](std::size_t from, std::size_t count) { return needs_only(there, from, count); });
+    for_tiles(product, [&](std::size_t from, std::size_t count) { return needs_only(available, from, count); });
     arrive();
-    for_tiles(product, [&](std::size_t from, std::size_t count) { return !needs_only(there, from, count); });
+    for_tiles(product, [&](std::size_t from, std::size_t count) { return !needs_only(available, from, count); });
   }
   /// dx = W^T dy. Overwrites all cells of the window dx.
   void adjoint(const T* dy, const T* w, T* dx) {
@@ -115,7 +115,7 @@ class column_convolver {
   /// `count` consecutive output positions along the last dimension. `column` is the first position's column in the
   /// tile, `cell` the offset of its window in one channel of x.
   struct run {
-    std::size_t cell, at, count;
+    std::size_t cell, column, count;
   };
 
   template <class F>
@@ -137,32 +137,33 @@ class column_convolver {
         }
     }
   }
-  /// Whether all taps of `count` columns, from column `from` on, are in the cells `there`. The function checks the
+  /// Whether all taps of `count` columns, from column `from` on, are in the cells `available`. The function checks the
   /// bounding box of their positions.
-  bool needs_only(const std::array<interval, Features>& there, std::size_t from, std::size_t count) const {
+  bool needs_only(const std::array<interval, Features>& available, std::size_t from, std::size_t count) const {
     std::array<std::size_t, Features> first{}, last{};
     for (std::size_t f = Features, a = from, b = from + count - 1; f-- > 0; a /= s_.places[f], b /= s_.places[f])
       first[f] = a % s_.places[f], last[f] = b % s_.places[f];
     // A range that spans several positions of an outer dimension uses all positions of the inner dimensions.
-    bool whole = false;
+    bool spans_all = false;
     for (std::size_t f = 0; f < Features; ++f) {
-      if (whole) first[f] = 0, last[f] = s_.places[f] - 1;
-      whole = whole || first[f] != last[f];
+      if (spans_all) first[f] = 0, last[f] = s_.places[f] - 1;
+      spans_all = spans_all || first[f] != last[f];
       const std::size_t reach = s_.dilation[f] * (s_.kernel[f] - 1) + 1;
-      if (first[f] * s_.stride[f] < there[f].start || last[f] * s_.stride[f] + reach > there[f].stop) return false;
+      if (first[f] * s_.stride[f] < available[f].start || last[f] * s_.stride[f] + reach > available[f].stop)
+        return false;
     }
     return true;
   }
   void find_runs(std::size_t from, std::size_t count) {
     runs_.clear();
     const std::size_t last = s_.places[Features - 1];
-    for (std::size_t at = 0; at < count;) {
-      std::size_t rest = from + at, cell = 0;
-      const std::size_t here = std::min(count - at, last - rest % last);
-      for (std::size_t f = Features; f-- > 0; rest /= s_.places[f])
-        cell += rest % s_.places[f] * s_.stride[f] * steps_[f];
-      runs_.push_back({cell, at, here});
-      at += here;
+    for (std::size_t column = 0; column < count;) {
+      std::size_t remaining = from + column, cell = 0;
+      const std::size_t run_length = std::min(count - column, last - remaining % last);
+      for (std::size_t f = Features; f-- > 0; remaining /= s_.places[f])
+        cell += remaining % s_.places[f] * s_.stride[f] * steps_[f];
+      runs_.push_back({cell, column, run_length});
+      column += run_length;
     }
   }
   void gather(const T* x, std::size_t count) {
@@ -172,9 +173,9 @@ class column_convolver {
     for (const std::size_t tap : taps_) {
       for (const run& r : runs_) {
         const T* const from = x + tap + r.cell;
-        if (stride == 1) std::copy_n(from, r.count, row + r.at);
+        if (stride == 1) std::copy_n(from, r.count, row + r.column);
         else
-          for (std::size_t k = 0; k < r.count; ++k) row[r.at + k] = from[k * stride];
+          for (std::size_t k = 0; k < r.count; ++k) row[r.column + k] = from[k * stride];
       }
       row += count;
     }
@@ -184,7 +185,7 @@ class column_convolver {
     const T* row = columns_.data();
     for (const std::size_t tap : taps_) {
       for (const run& r : runs_)
-        for (std::size_t k = 0; k < r.count; ++k) dx[tap + r.cell + k * stride] += row[r.at + k];
+        for (std::size_t k = 0; k < r.count; ++k) dx[tap + r.cell + k * stride] += row[r.column + k];
       row += count;
     }
   }

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/kernel/window_movement.hpp>
-#include <partita/nn/detail/convolution_jobs.hpp>
+#include <partita/nn/detail/convolution_split.hpp>
 #include <vector>
 
 namespace partita::detail {
@@ -16,9 +16,9 @@ class convolution_planner {
  public:
   static constexpr std::size_t rank = Features + 2;
 
-  convolution_planner(const partition<dynamic_extents<rank>>& p, const convolution_jobs<Features>& jobs)
-      : p_(p), jobs_(jobs), fingerprint_(mixed(mixed(p.grid().fingerprint(), jobs.places().fingerprint()), 131)) {
-    const convolution_options<Features>& o = jobs.options();
+  convolution_planner(const partition<dynamic_extents<rank>>& p, const convolution_split<Features>& split)
+      : p_(p), split_(split), fingerprint_(mixed(mixed(p.grid().fingerprint(), split.places().fingerprint()), 131)) {
+    const convolution_options<Features>& o = split.options();
     hasher hash(fingerprint_);
     fingerprint_ = hash.mix(OfX).mix(o).value();
   }
@@ -27,21 +27,21 @@ class convolution_planner {
   const partition<dynamic_extents<rank>>& p() const { return p_; }
   std::uint64_t fingerprint() const { return fingerprint_; }
   halo_boundaries<rank> beyond() const {
-    return OfX ? padding_of(jobs_.options()) : halo_boundaries<rank>(boundary::none);
+    return OfX ? padding_of(split_.options()) : halo_boundaries<rank>(boundary::none);
   }
   text error_message(const std::array<std::size_t, rank>& extents) const {
-    if (OfX) return convolution_error(jobs_.options(), extents);
-    if (extents[1] == jobs_.options().out_channels) return {};
-    return text("requires ") << jobs_.options().out_channels << " channels, got extents " << extents;
+    if (OfX) return convolution_error(split_.options(), extents);
+    if (extents[1] == split_.options().out_channels) return {};
+    return text("requires ") << split_.options().out_channels << " channels, got extents " << extents;
   }
   halo_plan<rank> plan(const decomposition<rank>& cuts, std::size_t worker) const {
-    return OfX ? plan_convolution_input(jobs_, p_.grid(), cuts, worker)
-               : plan_convolution_output(jobs_, p_.grid(), cuts, worker);
+    return OfX ? plan_convolution_input(split_, p_.grid(), cuts, worker)
+               : plan_convolution_output(split_, p_.grid(), cuts, worker);
   }
 
  private:
   partition<dynamic_extents<rank>> p_;
-  convolution_jobs<Features> jobs_;
+  convolution_split<Features> split_;
   std::uint64_t fingerprint_;
 };
 
@@ -51,12 +51,12 @@ class prepared_tensors {
  public:
   /// Whether the list does not have these extents yet; moves or adds them to the end of the list.
   bool is_new(const std::array<std::size_t, Rank>& extents) {
-    const auto known = std::find(all_.begin(), all_.end(), extents);
-    const bool fresh = known == all_.end();
-    if (!fresh) all_.erase(known);
+    const auto found = std::find(all_.begin(), all_.end(), extents);
+    const bool is_missing = found == all_.end();
+    if (!is_missing) all_.erase(found);
     if (all_.size() == most) all_.erase(all_.begin());
     all_.push_back(extents);
-    return fresh;
+    return is_missing;
   }
   void forget(const std::array<std::size_t, Rank>& extents) { std::erase(all_, extents); }
 

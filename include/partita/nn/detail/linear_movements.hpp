@@ -34,7 +34,7 @@ pooled_tensor<T, Rank> in_shape(pooled_storage<T>&& elements, const std::array<s
 
 /// An uninitialised tensor, allocated in `memory`, or in the pool on the heap if `memory` is null.
 template <class T, std::size_t Rank>
-pooled_tensor<T, Rank> room(arena* memory, const std::array<std::size_t, Rank>& shape) {
+pooled_tensor<T, Rank> uninitialised_in(arena* memory, const std::array<std::size_t, Rank>& shape) {
   if (memory != nullptr) return make_pooled<T, Rank>(*memory, shape);
   return pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(shape));
 }
@@ -93,9 +93,9 @@ class dense_argument {
 
 /// A block that was communicated to this worker. It has the interface of a dense_argument.
 template <class T, std::size_t Rank>
-class arrived {
+class received_block {
  public:
-  explicit arrived(pooled_tensor<T, Rank>&& tensor) : tensor_(std::move(tensor)) {}
+  explicit received_block(pooled_tensor<T, Rank>&& tensor) : tensor_(std::move(tensor)) {}
   std::array<std::size_t, Rank> shape() const { return as_array<Rank>(tensor_.shape()); }
   const T* data() const { return tensor_.data(); }
 
@@ -105,13 +105,14 @@ class arrived {
 
 /// A product whose sum over the workers is pending: other workers may read its memory until the sum is complete.
 template <class T, std::size_t Rank>
-class departed {
+class pending_product {
  public:
   /// Makes a product of which `later` returns the sum. With `in_place` the sum overwrites the product.
-  departed(pooled_tensor<T, Rank>&& product, bool in_place, pending<pooled_tensor<T, Rank>>&& later)
+  pending_product(pooled_tensor<T, Rank>&& product, bool in_place, pending<pooled_tensor<T, Rank>>&& later)
       : product_(std::move(product)), in_place_(in_place), later_(std::move(later)) {}
   /// Makes a product that is complete without communication.
-  explicit departed(pooled_tensor<T, Rank>&& product) : departed(std::move(product), true, {{}, nullptr, 0}) {}
+  explicit pending_product(pooled_tensor<T, Rank>&& product)
+      : pending_product(std::move(product), true, {{}, nullptr, 0}) {}
 
   pooled_tensor<T, Rank> finish() {
     auto sum = later_.finish();
@@ -134,43 +135,43 @@ class linear_movements<T, weight_stationary> {
 
  public:
   linear_movements(const partition<anywhere>& p_x, const partition<anywhere>& p_y, const partition<anywhere>& p_w)
-      : spread_(p_x, p_w), collect_(p_w, p_y, transpose_src) {}
+      : broadcast_(p_x, p_w), sum_(p_w, p_y, transpose_src) {}
 
-  arena* memory() const { return spread_.memory(); }
+  arena* memory() const { return broadcast_.memory(); }
   template <class X>
-  auto bring(const X& x, const text& error_message) {
-    return kernel_access::call(spread_, x, error_message);
+  auto receive_x(const X& x, const text& error_message) {
+    return kernel_access::call(broadcast_, x, error_message);
   }
   template <std::size_t Rank>
-  pooled_tensor<T, Rank> deliver(pooled_tensor<T, Rank>&& product, const text&) {
-    if (!lands_at_home(collect_.plan())) return collect_(product);
-    kernel_access::into(collect_, product, product, {});
+  pooled_tensor<T, Rank> send_y(pooled_tensor<T, Rank>&& product, const text&) {
+    if (!sums_in_place(sum_.plan())) return sum_(product);
+    kernel_access::into(sum_, product, product, {});
     return std::move(product);
   }
   template <class Y>
-  auto bring_back(const Y& dy, const text& error_message) {
-    return arrived<T, rank_of<Y>>(kernel_access::adjoint(collect_, dy, error_message));
+  auto receive_dy(const Y& dy, const text& error_message) {
+    return received_block<T, rank_of<Y>>(kernel_access::adjoint(sum_, dy, error_message));
   }
   template <std::size_t Rank, class Fill>
-  departed<T, Rank> start_back(pooled_tensor<T, Rank>&& product, const text& error_message, Fill fill) {
-    const bool in_place = lands_at_home(spread_.plan());
-    auto later = in_place ? kernel_access::start_adjoint_into(spread_, product, product, error_message, fill)
-                          : kernel_access::start_adjoint(spread_, product, error_message, fill);
+  pending_product<T, Rank> start_send_dx(pooled_tensor<T, Rank>&& product, const text& error_message, Fill fill) {
+    const bool in_place = sums_in_place(broadcast_.plan());
+    auto later = in_place ? kernel_access::start_adjoint_into(broadcast_, product, product, error_message, fill)
+                          : kernel_access::start_adjoint(broadcast_, product, error_message, fill);
     return {std::move(product), in_place, std::move(later)};
   }
   void describe(linear_plan& plan) const {
-    plan.input = spread_.plan();
-    plan.output = collect_.plan();
+    plan.input = broadcast_.plan();
+    plan.output = sum_.plan();
   }
 
  private:
   /// Whether this worker contributes to one sum only and is its root, so that the sum can overwrite the contribution.
-  static bool lands_at_home(const group_plan& plan) {
+  static bool sums_in_place(const group_plan& plan) {
     return plan.groups.size() == 1 && plan.groups[0].position == 0 && plan.groups[0].root_is_large;
   }
 
-  broadcast<anywhere, anywhere> spread_;
-  sum_reduce<anywhere, anywhere, transpose_src_t> collect_;
+  broadcast<anywhere, anywhere> broadcast_;
+  sum_reduce<anywhere, anywhere, transpose_src_t> sum_;
 };
 
 /// Column-parallel: x is gathered on all workers, and each worker's product is its block of y.
@@ -184,29 +185,29 @@ class linear_movements<T, column_parallel> {
 
   arena* memory() const { return gather_.memory(); }
   template <class X>
-  auto bring(const X& x, const text& error_message) {
+  auto receive_x(const X& x, const text& error_message) {
     const dense_argument<X> argument(x);
     return with_batch(kernel_access::call(gather_, argument.matrix(), error_message), argument.shape());
   }
   template <std::size_t Rank>
-  pooled_tensor<T, Rank> deliver(pooled_tensor<T, Rank>&& product, const text&) {
+  pooled_tensor<T, Rank> send_y(pooled_tensor<T, Rank>&& product, const text&) {
     return std::move(product);
   }
   template <class Y>
-  auto bring_back(const Y& dy, const text&) {
+  auto receive_dy(const Y& dy, const text&) {
     return dense_argument<Y>(dy);
   }
   template <std::size_t Rank, class Fill>
-  auto start_back(pooled_tensor<T, Rank>&& product, const text& error_message, Fill fill) {
+  auto start_send_dx(pooled_tensor<T, Rank>&& product, const text& error_message, Fill fill) {
     struct with_its_batch {
-      departed<T, 2> rows;
+      pending_product<T, 2> rows;
       std::array<std::size_t, Rank> shape;
       pooled_tensor<T, Rank> finish() { return with_batch(rows.finish(), shape); }
     };
     const auto shape = as_array<Rank>(product.shape());
     auto rows = matrix_of(std::move(product));
     auto later = kernel_access::start_adjoint(gather_, rows, error_message, fill);
-    return with_its_batch{departed<T, 2>(std::move(rows), false, std::move(later)), shape};
+    return with_its_batch{pending_product<T, 2>(std::move(rows), false, std::move(later)), shape};
   }
   void describe(linear_plan& plan) const { plan.members = gather_.members(); }
 
@@ -225,27 +226,27 @@ class linear_movements<T, row_parallel> {
 
   arena* memory() const { return scatter_.memory(); }
   template <class X>
-  auto bring(const X& x, const text&) {
+  auto receive_x(const X& x, const text&) {
     const block_argument<X> argument(x);
-    auto kept = room<T, rank_of<X>>(nullptr, argument.block().shape);
+    auto kept = uninitialised_in<T, rank_of<X>>(nullptr, argument.block().shape);
     copy<T, rank_of<X>>(block_of(kept), argument.block());
     return kept;
   }
   template <std::size_t Rank>
-  pooled_tensor<T, Rank> deliver(pooled_tensor<T, Rank>&& product, const text& error_message) {
+  pooled_tensor<T, Rank> send_y(pooled_tensor<T, Rank>&& product, const text& error_message) {
     const auto shape = as_array<Rank>(product.shape());
     return with_batch(kernel_access::call(scatter_, matrix_of(std::move(product)), error_message), shape);
   }
   template <class Y>
-  auto bring_back(const Y& dy, const text& error_message) {
+  auto receive_dy(const Y& dy, const text& error_message) {
     const dense_argument<Y> argument(dy);
-    return arrived<T, rank_of<Y>>(
+    return received_block<T, rank_of<Y>>(
         with_batch(kernel_access::adjoint(scatter_, argument.matrix(), error_message), argument.shape()));
   }
   template <std::size_t Rank, class Fill>
-  departed<T, Rank> start_back(pooled_tensor<T, Rank>&& product, const text&, Fill fill) {
+  pending_product<T, Rank> start_send_dx(pooled_tensor<T, Rank>&& product, const text&, Fill fill) {
     fill();
-    return departed<T, Rank>(std::move(product));
+    return pending_product<T, Rank>(std::move(product));
   }
   void describe(linear_plan& plan) const { plan.members = scatter_.members(); }
 

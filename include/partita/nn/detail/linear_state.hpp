@@ -78,18 +78,18 @@ struct linear_state {
   /// The error message if the blocks of weights, bias or gradients, which the program may have assigned, have wrong
   /// shapes; empty if their shapes fit.
   text error_in_blocks(const char* call) const {
-    text said;
-    const auto look_at = [&](const char* name, const auto& block, const auto& wanted) {
-      if (!said.empty() || hold_the_same(wanted, block.shape())) return;
-      said << "partita::linear" << call << ": requires a " << name << " block of " << wanted << " on worker "
-           << p_w.world().id() << ", " << name << "() is now " << block.shape()
-           << "; assign a block of the first shape";
+    text error_message;
+    const auto check_block = [&](const char* name, const auto& block, const auto& wanted) {
+      if (!error_message.empty() || may_replace(wanted, block.shape())) return;
+      error_message << "partita::linear" << call << ": requires a " << name << " block of " << wanted << " on worker "
+                    << p_w.world().id() << ", " << name << "() is now " << block.shape()
+                    << "; assign a block of the first shape";
     };
-    look_at("weight", weight, weight_shape());
-    look_at("bias", bias, bias_shape());
-    look_at("weight_gradient", weight_gradient, weight_shape());
-    look_at("bias_gradient", bias_gradient, bias_shape());
-    return said;
+    check_block("weight", weight, weight_shape());
+    check_block("bias", bias, bias_shape());
+    check_block("weight_gradient", weight_gradient, weight_shape());
+    check_block("bias_gradient", bias_gradient, bias_shape());
+    return error_message;
   }
   template <class Shape>
   text error_in(const Shape& x_shape) const {

@@ -30,9 +30,9 @@ struct joined_moments {
   constexpr moments operator()(const moments& a, const moments& b) const {
     const double count = a.count + b.count;
     if (count == 0) return {};
-    const double apart = b.mean - a.mean;
-    return {count, a.mean + apart * (b.count / count),
-            a.deviations + b.deviations + apart * apart * (a.count * b.count / count)};
+    const double distance = b.mean - a.mean;
+    return {count, a.mean + distance * (b.count / count),
+            a.deviations + b.deviations + distance * distance * (a.count * b.count / count)};
   }
 };
 
@@ -55,9 +55,10 @@ struct element_map {
   }
   /// Numbers the elements by their indices in the dimensions with `distinguished[d]`, in C order; elements that differ
   /// in the other dimensions only have the same number.
-  element_map(const std::array<std::size_t, Rank>& shape, const std::array<bool, Rank>& told) : element_map(shape) {
+  element_map(const std::array<std::size_t, Rank>& shape, const std::array<bool, Rank>& distinguished)
+      : element_map(shape) {
     for (std::size_t d = Rank; d-- > 0;) {
-      if (!told[d]) continue;
+      if (!distinguished[d]) continue;
       for (std::size_t i = 0; i < shape[d]; ++i) at[d][i] = i * count;
       count *= shape[d];
     }
@@ -73,10 +74,10 @@ class normaliser {
  public:
   normaliser(const partition<anywhere>& p, const std::array<bool, Rank>& averaged, const std::array<bool, Rank>& shared,
              bool centred)
-      : join_(p, list_of(averaged), joined_moments{}),
-        add_(p, list_of(averaged), partita::sum),
-        add_parameters_(p, list_of(shared), partita::sum),
-        one_map_(averaged == shared),
+      : merge_(p, list_of(averaged), joined_moments{}),
+        sum_(p, list_of(averaged), partita::sum),
+        sum_parameters_(p, list_of(shared), partita::sum),
+        same_groups_(averaged == shared),
         centred_(centred) {}
 
   /// Sets the statistic and the parameter of each element of the next blocks: elements of the same number share them.
@@ -88,36 +89,36 @@ class normaliser {
 
   /// The moments of the whole tensor, one for each statistic. Cost: one all_reduce.
   std::vector<moments> measure(const xt::xtensor<T, Rank>& x) const {
-    auto own = uninitialised<moments, 1>({statistics_.count});
-    for (auto& m : own) m = moments{};
+    auto block_moments = uninitialised<moments, 1>({statistics_.count});
+    for (auto& m : block_moments) m = moments{};
     for_each(x.shape(), [&](std::size_t k, std::size_t s, std::size_t) {
-      own(s).count += 1;
-      own(s).mean += static_cast<double>(x.data()[k]);
+      block_moments(s).count += 1;
+      block_moments(s).mean += static_cast<double>(x.data()[k]);
     });
-    for (auto& m : own) m.mean = m.count > 0 ? m.mean / m.count : 0;
+    for (auto& m : block_moments) m.mean = m.count > 0 ? m.mean / m.count : 0;
     for_each(x.shape(), [&](std::size_t k, std::size_t s, std::size_t) {
-      const double apart = static_cast<double>(x.data()[k]) - own(s).mean;
-      own(s).deviations += apart * apart;
+      const double distance = static_cast<double>(x.data()[k]) - block_moments(s).mean;
+      block_moments(s).deviations += distance * distance;
     });
-    const auto all = join_(own);
+    const auto all = merge_(block_moments);
     return {all.begin(), all.end()};
   }
   /// Returns (x - mean) / sqrt(variance + epsilon) * gamma + beta, where mean and variance are functions of the number
   /// of the element's statistic.
   template <class Mean, class Spread>
-  xt::xtensor<T, Rank> normalise(const xt::xtensor<T, Rank>& x, Mean mean, Spread spread, double epsilon,
+  xt::xtensor<T, Rank> normalise(const xt::xtensor<T, Rank>& x, Mean mean, Spread variance, double epsilon,
                                  const norm_parameters<T>& by) {
-    inverse_.resize(statistics_.count);
-    std::vector<double> taken_off(statistics_.count, 0);
+    inverse_deviation_.resize(statistics_.count);
+    std::vector<double> subtracted(statistics_.count, 0);
     for (std::size_t s = 0; s < statistics_.count; ++s) {
-      inverse_[s] = 1 / std::sqrt(spread(s) + epsilon);
-      if (centred_) taken_off[s] = mean(s);
+      inverse_deviation_[s] = 1 / std::sqrt(variance(s) + epsilon);
+      if (centred_) subtracted[s] = mean(s);
     }
-    normal_.resize(x.shape());
+    normalised_.resize(x.shape());
     auto y = uninitialised<T, Rank>(shape_array<Rank>(x.shape()));
     for_each(x.shape(), [&](std::size_t k, std::size_t s, std::size_t q) {
-      const double n = (static_cast<double>(x.data()[k]) - taken_off[s]) * inverse_[s];
-      normal_.data()[k] = n;
+      const double n = (static_cast<double>(x.data()[k]) - subtracted[s]) * inverse_deviation_[s];
+      normalised_.data()[k] = n;
       y.data()[k] = static_cast<T>(n * (by.scales ? static_cast<double>(by.gamma[q]) : 1) +
                                    (by.beta ? static_cast<double>(by.beta[q]) : 0));
     });
@@ -134,45 +135,45 @@ class normaliser {
     };
     // 1. Sum over this block. For each parameter sum dy (the gradient of beta) and dy n (the gradient of gamma), where
     // n is the normalised x; for each statistic sum dy gamma and dy gamma n.
-    auto of_parameters = uninitialised<double, 2>({2, parameters});
-    auto of_statistics = uninitialised<double, 2>({2, statistics});
-    of_parameters.fill(0), of_statistics.fill(0);
+    auto parameter_sums = uninitialised<double, 2>({2, parameters});
+    auto statistic_sums = uninitialised<double, 2>({2, statistics});
+    parameter_sums.fill(0), statistic_sums.fill(0);
     for_each(dy.shape(), [&](std::size_t k, std::size_t s, std::size_t q) {
-      of_parameters(0, q) += static_cast<double>(dy.data()[k]);
-      of_parameters(1, q) += static_cast<double>(dy.data()[k]) * normal_.data()[k];
-      of_statistics(0, s) += g(k, q);
-      of_statistics(1, s) += g(k, q) * normal_.data()[k];
+      parameter_sums(0, q) += static_cast<double>(dy.data()[k]);
+      parameter_sums(1, q) += static_cast<double>(dy.data()[k]) * normalised_.data()[k];
+      statistic_sums(0, s) += g(k, q);
+      statistic_sums(1, s) += g(k, q) * normalised_.data()[k];
     });
     // 2. Sum these sums over the workers.
-    if (one_map_ || by.scales) of_parameters = add_parameters_(of_parameters);
-    if (one_map_) {  // here all elements that share a statistic have the same gamma
+    if (same_groups_ || by.scales) parameter_sums = sum_parameters_(parameter_sums);
+    if (same_groups_) {  // here all elements that share a statistic have the same gamma
       for (std::size_t s = 0; s < statistics; ++s)
         for (std::size_t row = 0; row < 2; ++row)
-          of_statistics(row, s) = of_parameters(row, s) * (by.scales ? static_cast<double>(by.gamma[s]) : 1);
+          statistic_sums(row, s) = parameter_sums(row, s) * (by.scales ? static_cast<double>(by.gamma[s]) : 1);
     } else if (!fixed) {
-      of_statistics = add_(of_statistics);
+      statistic_sums = sum_(statistic_sums);
     }
     for (std::size_t q = 0; by.scales && q < parameters; ++q)
-      by.gamma_gradient[q] += static_cast<T>(of_parameters(1, q));
+      by.gamma_gradient[q] += static_cast<T>(parameter_sums(1, q));
     for (std::size_t q = 0; by.beta_gradient != nullptr && q < parameters; ++q)
-      by.beta_gradient[q] += static_cast<T>(of_parameters(0, q));
+      by.beta_gradient[q] += static_cast<T>(parameter_sums(0, q));
     // 3. Compute dx = (dy gamma - mean(dy gamma) - n mean(dy gamma n)) / sqrt(variance + epsilon), without both means
     // if `fixed`, and without the first mean if not centred.
     auto dx = uninitialised<T, Rank>(shape_array<Rank>(dy.shape()));
     for_each(dy.shape(), [&](std::size_t k, std::size_t s, std::size_t q) {
       double slope = g(k, q);
       if (!fixed) {
-        slope -= normal_.data()[k] * of_statistics(1, s) / counts[s];
-        if (centred_) slope -= of_statistics(0, s) / counts[s];
+        slope -= normalised_.data()[k] * statistic_sums(1, s) / counts[s];
+        if (centred_) slope -= statistic_sums(0, s) / counts[s];
       }
-      dx.data()[k] = static_cast<T>(slope * inverse_[s]);
+      dx.data()[k] = static_cast<T>(slope * inverse_deviation_[s]);
     });
     return dx;
   }
   /// The error message of an adjoint: `error_message` if it is not empty, else a message if dy does not have the shape
   /// of the last result, else an empty text.
   text error_in(const xt::xtensor<T, Rank>& dy, bool active, bool forward_done, const char* name, text said) const {
-    if (said.empty() && (!forward_done || (active && dy.shape() != normal_.shape())))
+    if (said.empty() && (!forward_done || (active && dy.shape() != normalised_.shape())))
       said << name << ".adjoint(dy): requires a dy of the shape of the last result"
            << (forward_done ? "" : "; call the layer first") << ", got " << dy.shape();
     return said;
@@ -204,12 +205,12 @@ class normaliser {
     }
   }
 
-  all_reduce<anywhere, joined_moments> join_;
-  all_reduce<anywhere, sum_t> add_, add_parameters_;
-  bool one_map_, centred_;
+  all_reduce<anywhere, joined_moments> merge_;
+  all_reduce<anywhere, sum_t> sum_, sum_parameters_;
+  bool same_groups_, centred_;
   element_map<Rank> statistics_{std::array<std::size_t, Rank>{}}, parameters_{std::array<std::size_t, Rank>{}};
-  std::vector<double> inverse_;
-  xt::xtensor<double, Rank> normal_;
+  std::vector<double> inverse_deviation_;
+  xt::xtensor<double, Rank> normalised_;
 };
 
 /// The split of a norm's channels into this number of parts: channel_cut of the options, by default a balanced split.

@@ -38,17 +38,17 @@ class onednn_task {
   }
   bool usable() const { return static_cast<bool>(kernel_); }
 
-  /// Computes `to` from `a` and `b`, which are in C order. `room` keeps buffers for other layouts between calls.
+  /// Computes `to` from `a` and `b`, which are in C order. `buffers` keeps buffers for other layouts between calls.
   void operator()(dnnl::stream& stream, const float* a, const float* b, const float* bias, float* to,
-                  std::array<std::vector<float>, 3>& room) {
-    std::unordered_map<int, dnnl::memory> all{{a_.role, laid_out(stream, a_, a, room[0])},
-                                              {b_.role, laid_out(stream, b_, b, room[1])}};
+                  std::array<std::vector<float>, 3>& buffers) {
+    std::unordered_map<int, dnnl::memory> all{{a_.role, laid_out(stream, a_, a, buffers[0])},
+                                              {b_.role, laid_out(stream, b_, b, buffers[1])}};
     if (bias != nullptr) all.insert({DNNL_ARG_BIAS, dnnl::memory(bias_, engine_, const_cast<float*>(bias))});
     const dnnl::memory plain(to_.plain, engine_, to);
-    const dnnl::memory result = to_.as_it_is() ? plain : dnnl::memory(to_.chosen, engine_, aligned(to_, room[2]));
+    const dnnl::memory result = to_.is_plain() ? plain : dnnl::memory(to_.chosen, engine_, aligned(to_, buffers[2]));
     all.insert({to_.role, result});
     kernel_.execute(stream, all);
-    if (!to_.as_it_is())
+    if (!to_.is_plain())
       to_.change.execute(stream, const_cast<dnnl::memory&>(result), const_cast<dnnl::memory&>(plain));
     stream.wait();
   }
@@ -59,7 +59,7 @@ class onednn_task {
     int role = 0;
     dnnl::memory::desc plain, chosen;
     dnnl::reorder change;
-    bool as_it_is() const { return plain == chosen; }
+    bool is_plain() const { return plain == chosen; }
   };
 
   void choose(const sizes& s, std::size_t groups, convolution_task task) {
@@ -85,20 +85,21 @@ class onednn_task {
     const bool with_bias = task == convolution_task::forward_with_bias,
                forward = with_bias || task == convolution_task::forward;
     bias_ = plain({n(s.out)});
-    const convolution_forward::primitive_desc there(
+    const convolution_forward::primitive_desc forward_desc(
         with_bias ? convolution_forward::desc(prop_kind::forward_training, direct, any(x), any(w), bias_, any(y),
                                               stride, holes, none, none)
                   : convolution_forward::desc(prop_kind::forward_training, direct, any(x), any(w), any(y), stride,
                                               holes, none, none),
         engine_);
     if (forward) {
-      a_ = {DNNL_ARG_SRC, plain(x), there.src_desc(), {}};
-      b_ = {DNNL_ARG_WEIGHTS, plain(w), there.weights_desc(), {}};
-      to_ = {DNNL_ARG_DST, plain(y), there.dst_desc(), {}};
-      kernel_ = convolution_forward(there);
+      a_ = {DNNL_ARG_SRC, plain(x), forward_desc.src_desc(), {}};
+      b_ = {DNNL_ARG_WEIGHTS, plain(w), forward_desc.weights_desc(), {}};
+      to_ = {DNNL_ARG_DST, plain(y), forward_desc.dst_desc(), {}};
+      kernel_ = convolution_forward(forward_desc);
     } else if (task == convolution_task::images) {
       const convolution_backward_data::primitive_desc back(
-          convolution_backward_data::desc(direct, any(x), any(w), any(y), stride, holes, none, none), engine_, there);
+          convolution_backward_data::desc(direct, any(x), any(w), any(y), stride, holes, none, none), engine_,
+          forward_desc);
       a_ = {DNNL_ARG_DIFF_DST, plain(y), back.diff_dst_desc(), {}};
       b_ = {DNNL_ARG_WEIGHTS, plain(w), back.weights_desc(), {}};
       to_ = {DNNL_ARG_DIFF_SRC, plain(x), back.diff_src_desc(), {}};
@@ -106,32 +107,32 @@ class onednn_task {
     } else {
       const convolution_backward_weights::primitive_desc back(
           convolution_backward_weights::desc(direct, any(x), any(w), any(y), stride, holes, none, none), engine_,
-          there);
+          forward_desc);
       a_ = {DNNL_ARG_SRC, plain(x), back.src_desc(), {}};
       b_ = {DNNL_ARG_DIFF_DST, plain(y), back.diff_dst_desc(), {}};
       to_ = {DNNL_ARG_DIFF_WEIGHTS, plain(w), back.diff_weights_desc(), {}};
       kernel_ = convolution_backward_weights(back);
     }
     for (argument* given : {&a_, &b_})
-      if (!given->as_it_is())
+      if (!given->is_plain())
         given->change = reorder(reorder::primitive_desc(engine_, given->plain, engine_, given->chosen));
-    if (!to_.as_it_is()) to_.change = reorder(reorder::primitive_desc(engine_, to_.chosen, engine_, to_.plain));
+    if (!to_.is_plain()) to_.change = reorder(reorder::primitive_desc(engine_, to_.chosen, engine_, to_.plain));
   }
 
-  dnnl::memory laid_out(dnnl::stream& stream, const argument& wanted, const float* data, std::vector<float>& room) {
+  dnnl::memory laid_out(dnnl::stream& stream, const argument& wanted, const float* data, std::vector<float>& buffers) {
     dnnl::memory plain(wanted.plain, engine_, const_cast<float*>(data));  // the kernel only reads an operand
-    if (wanted.as_it_is()) return plain;
-    dnnl::memory chosen(wanted.chosen, engine_, aligned(wanted, room));
+    if (wanted.is_plain()) return plain;
+    dnnl::memory chosen(wanted.chosen, engine_, aligned(wanted, buffers));
     wanted.change.execute(stream, plain, chosen);
     return chosen;
   }
   /// A buffer for a tensor in the layout that oneDNN chose, aligned to a cache line.
-  static float* aligned(const argument& a, std::vector<float>& room) {
+  static float* aligned(const argument& a, std::vector<float>& buffers) {
     constexpr std::size_t line = 64;
     const std::size_t bytes = a.chosen.get_size();
-    if (room.size() * sizeof(float) < bytes + line) room.resize(bytes / sizeof(float) + line);
-    void* from = room.data();
-    std::size_t left = room.size() * sizeof(float);
+    if (buffers.size() * sizeof(float) < bytes + line) buffers.resize(bytes / sizeof(float) + line);
+    void* from = buffers.data();
+    std::size_t left = buffers.size() * sizeof(float);
     return static_cast<float*>(std::align(line, bytes, from, left));
   }
 
@@ -163,7 +164,7 @@ class onednn_tasks {
     return *known->second;
   }
   dnnl::stream& stream() { return stream_; }
-  std::array<std::vector<float>, 3>& room() { return room_; }
+  std::array<std::vector<float>, 3>& buffers() { return buffers_; }
   std::vector<float>& sums() { return sums_; }
 
  private:
@@ -178,7 +179,7 @@ class onednn_tasks {
   dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream_{engine_};
   std::vector<std::pair<key, std::unique_ptr<onednn_task<Features>>>> all_;
-  std::array<std::vector<float>, 3> room_;
+  std::array<std::vector<float>, 3> buffers_;
   std::vector<float> sums_;
 };
 
@@ -202,27 +203,27 @@ class onednn_convolver {
   /// Calls arrive(), then computes y = W x + b: oneDNN computes whole images only, so arrival and computation do not
   /// overlap.
   template <class Arrive>
-  void forward(const float* x, const float* w, const float* bias, float* y, const std::array<interval, Features>& there,
-               Arrive arrive) {
-    auto* const t = usable(bias == nullptr ? task::forward : task::forward_with_bias);
-    if (t == nullptr) return columns_.forward(x, w, bias, y, there, arrive);
+  void forward(const float* x, const float* w, const float* bias, float* y,
+               const std::array<interval, Features>& available, Arrive arrive) {
+    auto* const task_kernel = usable(bias == nullptr ? task::forward : task::forward_with_bias);
+    if (task_kernel == nullptr) return columns_.forward(x, w, bias, y, available, arrive);
     arrive();
     auto& all = onednn_tasks<Features>::of_this_thread();
-    (*t)(all.stream(), x, w, bias, y, all.room());
+    (*task_kernel)(all.stream(), x, w, bias, y, all.buffers());
   }
   void adjoint(const float* dy, const float* w, float* dx) {
-    auto* const t = usable(task::images);
-    if (t == nullptr) return columns_.adjoint(dy, w, dx);
+    auto* const task_kernel = usable(task::images);
+    if (task_kernel == nullptr) return columns_.adjoint(dy, w, dx);
     auto& all = onednn_tasks<Features>::of_this_thread();
-    (*t)(all.stream(), dy, w, nullptr, dx, all.room());
+    (*task_kernel)(all.stream(), dy, w, nullptr, dx, all.buffers());
   }
   void gradients(const float* x, const float* dy, float* dw, float* db) {
-    auto* const t = usable(task::filters);
-    if (t == nullptr) return columns_.gradients(x, dy, dw, db);
+    auto* const task_kernel = usable(task::filters);
+    if (task_kernel == nullptr) return columns_.gradients(x, dy, dw, db);
     if (db != nullptr) columns_.bias_gradients(dy, db);
     auto& all = onednn_tasks<Features>::of_this_thread();
     all.sums().resize(s_.out * s_.rows());
-    (*t)(all.stream(), x, dy, nullptr, all.sums().data(), all.room());
+    (*task_kernel)(all.stream(), x, dy, nullptr, all.sums().data(), all.buffers());
     for (std::size_t k = 0; k < s_.out * s_.rows(); ++k) dw[k] += all.sums()[k];
   }
 
@@ -231,8 +232,8 @@ class onednn_convolver {
   onednn_task<Features>* usable(task t) const {
     // oneDNN pads fewer than 8 channels with zeros. With 3 channels, gradients by oneDNN took 1.9 times as long as by
     // im2col (bench/convolution).
-    const bool filled_up = groups_ == 1 && s_.in < 8;
-    if (groups_ == 0 || (filled_up && (t == task::images || t == task::filters))) return nullptr;
+    const bool is_padded = groups_ == 1 && s_.in < 8;
+    if (groups_ == 0 || (is_padded && (t == task::images || t == task::filters))) return nullptr;
     auto& found = onednn_tasks<Features>::of_this_thread().find(s_, groups_, t);
     return found.usable() ? &found : nullptr;
   }

@@ -74,7 +74,7 @@ class windowed {
 
   /// Returns this worker's window of x. Collective.
   template <class X>
-  auto bring(const X& x) {
+  auto receive_window(const X& x) {
     using T = element_of<X>;
     const block_argument<X> argument(x);
     auto window = movement_.template forward<T>(argument.block(), {}, "(x)", local_error()).finish();
@@ -103,7 +103,7 @@ class windowed {
   }
   /// Sends the gradients of the windows back and adds them to the blocks of x.
   template <class T>
-  xt::xtensor<T, Rank> deliver(const xt::xtensor<T, Rank>& of_window, const text& error_message) {
+  xt::xtensor<T, Rank> send_window_gradient(const xt::xtensor<T, Rank>& of_window, const text& error_message) {
     return movement_.template backward<T>(block_of(of_window), {}, ".adjoint(dy)", local_error(error_message)).finish();
   }
 
@@ -128,7 +128,7 @@ void for_divisors(const local_taps<Rank>& by, F f) {
 /// Buffers for the intermediate results when taps are applied to one dimension after the other. The buffers are kept
 /// between calls, so they are allocated once.
 template <class T>
-struct taps_room {
+struct taps_buffers {
   std::vector<T> from{}, to{};
 
   template <std::size_t Rank>
@@ -141,9 +141,9 @@ struct taps_room {
 
 /// Computes y by applying the taps of one dimension after the other to a dense x, and divides at the end.
 template <class T, std::size_t Rank>
-void apply(const local_taps<Rank>& by, const T* x, taps_room<T>& room, T* y) {
-  auto& [from, to] = room;
-  room.reserve(by);
+void apply(const local_taps<Rank>& by, const T* x, taps_buffers<T>& buffers, T* y) {
+  auto& [from, to] = buffers;
+  buffers.reserve(by);
   std::array<std::size_t, Rank> shape = by.window;
   for (std::size_t d = Rank; d-- > 0;) {
     const taps& t = by.along[d];
@@ -168,17 +168,17 @@ void apply(const local_taps<Rank>& by, const T* x, taps_room<T>& room, T* y) {
 }
 template <class T, std::size_t Rank>
 xt::xtensor<T, Rank> apply(const local_taps<Rank>& by, const T* x) {
-  taps_room<T> room;
+  taps_buffers<T> buffers;
   auto y = uninitialised<T, Rank>(by.outputs);
-  apply(by, x, room, y.data());
+  apply(by, x, buffers, y.data());
   return y;
 }
 
 /// The adjoint of apply(): computes the gradient of the window from dy.
 template <class T, std::size_t Rank>
-void apply_back(const local_taps<Rank>& by, const T* dy, taps_room<T>& room, T* dx) {
-  auto& [from, to] = room;
-  room.reserve(by);
+void apply_adjoint(const local_taps<Rank>& by, const T* dy, taps_buffers<T>& buffers, T* dx) {
+  auto& [from, to] = buffers;
+  buffers.reserve(by);
   std::array<std::size_t, Rank> shape = by.outputs;
   from.assign(dy, dy + volume_of(shape));
   T* const given = from.data();
@@ -204,10 +204,10 @@ void apply_back(const local_taps<Rank>& by, const T* dy, taps_room<T>& room, T* 
   std::copy(from.begin(), from.end(), dx);
 }
 template <class T, std::size_t Rank>
-xt::xtensor<T, Rank> apply_back(const local_taps<Rank>& by, const xt::xtensor<T, Rank>& dy) {
-  taps_room<T> room;
+xt::xtensor<T, Rank> apply_adjoint(const local_taps<Rank>& by, const xt::xtensor<T, Rank>& dy) {
+  taps_buffers<T> buffers;
   auto dx = uninitialised<T, Rank>(by.window);
-  apply_back(by, dy.data(), room, dx.data());
+  apply_adjoint(by, dy.data(), buffers, dx.data());
   return dx;
 }
 
@@ -234,7 +234,7 @@ struct weighted_taps {
   }
   template <class T, std::size_t Rank>
   xt::xtensor<T, Rank> backward(const local_taps<Rank>& by, const xt::xtensor<T, Rank>& dy) const {
-    return apply_back<T, Rank>(by, dy);
+    return apply_adjoint<T, Rank>(by, dy);
   }
 };
 
@@ -248,7 +248,7 @@ class windowed_layer {
  public:
   template <class X>
   auto operator()(const X& x) {
-    if constexpr (takes_block<X, rank>()) return taken(x);
+    if constexpr (takes_block<X, rank>()) return forward_block(x);
     else return rejected_call{};
   }
   template <class X>
@@ -257,34 +257,35 @@ class windowed_layer {
   }
   template <class Y>
   auto adjoint(const Y& dy) {
-    if constexpr (takes_block_back<Y, rank>()) return taken_back(dy);
+    if constexpr (takes_block_back<Y, rank>()) return adjoint_block(dy);
     else return rejected_call{};
   }
 
  protected:
-  windowed_layer(const partition<Extents>& p, const Rule& rule) : moved_(partition<dynamic_extents<rank>>(p), rule) {}
+  windowed_layer(const partition<Extents>& p, const Rule& rule)
+      : exchange_(partition<dynamic_extents<rank>>(p), rule) {}
 
  private:
   template <class X>
-  auto taken(const X& x) {
+  auto forward_block(const X& x) {
     using T = element_of<X>;
-    const auto window = moved_.bring(x);
-    if (!moved_.p().active()) return xt::xtensor<T, rank>(window);
-    return taps_.template forward<T, rank>(moved_.local(), window.data());
+    const auto window = exchange_.receive_window(x);
+    if (!exchange_.p().active()) return xt::xtensor<T, rank>(window);
+    return taps_.template forward<T, rank>(exchange_.local(), window.data());
   }
   template <class Y>
-  auto taken_back(const Y& dy) {
+  auto adjoint_block(const Y& dy) {
     using T = element_of<Y>;
     const xt::xtensor<T, rank> block = dy;
-    const text error_message = moved_.error_in(block);
-    if (!moved_.p().active()) return moved_.deliver(block, error_message);
-    const local_taps<rank>& by = moved_.local();
-    return moved_.deliver(
+    const text error_message = exchange_.error_in(block);
+    if (!exchange_.p().active()) return exchange_.send_window_gradient(block, error_message);
+    const local_taps<rank>& by = exchange_.local();
+    return exchange_.send_window_gradient(
         error_message.empty() ? taps_.template backward<T, rank>(by, block) : uninitialised<T, rank>(by.window),
         error_message);
   }
 
-  windowed<Rule, rank> moved_;
+  windowed<Rule, rank> exchange_;
   Taps taps_;
 };
 

@@ -105,7 +105,7 @@ struct sample_operation {
   }
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    return [by = of.between(y.box, x.box), n = y.size(), room = taps_room<T>()](const T* from, T* to) mutable {
+    return [by = of.between(y.box, x.box), n = y.size(), room = taps_buffers<T>()](const T* from, T* to) mutable {
       if (n > 0) apply(by, from, room, to);
     };
   }
@@ -129,10 +129,10 @@ struct sample_back_operation {
   template <class T>
   auto prepared(const tensor_part<const T>& dy, const tensor_part<T>& dx) const {
     const auto cells = of.under(dy.box);
-    return [cells, by = of.between(dy.box, cells), part = dx, room = taps_room<T>(),
+    return [cells, by = of.between(dy.box, cells), part = dx, room = taps_buffers<T>(),
             window = std::vector<T>(volume_in(shape_of_box(cells)))](const T* from, T* to) mutable {
       part.memory = to;
-      apply_back(by, from, room, window.data());
+      apply_adjoint(by, from, room, window.data());
       set_from(part, cells, window.data());
     };
   }

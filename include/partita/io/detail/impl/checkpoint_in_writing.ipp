@@ -16,7 +16,7 @@ PARTITA_DEF void checkpoint_in_writing::begin() {
   const std::string path = folder_ + "/" + step_name(step_);
   constexpr int most = 100;  // chosen: another job may remove a new folder in the moment before it is locked
   std::uint64_t word = 0;
-  file_trouble trouble;
+  file_error call_error;
   if (call_.leads()) {
     int error = ::mkdir(folder_.c_str(), 0777) == 0 || errno == EEXIST ? 0 : errno;
     const checkpoint_list there = error == 0 ? list_checkpoints(folder_) : checkpoint_list{};
@@ -30,21 +30,21 @@ PARTITA_DEF void checkpoint_in_writing::begin() {
       word = random_word();
       error = guard_.make(temporary_name(path, word));
     }
-    trouble = call_.cannot("make", temporary_name(path, word), error, way_out);
-    if (std::binary_search(there.steps.begin(), there.steps.end(), step_)) trouble = taken(path);
+    call_error = call_.cannot("make", temporary_name(path, word), error, way_out);
+    if (std::binary_search(there.steps.begin(), there.steps.end(), step_)) call_error = step_exists_error(path);
   }
-  call_.settle(trouble);
+  call_.throw_together(call_error);
   temporary_ = temporary_name(path, call_.numbers_of_leader(word)[0]);
 }
 
 PARTITA_DEF void checkpoint_in_writing::write() noexcept {
   for (const auto& file : files_) {
-    if (!trouble_.empty()) return;
+    if (!call_error_.empty()) return;
     try {
-      trouble_ = call_.cannot("write", temporary_ + "/" + file->name() + ".npy", file->write(temporary_, options_),
-                              "free some space; the checkpoints saved before are untouched");
+      call_error_ = call_.cannot("write", temporary_ + "/" + file->name() + ".npy", file->write(temporary_, options_),
+                                 "free some space; the checkpoints saved before are untouched");
     } catch (const std::exception& e) {
-      trouble_ = call_.refuse(file_trouble::kind::io, text("cannot write: ") << e.what());
+      call_error_ = call_.refuse(file_error::kind::io, text("cannot write: ") << e.what());
     }
   }
 }
@@ -52,12 +52,12 @@ PARTITA_DEF void checkpoint_in_writing::write() noexcept {
 PARTITA_DEF void checkpoint_in_writing::end() {
   one_call(*call_.everyone().state(), [&] {
     // 1. Throw on all workers if one of them could not write its part.
-    call_.settle(trouble_);
+    call_.throw_together(call_error_);
     manifest contents{step_, options_.slab_bytes, {}};
     // 2. Send the checksums of all files to the leader.
     for (const auto& file : files_) contents.tensors.push_back(file->end(call_, options_));
     const std::string path = folder_ + "/" + step_name(step_);
-    file_trouble trouble;
+    file_error call_error;
     if (call_.leads()) {
       // 3. On the leader, check the sizes of the files, write the manifest, and rename the folder to the name of the
       // step.
@@ -69,22 +69,23 @@ PARTITA_DEF void checkpoint_in_writing::end() {
       if (error == 0 && sync) error = sync_folder(temporary_);
       if (error == 0) error = guard_.rename_to(path);
       if (error == 0 && sync) error = sync_folder(folder_);
-      trouble = error == ENOTEMPTY || error == EEXIST ? taken(path) : call_.cannot("complete", path, error, way_out);
+      call_error = error == ENOTEMPTY || error == EEXIST ? step_exists_error(path)
+                                                         : call_.cannot("complete", path, error, way_out);
       // 4. On the leader, remove the lowest steps, so that `keep_last` steps remain.
       if (error == 0 && options_.keep_last > 0) {
         const std::vector<std::uint64_t> steps = list_checkpoints(folder_).steps;
         for (std::size_t k = 0; k + options_.keep_last < steps.size() && error == 0; ++k)
           if (steps[k] != step_) error = remove_step(folder_, steps[k]);
-        trouble = call_.cannot("remove old steps of", folder_, error, "remove them yourself; the new one is saved");
+        call_error = call_.cannot("remove old steps of", folder_, error, "remove them yourself; the new one is saved");
       }
     }
-    call_.settle(trouble);
+    call_.throw_together(call_error);
   });
 }
 
-PARTITA_DEF file_trouble checkpoint_in_writing::taken(const std::string& path) const {
-  return call_.refuse(file_trouble::kind::io, text("requires a step that is not there yet; there is ")
-                                                  << path.c_str() << "; remove it first, or save another step");
+PARTITA_DEF file_error checkpoint_in_writing::step_exists_error(const std::string& path) const {
+  return call_.refuse(file_error::kind::io, text("requires a step that is not there yet; there is ")
+                                                << path.c_str() << "; remove it first, or save another step");
 }
 
 }  // namespace partita::detail

@@ -32,7 +32,7 @@ PARTITA_DEF void checksum_shares::complete() {
   sum_ = 0;
 }
 
-PARTITA_DEF file_trouble checkpoint_verifier::front(const posix_file& file) {
+PARTITA_DEF file_error checkpoint_verifier::front(const posix_file& file) {
   std::size_t bytes = 0;
   std::string front(data_at_, '\0');
   int error = file.size(bytes);
@@ -40,12 +40,12 @@ PARTITA_DEF file_trouble checkpoint_verifier::front(const posix_file& file) {
   if (error != 0)
     return call_.cannot("read", path_, error, "all workers must see the same file, and no program may write to it");
   if (bytes != entry_.bytes)
-    return call_.refuse(file_trouble::kind::io,
+    return call_.refuse(file_error::kind::io,
                         (text("requires what was saved; ") << path_.c_str() << " has " << bytes << " bytes, and had "
                                                            << entry_.bytes << "; load an earlier step"));
-  saw(0, reinterpret_cast<const unsigned char*>(front.data()), front.size());
+  add_piece(0, reinterpret_cast<const unsigned char*>(front.data()), front.size());
   if (!describes(parse_npy_header(reinterpret_cast<const unsigned char*>(front.data()), front.size())))
-    other_header_ = call_.refuse(file_trouble::kind::io,
+    other_header_ = call_.refuse(file_error::kind::io,
                                  text("requires a manifest that agrees with its files; the header of ")
                                      << path_.c_str()
                                      << " is not that of a tensor of this type and these extents; load an earlier "
@@ -53,17 +53,17 @@ PARTITA_DEF file_trouble checkpoint_verifier::front(const posix_file& file) {
   return {};
 }
 
-PARTITA_DEF void checkpoint_verifier::ended() {
+PARTITA_DEF void checkpoint_verifier::finish() {
   const std::vector<std::uint32_t>& sums = shares_.of_all(call_.everyone());
   for (std::size_t k = 0; k < sums.size(); ++k)
     if (sums[k] != entry_.checksums[k])
       call_
-          .refuse(file_trouble::kind::io, text("requires what was saved; slab ")
-                                              << k << " of tensor \"" << entry_.name.c_str() << "\" (bytes "
-                                              << k * slab_bytes_ << " and on of " << path_.c_str()
-                                              << ") has another checksum than when it was saved; load an earlier step")
+          .refuse(file_error::kind::io, text("requires what was saved; slab ")
+                                            << k << " of tensor \"" << entry_.name.c_str() << "\" (bytes "
+                                            << k * slab_bytes_ << " and on of " << path_.c_str()
+                                            << ") has another checksum than when it was saved; load an earlier step")
           .raise();
-  call_.settle(other_header_);  // after the checksums, whose error names the slab of a damaged header
+  call_.throw_together(other_header_);  // after the checksums, whose error names the slab of a damaged header
 }
 
 PARTITA_DEF bool checkpoint_verifier::describes(const npy_header_found& found) const {

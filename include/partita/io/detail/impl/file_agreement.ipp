@@ -5,55 +5,55 @@
 
 namespace partita::detail {
 
-PARTITA_DEF void file_trouble::raise() const {
+PARTITA_DEF void file_error::raise() const {
   if (what == kind::shape) throw shape_error(sentence);
   if (what == kind::partition) throw partition_error(sentence);
   throw io_error(sentence);
 }
 
-PARTITA_DEF call_number& call_number::operator<<(std::uint64_t value) {
+PARTITA_DEF argument_hash& argument_hash::operator<<(std::uint64_t value) {
   number_.mix(value);
   return *this;
 }
 
-PARTITA_DEF call_number& call_number::operator<<(const char* characters) {
+PARTITA_DEF argument_hash& argument_hash::operator<<(const char* characters) {
   while (*characters != '\0') *this << static_cast<std::uint64_t>(static_cast<unsigned char>(*characters++));
   return *this;
 }
 
-PARTITA_DEF std::uint64_t file_call::common(std::uint64_t choices) const {
+PARTITA_DEF std::uint64_t file_call::all_and(std::uint64_t choices) const {
   // The call ends with the agreement: each worker works without communication until the next agreement.
   return one_call(*world_.state(),
                   [&] { return world_.state()->agree(number_, choices, failure::none, [&] { return name_; }); });
 }
 
-PARTITA_DEF void file_call::settle(const file_trouble& mine) const {
+PARTITA_DEF void file_call::throw_together(const file_error& mine) const {
   if (all(mine.empty())) return;
   // The first worker with an error is found without a list of all errors, because a worker that has no memory for such
   // a list would leave the other workers waiting.
   const std::size_t n = world_.size(), who = n - largest<1>(*world_.state(), {mine.empty() ? 0 : n - world_.id()})[0];
   const std::string told =
       bytes_of(who, static_cast<char>(mine.what) + std::string(mine.sentence.begin(), mine.sentence.end()));
-  file_trouble first;
-  first.what = static_cast<file_trouble::kind>(told[0]);
+  file_error first;
+  first.what = static_cast<file_error::kind>(told[0]);
   first.sentence << told.c_str() + 1;
   first.raise();
 }
 
-PARTITA_DEF file_trouble file_call::cannot(const char* doing, const std::string& path, int error,
-                                           const char* way_out) const {
-  file_trouble trouble;
-  if (error == 0) return trouble;
-  trouble.sentence << name_ << ": worker " << world_.id() << " cannot " << doing << " " << path.c_str() << ": "
-                   << error_text(error) << "; " << way_out;
-  return trouble;
+PARTITA_DEF file_error file_call::cannot(const char* doing, const std::string& path, int error,
+                                         const char* way_out) const {
+  file_error call_error;
+  if (error == 0) return call_error;
+  call_error.sentence << name_ << ": worker " << world_.id() << " cannot " << doing << " " << path.c_str() << ": "
+                      << error_text(error) << "; " << way_out;
+  return call_error;
 }
 
-PARTITA_DEF file_trouble file_call::refuse(file_trouble::kind what, const text& sentence) const {
-  file_trouble trouble;
-  trouble.what = what;
-  trouble.sentence << name_ << ": " << sentence;
-  return trouble;
+PARTITA_DEF file_error file_call::refuse(file_error::kind what, const text& sentence) const {
+  file_error call_error;
+  call_error.what = what;
+  call_error.sentence << name_ << ": " << sentence;
+  return call_error;
 }
 
 }  // namespace partita::detail

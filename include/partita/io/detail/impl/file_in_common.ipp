@@ -8,14 +8,14 @@ namespace partita::detail {
 PARTITA_DEF int file_in_common::open() {
   if (file_.is_open()) return 0;
   const int error = file_.open(path_, O_RDONLY);
-  if (error == 0 && call_.leads()) wanted_ = version();
+  if (error == 0 && call_.leads()) leader_version_ = version();
   return error;
 }
 
-PARTITA_DEF bool file_in_common::is_one(const file_trouble& mine) const {
-  const bool one = !file_.is_open() || version() == wanted_;
+PARTITA_DEF bool file_in_common::is_same_on_all(const file_error& mine) const {
+  const bool one = !file_.is_open() || version() == leader_version_;
   if (call_.all(one && mine.empty())) return true;
-  call_.settle(one ? mine : file_trouble{});
+  call_.throw_together(one ? mine : file_error{});
   return false;
 }
 

@@ -5,8 +5,8 @@
 
 namespace partita::detail {
 
-PARTITA_DEF npy_front read_npy_front(const file_call& call, file_in_common& source) {
-  npy_front front;
+PARTITA_DEF npy_prefix read_npy_prefix(const file_call& call, file_in_common& source) {
+  npy_prefix front;
   const std::string& path = source.path();
   const char* const way_out = "check the name, and that this worker may read it";
   std::size_t bytes = 0;
@@ -14,22 +14,22 @@ PARTITA_DEF npy_front read_npy_front(const file_call& call, file_in_common& sour
   if (error == 0) error = source.file().size(bytes);
   front.bytes.resize(bytes < npy_header_limit ? bytes : npy_header_limit);
   if (error == 0) error = source.file().read(front.bytes.data(), front.bytes.size(), 0);
-  front.trouble = call.cannot("read", path, error, way_out);
+  front.call_error = call.cannot("read", path, error, way_out);
   if (error != 0) return front;
   const npy_header_found found =
       parse_npy_header(reinterpret_cast<const unsigned char*>(front.bytes.data()), front.bytes.size());
   if (!found.problem.empty()) {
-    front.trouble = call.refuse(file_trouble::kind::io,
-                                (text("requires a .npy file; of ") << path.c_str() << ", " << found.problem));
+    front.call_error =
+        call.refuse(file_error::kind::io, (text("requires a .npy file; of ") << path.c_str() << ", " << found.problem));
     return front;
   }
   front.header = found.header;
   front.bytes.resize(found.header.data_at);
   if (bytes < found.header.data_at + found.header.data_bytes)
-    front.trouble = call.refuse(file_trouble::kind::io,
-                                text("requires a whole file; the header of ")
-                                    << path.c_str() << " promises " << found.header.data_at + found.header.data_bytes
-                                    << " bytes, and there are " << bytes << "; copy it again from where it came");
+    front.call_error = call.refuse(file_error::kind::io,
+                                   text("requires a whole file; the header of ")
+                                       << path.c_str() << " promises " << found.header.data_at + found.header.data_bytes
+                                       << " bytes, and there are " << bytes << "; copy it again from where it came");
   return front;
 }
 

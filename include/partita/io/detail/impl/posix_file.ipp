@@ -91,7 +91,7 @@ PARTITA_DEF int posix_file::try_to_reserve(std::size_t before, std::size_t bytes
   return error != 0 ? error : result != 0 ? errno : 0;
 }
 
-PARTITA_DEF int posix_file::room_by_limit(std::size_t bytes) {
+PARTITA_DEF int posix_file::file_size_error(std::size_t bytes) {
   rlimit limit{};
   return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur ? EFBIG
                                                                                                              : 0;

@@ -20,7 +20,7 @@ PARTITA_DEF replaced_file replaced_file::of(const std::string& name) {
       found.error = ELOOP;
       return found;
     }
-    found.linked = true;
+    found.is_symlink = true;
     char target[4096];
     const ssize_t length = ::readlink(found.path.c_str(), target, sizeof target);
     if (length <= 0) break;
@@ -30,7 +30,7 @@ PARTITA_DEF replaced_file replaced_file::of(const std::string& name) {
   return found;
 }
 
-PARTITA_DEF int replaced_file::hand_on(const std::string& temporary) const {
+PARTITA_DEF int replaced_file::copy_owner_and_mode_to(const std::string& temporary) const {
   if (!there) return 0;
   mode_t mode = status.st_mode & 07777;
   if (::lchown(temporary.c_str(), status.st_uid, status.st_gid) != 0 &&

@@ -14,13 +14,13 @@ namespace partita::detail {
 
 /// Parameters with elements of type T, and `States` numbers of optimiser state for each real number in the parameters.
 template <class T, std::size_t States>
-class optimised {
+class optimised_parameters {
  public:
   using real = real_of<T>;
   using flat = flat_parameter<real, States>;
 
   /// `used` is the number of states per real number that are allocated at once; the others are allocated on first use.
-  optimised(const char* call, std::vector<parameter<T>> parameters, std::size_t used)
+  optimised_parameters(const char* call, std::vector<parameter<T>> parameters, std::size_t used)
       : call_(call), parameters_(std::move(parameters)), states_(parameters_.size()) {
     for (const auto& p : parameters_) sizes_.push_back(p.size());
     make_states(used);

@@ -19,14 +19,14 @@ enum class convolution_form {
 
 /// The parts of x, y and W of each worker, along batch, output channels, input channels within a group, and features.
 template <std::size_t Features>
-class convolution_jobs {
+class convolution_split {
  public:
   static constexpr std::size_t rank = Features + 2;
   using position = index<rank>;
   using shape_type = std::array<std::size_t, rank>;
 
-  convolution_jobs(const grid<dynamic_extents<rank>>& places, convolution_form form,
-                   const convolution_options<Features>& options)
+  convolution_split(const grid<dynamic_extents<rank>>& places, convolution_form form,
+                    const convolution_options<Features>& options)
       : places_(places), form_(form), options_(options) {}
 
   const grid<dynamic_extents<rank>>& places() const { return places_; }
@@ -134,42 +134,42 @@ class convolution_jobs {
 
 /// Lists the workers that need each window of x (`of_x`), or that compute each window of y.
 template <std::size_t Features>
-struct windows_of_jobs {
-  const convolution_jobs<Features>* jobs;
+struct workers_of_windows {
+  const convolution_split<Features>* split;
   bool of_x;
 
-  bool wants(std::size_t worker) const { return jobs->places().contains(worker); }
+  bool wants(std::size_t worker) const { return split->places().contains(worker); }
   index<Features + 2> parts(std::size_t worker) const {
-    const auto i = jobs->places().index(jobs->places().place(worker));
-    return of_x ? jobs->part_of_x(i) : jobs->part_of_y(i);
+    const auto i = split->places().index(split->places().place(worker));
+    return of_x ? split->part_of_x(i) : split->part_of_y(i);
   }
   template <class F>
   void for_workers(const index<Features + 2>& part, F f) const {
-    jobs->for_workers(of_x, part, f);
+    split->for_workers(of_x, part, f);
   }
 };
 
 /// Plans the exchange from the blocks of x on `p` to the windows of x that the workers need.
 template <std::size_t Features, class P>
-halo_plan<Features + 2> plan_convolution_input(const convolution_jobs<Features>& jobs, const grid<P>& p,
+halo_plan<Features + 2> plan_convolution_input(const convolution_split<Features>& split, const grid<P>& p,
                                                const decomposition<Features + 2>& x, std::size_t worker) {
-  return plan_windows(p, x, jobs.windows_of_x(x.extents()), padding_of(jobs.options()),
-                      windows_of_jobs<Features>{&jobs, true}, worker);
+  return plan_windows(p, x, split.windows_of_x(x.extents()), padding_of(split.options()),
+                      workers_of_windows<Features>{&split, true}, worker);
 }
 template <std::size_t Features, class P>
-halo_plan<Features + 2> plan_convolution_output(const convolution_jobs<Features>& jobs, const grid<P>& p,
+halo_plan<Features + 2> plan_convolution_output(const convolution_split<Features>& split, const grid<P>& p,
                                                 const decomposition<Features + 2>& y, std::size_t worker) {
-  return plan_windows(p, y, jobs.windows_of_y(y.extents()), halo_boundaries<Features + 2>(boundary::none),
-                      windows_of_jobs<Features>{&jobs, false}, worker);
+  return plan_windows(p, y, split.windows_of_y(y.extents()), halo_boundaries<Features + 2>(boundary::none),
+                      workers_of_windows<Features>{&split, false}, worker);
 }
 
 /// The sizes of the local convolution of the worker of index i, for a window of x and a block of y of these shapes.
 template <std::size_t Features>
-local_convolution<Features> local_sizes(const convolution_jobs<Features>& jobs, const index<Features + 2>& i,
+local_convolution<Features> local_sizes(const convolution_split<Features>& split, const index<Features + 2>& i,
                                         const std::array<std::size_t, Features + 2>& window,
                                         const std::array<std::size_t, Features + 2>& y) {
-  const auto& o = jobs.options();
-  const box<Features + 2> w = jobs.weights(i);
+  const auto& o = split.options();
+  const box<Features + 2> w = split.weights(i);
   local_convolution<Features> s;
   s.batch = y[0], s.in = window[1], s.out = y[1];
   s.in_of_group = w.stop[1] - w.start[1];
@@ -182,7 +182,8 @@ local_convolution<Features> local_sizes(const convolution_jobs<Features>& jobs, 
 
 /// The parts of the workers when x and y have the same partition. Throws an error if partition or options are invalid.
 template <std::size_t Features, class P>
-convolution_jobs<Features> jobs_by_output(const grid<P>& p_x, const convolution_options<Features>& options) {
+convolution_split<Features> convolution_split_by_output(const grid<P>& p_x,
+                                                        const convolution_options<Features>& options) {
   const text problem = convolution_error(options);
   if (!problem.empty()) throw shape_error(text("partita::convolution(p_x, options): ") << problem);
   if (p_x.shape()[1] != 1)
@@ -194,8 +195,8 @@ convolution_jobs<Features> jobs_by_output(const grid<P>& p_x, const convolution_
 }
 /// The parts of the workers when each keeps a block of W. Throws an error if partitions or options are invalid.
 template <std::size_t Features, class X, class Y, class W>
-convolution_jobs<Features> jobs_by_weights(const grid<X>& p_x, const grid<Y>& p_y, const grid<W>& p_w,
-                                           const convolution_options<Features>& options) {
+convolution_split<Features> convolution_split_by_weights(const grid<X>& p_x, const grid<Y>& p_y, const grid<W>& p_w,
+                                                         const convolution_options<Features>& options) {
   const text problem = convolution_error(options);
   if (!problem.empty()) throw shape_error(text("partita::convolution(p_x, p_y, p_w, options): ") << problem);
   const auto x = p_x.shape(), y = p_y.shape(), w = p_w.shape();
