@@ -21,7 +21,7 @@ template <class Extents>
 class partition;
 
 namespace detail {
-struct world_of_nobody;  // lets a mesh be planned before there are workers
+struct empty_world;  // lets a mesh be planned before there are workers
 template <class...>
 inline constexpr bool refused = false;
 /// The return type that a rejected call would have had, so that the static_assert stays the only error. Never defined.
@@ -169,7 +169,7 @@ class world {
   friend bool operator==(const world& a, const world& b) { return a.state_ == b.state_; }
 
  private:
-  friend struct detail::world_of_nobody;
+  friend struct detail::empty_world;
   explicit world(std::nullptr_t) {}
   PARTITA_DECL static MPI_Comm initialised();
   const detail::world_state& there() const {

@@ -36,7 +36,7 @@ class hdf5_id {
   hdf5_id& operator=(const hdf5_id&) = delete;
   ~hdf5_id() { end(); }
   operator hid_t() const { return id_; }
-  bool good() const { return id_ >= 0; }
+  bool is_valid() const { return id_ >= 0; }
   /// Closes the identifier. Returns whether HDF5 succeeded.
   bool end() {
     const hid_t id = std::exchange(id_, -1);
@@ -114,21 +114,21 @@ bool select_slab(hid_t space, const slab_partition<Rank>& where) {
   }
 }
 
-/// Opens a file on all workers of a world, or creates it if `anew`. Collective. The function allocates nothing before
+/// Opens a file on all workers of a world, or creates it if `create`. Collective. The function allocates nothing before
 /// HDF5 is called, because a worker that throws would leave the other workers waiting in HDF5.
-inline hid_t open_hdf5(const world& everyone, const std::string& path, bool writing, bool anew) {
+inline hid_t open_hdf5(const world& everyone, const std::string& path, bool writing, bool create) {
   const hdf5_id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   if (H5Pset_fapl_mpio(access, everyone.state()->communicator(), mpi_info_null()) < 0) return -1;
-  return anew ? H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)
-              : H5Fopen(path.c_str(), writing ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
+  return create ? H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)
+                : H5Fopen(path.c_str(), writing ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
 }
 
-/// An error if an HDF5 call has failed (`good` is false), else no error.
+/// An error if an HDF5 call has failed (`succeeded` is false), else no error.
 template <class = void>
-file_error hdf5_error(const file_call& call, bool good, const char* doing, const std::string& path,
+file_error hdf5_error(const file_call& call, bool succeeded, const char* doing, const std::string& path,
                       const char* way_out) {
   file_error call_error;
-  if (good) return call_error;
+  if (succeeded) return call_error;
   text reason;
   H5Ewalk2(
       H5E_DEFAULT, H5E_WALK_DOWNWARD,
@@ -147,14 +147,15 @@ template <class T, std::size_t Rank>
 file_error look_at_dataset(const file_call& call, const std::string& path, const std::string& dataset,
                            std::array<std::size_t, Rank>& extents) {
   const hdf5_id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-  if (!file.good()) return hdf5_error(call, false, "read", path, "check the name, and that this worker may read it");
+  if (!file.is_valid())
+    return hdf5_error(call, false, "read", path, "check the name, and that this worker may read it");
   const hdf5_id data(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose);
-  if (!data.good()) return hdf5_error(call, false, "find the dataset in", path, "ask for a dataset that is there");
+  if (!data.is_valid()) return hdf5_error(call, false, "find the dataset in", path, "ask for a dataset that is there");
   const hdf5_id space(H5Dget_space(data), H5Sclose), stored(H5Dget_type(data), H5Tclose),
       wanted(make_hdf5_type<T>(), H5Tclose);
   const hdf5_id native(H5Tget_native_type(stored, H5T_DIR_ASCEND), H5Tclose);
   text sentence;
-  if (!native.good() || H5Tequal(native, wanted) <= 0)
+  if (!native.is_valid() || H5Tequal(native, wanted) <= 0)
     return call.refuse(file_error::kind::io, sentence << "requires elements of the type asked for (" << npy_type_of<T>()
                                                       << "), and the dataset holds others; load what it holds and "
                                                          "convert it");
@@ -177,7 +178,7 @@ bool move_slab(hid_t data, const slab_partition<Rank>& where, Move move) {
   const hdf5_id in_file(H5Dget_space(data), H5Sclose);
   const hdf5_id in_memory(make_hdf5_space<Rank>(where.owns() ? where.shape() : std::array<std::size_t, Rank>{}),
                           H5Sclose);
-  if (!in_file.good() || !in_memory.good() || !select_slab(in_file, where)) return false;
+  if (!in_file.is_valid() || !in_memory.is_valid() || !select_slab(in_file, where)) return false;
   if (!where.owns() || volume_of(where.shape()) == 0) return true;
   return move(in_memory, in_file) >= 0;
 }
@@ -242,12 +243,12 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
       int no_room = posix_file::file_size_error(wanted);
       if (call.leads() && no_room == 0) no_room = locked.try_to_reserve(before, wanted);
       call.throw_together(call.cannot("write", path, no_room, way_out));
-      const bool anew = before == 0;
-      hdf5_id file(open_hdf5(p.world(), path, true, anew), H5Fclose);
-      call.throw_together(hdf5_error(call, file.good(), "open", path, way_out));
+      const bool create = before == 0;
+      hdf5_id file(open_hdf5(p.world(), path, true, create), H5Fclose);
+      call.throw_together(hdf5_error(call, file.is_valid(), "open", path, way_out));
       const hdf5_id type(make_hdf5_type<T>(), H5Tclose), space(make_hdf5_space(shape), H5Sclose);
       hdf5_id data(H5Dcreate2(file, dataset.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
-      call.throw_together(hdf5_error(call, data.good(), "make the dataset in", path, way_out));
+      call.throw_together(hdf5_error(call, data.is_valid(), "make the dataset in", path, way_out));
       const bool written = move_slab(data, slab.where(), [&](hid_t in_memory, hid_t in_file) {
         return H5Dwrite(data, type, in_memory, in_file, H5P_DEFAULT, slab.bytes());
       });
@@ -311,14 +312,14 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
       if (!source.is_same_on_all(call_error)) return std::nullopt;
       {
         const hdf5_id file(open_hdf5(p.world(), path, false, false), H5Fclose);
-        call.throw_together(hdf5_error(call, file.good(), "open", path, way_out));
+        call.throw_together(hdf5_error(call, file.is_valid(), "open", path, way_out));
         // HDF5 opened the same file as this worker if the name still refers to the worker's file.
         if (!call.all(source.file().has_name(path))) return std::nullopt;
         const hdf5_id data(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose), type(make_hdf5_type<T>(), H5Tclose);
-        const bool good = data.good() && move_slab(data, where, [&](hid_t in_memory, hid_t in_file) {
-                            return H5Dread(data, type, in_memory, in_file, H5P_DEFAULT, slab.data());
-                          });
-        call_error = hdf5_error(call, good, "read", path, way_out);
+        const bool succeeded = data.is_valid() && move_slab(data, where, [&](hid_t in_memory, hid_t in_file) {
+                                 return H5Dread(data, type, in_memory, in_file, H5P_DEFAULT, slab.data());
+                               });
+        call_error = hdf5_error(call, succeeded, "read", path, way_out);
       }
       if (!source.is_same_on_all(call_error)) return std::nullopt;
       return move_slabs_to_partition<T, Rank, (is_to_cuts<Policies> || ...)>(call, where, slab, metadata, p, request);

@@ -92,8 +92,7 @@ class manifest_reader {
     while (take(','));
     return take(']');
   }
-  /// Parses an object that has exactly these entries, each once, in any order; value(k) must parse the value of entry
-  /// k.
+  /// Parses an object that has exactly these entries, each once, in any order; value(k) parses the value of entry k.
   template <std::size_t N, class Value>
   bool entries(const char* const (&names)[N], Value value) {
     bool seen[N] = {};

@@ -99,7 +99,7 @@ void save_npy(const std::string&, const partition<Extents>&, const X&, const A&.
 
 /// Reads a .npy file as a tensor on p, in balanced blocks or as `to_cuts(...)` states. Supports C and Fortran order,
 /// both byte orders, and versions 1 to 3.
-/// Shapes:   the result is this worker's block on p, zero volume on inactive workers. All workers of the world call
+/// Shapes:   the result is this worker's block on p, zero volume if it is inactive. All workers of the world call
 ///           load_npy.
 /// Requires: a complete, readable file with elements T [io_error] and rank Rank [shape_error], on all workers. If
 ///           another job replaces the file during the call, all workers read the old file or all read the new one.

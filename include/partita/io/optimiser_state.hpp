@@ -45,7 +45,7 @@ class flat_state {
   /// The sum of `mine` over all workers. Collective.
   std::size_t total_of(std::size_t mine) const {
     std::size_t sum = 0;
-    for (const std::uint64_t n : said_by_all(*on_, mine)) sum += static_cast<std::size_t>(n);
+    for (const std::uint64_t n : gather_numbers(*on_, mine)) sum += static_cast<std::size_t>(n);
     return sum;
   }
   auto places() const { return everyone_.partition(partita::extents<dynamic>(everyone_.size())); }

@@ -51,7 +51,7 @@ void add_to(argument_hash& number, const named_tensor<Extents, Rank, X, Policies
   for (const std::size_t n : tensor.global) number << n;
 }
 
-/// Checks a tensor of a checkpoint, with the same result on all workers. Its name must be valid and unique.
+/// Checks a tensor of a checkpoint, whose name must be valid and unique, with the same result on all workers.
 template <class Extents, std::size_t Rank, class X, class... Policies>
 void check_tensor(const file_call& call, const named_tensor<Extents, Rank, X, Policies...>& tensor,
                   std::vector<std::string>& names) {
@@ -115,7 +115,7 @@ std::unique_ptr<checkpoint_in_writing> begin_checkpoint(const char* name, const 
 /// Saves tensors as FOLDER/step-N. The step appears only when all of it is on the disk. Options may be the last
 /// argument: `checkpoint_options{.keep_last = 3}`.
 /// Shapes:   each x is this worker's block, as in save_npy. All workers of the world call save_checkpoint. Several jobs
-///           may save into one folder: if two save the same step, only one of them succeeds. Half-saved steps of killed
+///           may save into one folder: if two save the same step, only one of them succeeds. Steps half saved by killed
 ///           jobs are removed.
 /// Requires: a folder that exists or can be made and does not contain the step [io_error]; names that are valid for
 ///           files and unique [io_error]. All workers throw the errors; steps saved before stay intact.
@@ -168,8 +168,7 @@ class checkpoint_saver {
   /// saved.
   PARTITA_INLINE ~checkpoint_saver();
 
-  /// Completes the previous checkpoint, and starts that of `step`. The caller may change the blocks afterwards.
-  /// Collective.
+  /// Completes the previous checkpoint, and starts that of `step`. Afterwards the blocks may be changed. Collective.
   template <class... Tensors>
   void save(std::uint64_t step, const Tensors&... tensors) {
     static_assert(sizeof...(Tensors) > 0 && (detail::is_named_tensor<Tensors> && ...),

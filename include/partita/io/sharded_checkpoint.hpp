@@ -152,8 +152,8 @@ sharded_tensor<T> loaded_like(const checkpoint& from, const std::string& name, c
   return spread_from("load_tensors", on, p, block.data(), x.layout(), x.extents(), number);
 }
 
-/// An error message if the tensors of a checkpoint differ from those that the caller passed, else empty. The result is
-/// the same on all workers.
+/// An error message if the tensors of a checkpoint differ from those that the caller passed, else empty. All workers
+/// get the same.
 template <class All>
 text differs_from(const checkpoint& from, const All& all, std::size_t count) {
   text problem;

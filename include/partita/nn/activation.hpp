@@ -38,8 +38,7 @@ class activation {
                   "as_rank<2>(x)");
     return detail::rejected_call{};
   }
-  /// dx = dy f'(x) for the x of the last call. Requires dy of the shape of the last result [shape_error, on this
-  /// worker].
+  /// dx = dy f'(x) for the x of the last call. Requires dy of the shape of the last result [shape_error, only here].
   template <ranked_array Y>
   xt::xtensor<T, rank_of<Y>> adjoint(const Y& dy) {
     xt::xtensor<T, rank_of<Y>> dx = dy;

@@ -36,8 +36,7 @@ struct batch_norm_options {
 /// Cost:     in training one all_reduce of three numbers per channel among the workers that share channels (count, mean
 ///           and sum of squared deviations, merged pairwise); in evaluation no communication. The adjoint takes one
 ///           all_reduce of two numbers per channel.
-/// Adjoint:  adjoint(dy) returns dx of the last x, and adds sums over all workers to weight_gradient() and
-///           bias_gradient().
+/// Adjoint:  adjoint(dy) returns dx of the last x, and adds sums over workers to weight_gradient() and bias_gradient().
 template <class T, std::size_t Rank = detail::rank_not_given>
 class batch_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::batch_norm<T, Rank>: requires floating-point elements");
@@ -71,9 +70,9 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     const xt::xtensor<T, Rank> block = block_on(layout_.p(), x);
     const auto shape = detail::shape_array<Rank>(block.shape());
     const auto& tensor = layout_.learn(shape, this->error_in_parameters(name));
-    std::size_t others = 1;
-    for (std::size_t d = 0; d < Rank; ++d) others *= d == 1 ? 1 : tensor.extents[d];
-    refuse(tensor, others);
+    std::size_t elements_per_channel = 1;
+    for (std::size_t d = 0; d < Rank; ++d) elements_per_channel *= d == 1 ? 1 : tensor.extents[d];
+    refuse(tensor, elements_per_channel);
     forward_done_ = true;
     normaliser_.arrange(of_channels(shape), of_channels(shape));
     fixed_ = !training_ && options_.track;
@@ -82,7 +81,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
           block, [&](std::size_t c) { return running_mean_(c); }, [&](std::size_t c) { return running_variance_(c); },
           options_.epsilon, this->memory());
     const auto all = normaliser_.measure(block);
-    counts_.assign(all.size(), static_cast<double>(others));
+    counts_.assign(all.size(), static_cast<double>(elements_per_channel));
     if (training_ && options_.track) follow(all);
     return normaliser_.normalise(
         block, [&](std::size_t c) { return all[c].mean; },
@@ -132,9 +131,9 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     return detail::part_of_channels(p, detail::cut_of_channels(options, p.grid().shape()[1], name));
   }
   /// Throws an error if x cannot be normalised. The arguments are the same on all workers, so all throw the same error.
-  void refuse(const detail::tensor_layout<Rank>& tensor, std::size_t others) const {
+  void refuse(const detail::tensor_layout<Rank>& tensor, std::size_t elements_per_channel) const {
     detail::expect_channels(tensor, cut_, name);
-    if (training_ && others <= 1)
+    if (training_ && elements_per_channel <= 1)
       throw shape_error(
           text(name) << ": requires more than one element in each channel when training, got x of extents "
                      << tensor.extents << "; one element has no variance");

@@ -1,5 +1,4 @@
-// The distributed convolution over 1, 2 or 3 feature dimensions, whose batch, channels and features may be partitioned
-// in any combination.
+// The distributed convolution over 1 to 3 feature dimensions, with batch, channels and features partitioned in any way.
 #pragma once
 
 #include <algorithm>
@@ -94,7 +93,7 @@ class convolution {
   }
 
   /// This worker's block of W (out x in / groups x kernel) and of the bias. Blocks of the same shape may be assigned;
-  /// all workers that keep a block must assign the same values. Both are empty on a worker without a block.
+  /// all workers that keep a block must assign the same values. Weights and bias are empty on a worker without a block.
   xt::xtensor<T, rank>& weight() { return valid_state().weight; }
   xt::xtensor<T, 1>& bias() { return valid_state().bias; }
   xt::xtensor<T, rank>& weight_gradient() { return valid_state().weight_gradient; }
@@ -111,7 +110,7 @@ class convolution {
     valid_state().weight_gradient.fill(T(0));
     valid_state().bias_gradient.fill(T(0));
   }
-  /// The weights and gradients, for an optimiser. They stay valid as long as the layer lives, even if it is moved.
+  /// The weights and gradients, for an optimiser. Valid while the layer lives, even after it is moved.
   std::vector<parameter<T>> parameters() {
     return {{valid_state().weight, valid_state().weight_gradient}, {valid_state().bias, valid_state().bias_gradient}};
   }
@@ -182,8 +181,7 @@ class convolution {
       auto later = input.template forward<T>(argument.block(), {}, "(x)", detail::local_error(error_message));
       const shape_type extents = input.last_cuts().extents(), all = split.extents_of_y(extents);
       x_shape = detail::as_array<rank>(later.so_far().shape());
-      // 2. Compute the shape of the part of y that this worker computes; on an inactive worker only the batch is not
-      //    zero.
+      // 2. Compute the shape of the part of y that this worker computes; an inactive worker keeps only the batch.
       part_shape = {};
       if (p_work.active()) {
         const auto part = split.part_of_y(p_work.index());

@@ -34,8 +34,7 @@ struct convolution_options {
   per_dimension<Features> stride = 1;
   per_dimension<Features> padding{};  ///< the number of cells added before and after the tensor
   per_dimension<Features> dilation = 1;
-  /// each group of output channels depends on its group of input channels only; groups == channels is depthwise
-  /// convolution
+  /// each group of output channels reads its group of input channels only; groups == channels is depthwise convolution
   std::size_t groups = 1;
   bool bias = true;
   padding_mode mode = padding_mode::zeros;
@@ -114,10 +113,10 @@ text convolution_error(const convolution_options<Features>& o, const std::array<
 
 /// The extent of the result of a transposed convolution: the number of cells that n positions of a sliding kernel
 /// cover, plus `added_at_end` at the end, minus the padding. 0 if that is not positive or would overflow.
-constexpr std::size_t transposed_extent(const sliding& along, std::size_t n, std::size_t more) {
+constexpr std::size_t transposed_extent(const sliding& along, std::size_t n, std::size_t added_at_end) {
   constexpr std::size_t most = static_cast<std::size_t>(-1) / 4;  // chosen: adding a reach does not overflow
-  if (n == 0 || more >= along.stride || n - 1 > (most - along.reach() - more) / along.stride) return 0;
-  const std::size_t all = (n - 1) * along.stride + along.reach() + more;
+  if (n == 0 || added_at_end >= along.stride || n - 1 > (most - along.reach() - added_at_end) / along.stride) return 0;
+  const std::size_t all = (n - 1) * along.stride + along.reach() + added_at_end;
   return all > 2 * along.padding ? all - 2 * along.padding : 0;
 }
 

@@ -22,8 +22,8 @@ struct dropout_options {
 /// The layer starts in training mode; after evaluate(), y = x.
 /// Shapes:   x is a tensor on p, partitioned in any way; y is partitioned as x. An inactive worker gets zero volume.
 /// Requires: a probability from 0 to 1 [shape_error], blocks that fit together [shape_error, on all workers].
-/// Cost:     one agreement, without communication of tensor data. One call of Philox4x32-10 per four elements, no
-///           memory for the mask.
+/// Cost:     one agreement, without communication of tensor data. One Philox4x32-10 per four elements, no memory for a
+///           mask.
 /// Adjoint:  adjoint(dy) is dy times the mask of the last call. The mask depends on seed, step() and global index only.
 template <class Extents>
 class dropout {

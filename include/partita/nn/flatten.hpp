@@ -65,9 +65,9 @@ class flatten {
     }(std::make_index_sequence<rank>());
   }
   static std::size_t rest_of(const std::array<std::size_t, rank>& shape) {
-    std::size_t rest = 1;
-    for (std::size_t d = 1; d < rank; ++d) rest *= shape[d];
-    return rest;
+    std::size_t merged_extent = 1;
+    for (std::size_t d = 1; d < rank; ++d) merged_extent *= shape[d];
+    return merged_extent;
   }
   template <class T, std::size_t R, class Block>
   static xt::xtensor<T, R> reshaped(const Block& block, const std::array<std::size_t, R>& shape) {

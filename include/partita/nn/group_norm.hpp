@@ -31,8 +31,7 @@ struct group_norm_options {
 /// Cost:     one all_reduce of three numbers per sample and group among the workers that share samples. The adjoint
 ///           takes one all_reduce of two numbers per sample and group among these workers, and one of two numbers per
 ///           channel among the workers that share channels.
-/// Adjoint:  adjoint(dy) returns dx of the last x, and adds sums over all workers to weight_gradient() and
-///           bias_gradient().
+/// Adjoint:  adjoint(dy) returns dx of the last x, and adds sums over workers to weight_gradient() and bias_gradient().
 template <class T, std::size_t Rank = detail::rank_not_given>
 class group_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::group_norm<T, Rank>: requires floating-point elements");

@@ -147,8 +147,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
 /// Cost:     one all_reduce of three numbers per row along the last K dimensions of p. The adjoint takes one all_reduce
 ///           of two numbers per row along these dimensions, and one of two numbers per parameter along the other
 ///           dimensions.
-/// Adjoint:  adjoint(dy) returns dx of the last x, and adds sums over all workers to weight_gradient() and
-///           bias_gradient().
+/// Adjoint:  adjoint(dy) returns dx of the last x, and adds sums over workers to weight_gradient() and bias_gradient().
 template <class T, std::size_t Rank = detail::rank_not_given, std::size_t K = 1>
 class layer_norm : public detail::last_dimensions_norm<T, Rank, K, true> {
  public:

@@ -191,8 +191,8 @@ class linear {
                     "partita::linear<T>.adjoint(dy): requires elements of type T; cast dy first");
   }
 
-  /// This worker's block of W and of the bias. A program may assign blocks of the same shape. Both are empty on a
-  /// worker that keeps no block.
+  /// This worker's block of W and of the bias. A program may assign blocks of the same shape. Weight and bias are empty
+  /// on a worker that keeps no block.
   xt::xtensor<T, 2>& weight() { return valid_state().weight; }
   xt::xtensor<T, 1>& bias() { return valid_state().bias; }
   xt::xtensor<T, 2>& weight_gradient() { return valid_state().weight_gradient; }
@@ -224,7 +224,7 @@ class linear {
     valid_state().weight_gradient.fill(T(0));
     valid_state().bias_gradient.fill(T(0));
   }
-  /// The weights and gradients, for an optimiser. They stay valid as long as the layer lives, even if it is moved.
+  /// The weights and gradients, for an optimiser. Valid while the layer lives, even after it is moved.
   std::vector<parameter<T>> parameters() {
     return {{valid_state().weight, valid_state().weight_gradient}, {valid_state().bias, valid_state().bias_gradient}};
   }

@@ -1,5 +1,4 @@
-// The convolution of one worker, which computes a dense block of y from a dense window of x with its padding and a
-// block of W.
+// The convolution of one worker: a dense block of y from a dense window of x with its padding and a block of W.
 #pragma once
 
 #include <cstddef>

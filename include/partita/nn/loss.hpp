@@ -72,8 +72,8 @@ inline double divisor(loss_reduction reduction, double elements, double batch) {
 
 }  // namespace detail
 
-/// A loss that is a sum of f(x, target) over elements. It is the class of mse_loss, l1_loss, smooth_l1_loss, bce_loss,
-/// bce_with_logits_loss, kl_loss and poisson_nll_loss: `mse_loss<double, 2> loss(p_x)`.
+/// A loss that is a sum of f(x, target) over elements. This is the class of mse_loss, l1_loss, smooth_l1_loss,
+/// bce_loss, bce_with_logits_loss, kl_loss and poisson_nll_loss: `mse_loss<double, 2> loss(p_x)`.
 /// Shapes:   x and target are this worker's blocks on p, partitioned in any way, but both in the same; on workers
 ///           outside of p they have zero volume.
 /// Requires: an x and a target of the same shape, and for bce_loss an x in [0, 1] [shape_error, on all workers].
@@ -274,7 +274,7 @@ struct poisson_nll_function {
 
 }  // namespace detail
 
-/// The loss |x - target|. Its gradient is 0 where x and target are equal.
+/// The loss |x - target|. The gradient is 0 where x and target are equal.
 template <class T, std::size_t Rank>
 using l1_loss = elementwise_loss<T, Rank, detail::l1_function>;
 /// The loss that is a square where |x - target| < `beta`, and an absolute value elsewhere (Girshick 2015).

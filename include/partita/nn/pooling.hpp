@@ -1,5 +1,4 @@
-// The pooling layers, which take the largest element or the mean of each window of a tensor that is partitioned in any
-// way.
+// The pooling layers: the largest element or the mean of each window of a tensor that is partitioned in any way.
 #pragma once
 
 #include <algorithm>
@@ -153,8 +152,7 @@ class adaptive_rule {
 ///           floor((n + 2 padding - dilation (kernel - 1) - 1) / stride) + 1 features along each dimension, balanced
 ///           over p. An inactive worker gets a copy of its input.
 /// Requires: p of the rank of x, which is at least 3 [compile time]; kernel, stride and dilation of at least 1, padding
-///           of at most half the kernel, windows that are not larger than the padded tensor [shape_error, on all
-///           workers].
+///           of at most half the kernel, windows not larger than the padded tensor [shape_error, on all workers].
 /// Cost:     a worker receives the cells of its windows that it does not own from their owners, in one message per pair
 ///           of workers, or on one node by shared memory without messages. Without a window that crosses a block
 ///           boundary there is no communication. The adjoint costs the same.

@@ -17,8 +17,8 @@ inline constexpr bool may_be_layer = std::is_class_v<Layer> && !array_expression
 
 }  // namespace detail
 
-/// The composition of layers: the first argument acts first. Every worker calls the network, also workers that are
-/// inactive in a layer.
+/// The composition of layers: the first argument acts first. All workers call the network, also those inactive in a
+/// layer.
 /// Adjoint:  adjoint(dy) calls the adjoints of the layers in reverse order; each layer accumulates its gradients.
 template <class... Layers>
 class sequential {
@@ -63,7 +63,7 @@ class sequential {
       if constexpr (requires { layer.evaluate(); }) layer.evaluate();
     });
   }
-  /// The parameters of all layers. They stay valid as long as the network lives.
+  /// The parameters of all layers. The result stays valid as long as the network lives.
   auto parameters() {
     static_assert(has_parameters, "partita::sequential::parameters(): requires a layer that has parameters");
     if constexpr (has_parameters) return parameters_as(first_parameters<0>());

@@ -121,8 +121,8 @@ class softmax_cross_entropy {
   }
 
  private:
-  /// Makes all workers agree that scores and labels fit, or throw the same error. Sets the classes of this worker, and
-  /// returns the batch.
+  /// Throws the same error on all workers unless scores and labels fit. Sets the classes of this worker, and returns
+  /// the batch.
   template <class Scores, class Labels>
   std::size_t agree_on_batch(const Scores& scores, const Labels& labels) {
     const auto batch = static_cast<std::size_t>(scores.shape()[0]);

@@ -100,8 +100,7 @@ class transposed_convolution {
       const auto windows = split_.windows_of_x(of_y);
       for (std::size_t d = 0; d < rank; ++d) window_[d] = windows[d][part[d]].size();
     }
-    // The local adjoint convolution computes the window of y; the exchange adds overlapping windows into the blocks of
-    // y.
+    // The local adjoint convolution computes the window of y; the exchange adds windows into the blocks of y.
     auto y_window = detail::uninitialised_in<T, rank>(input_.memory(), window_);
     if (p_.active()) local().adjoint(x_.data(), weight_.data(), y_window.data());
     auto y = input_.template backward<T>(block_of(std::as_const(y_window)), {}, "(x)", {}).finish();
@@ -143,8 +142,7 @@ class transposed_convolution {
     return result;
   }
 
-  /// W and b, the same on all workers of p. A program may assign tensors of the same shape. Both are empty on a worker
-  /// outside of p.
+  /// W and b, the same on all workers of p. Tensors of the same shape may be assigned. Empty on a worker outside of p.
   xt::xtensor<T, rank>& weight() { return weight_; }
   xt::xtensor<T, 1>& bias() { return bias_; }
   xt::xtensor<T, rank>& weight_gradient() { return weight_gradient_; }

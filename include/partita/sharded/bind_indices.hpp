@@ -34,9 +34,9 @@ inline constexpr auto name_of_rows =
 /// other; workers that differ only in other axes hold the same rows.
 struct index_binding {
   std::shared_ptr<bound_mesh> on;
-  sharding owners, takers;  ///< the layouts of the rows that are indexed, and of the indices
+  sharding row_layout, index_layout;  ///< the layouts of the rows that are indexed, and of the indices
   shape_list extents, counts;
-  bool is_counted = true;  ///< of workers that have the same indices of the same rows, only one adds updates
+  bool adds_updates = true;  ///< of workers that have the same indices of the same rows, only one adds updates
   std::unique_ptr<index_exchange> exchange{};
   std::vector<std::size_t> places{};  ///< for tensors without a mesh, the numbers of the rows to take
 
@@ -68,7 +68,7 @@ inline void require_at_once(const char* call) {
 }
 
 /// Throws an error unless x is on the mesh of the indices and has rows of these extents, and the call is executed at
-///           once, not recorded.
+///           once.
 template <class T>
 void require_rows(const index_binding& b, const sharded_tensor<T>& x, const shape_list& rows, const char* call) {
   static_assert(summable_element<T>,
@@ -89,7 +89,7 @@ void require_rows(const index_binding& b, const sharded_tensor<T>& x, const shap
 template <class T>
 sharded_tensor<T> with_rows(const sharded_tensor<T>& x, const sharding& rows, const char* call) {
   const sharding wanted = first_dimensions(rows, x.rank());
-  if (are_moves_written(x.layout()) && moved_bytes(x.layout(), wanted, x.extents(), sizeof(T)) > 0)
+  if (forbids_implicit_moves(x.layout()) && moved_bytes(x.layout(), wanted, x.extents(), sizeof(T)) > 0)
     throw partition_error(text("partita::")
                           << call << ": requires operands that need not be moved, but one of extents " << x.extents()
                           << " lies " << x.layout() << " and must lie " << wanted << "; reshard it before");
@@ -118,16 +118,15 @@ inline shape_list with_first(const shape_list& extents, std::size_t first, const
 }
 
 template <class T>
-sharded_tensor<T> moved_at_indices(const shared_binding& b, const sharded_tensor<T>& given, bool forward,
-                                   const char* call) {
+sharded_tensor<T> exchange_rows(const shared_binding& b, const sharded_tensor<T>& given, bool forward,
+                                const char* call) {
   const shape_list &had = forward ? b->extents : b->counts, &gets = forward ? b->counts : b->extents;
   require_rows(*b, given, had, call);
   const shape_list extents = with_first(given.extents(), had.size(), gets);
   const auto record = [&](const sharded_tensor<T>& x, const sharding& layout, tensor_block<T> y, std::uint64_t number) {
     return recorded<T>(tensor_of<T>(b->on, layout, extents, std::move(y), number), {x}, [&] {
-      return [b, forward, call](std::size_t, const sharded_tensor<T>& dy) {
-        return moved_at_indices(b, dy, !forward, call);
-      };
+      return
+          [b, forward, call](std::size_t, const sharded_tensor<T>& dy) { return exchange_rows(b, dy, !forward, call); };
     });
   };
   if (!b->on) {
@@ -140,14 +139,14 @@ sharded_tensor<T> moved_at_indices(const shared_binding& b, const sharded_tensor
         else to(b->places[k], c) += from(k, c);
     return record(given, sharding(mesh(), extents.size()), std::move(y), 0);
   }
-  const sharded_tensor<T> x = with_rows(given, forward ? b->owners : b->takers, call);
-  sharding layout = first_dimensions(forward ? b->takers : b->owners, extents.size());
+  const sharded_tensor<T> x = with_rows(given, forward ? b->row_layout : b->index_layout, call);
+  sharding layout = first_dimensions(forward ? b->index_layout : b->row_layout, extents.size());
   tensor_block<T> y(shape_of_box(b->on->box(layout, extents)), b->on->memory());
   for (std::size_t a = 0; a < b->on->mesh().rank() && !forward; ++a)  // workers have sums over some indices only
-    if (in(b->takers.cutting(), a) && !in(b->owners.cutting(), a)) layout = layout.partial(a);
+    if (in(b->index_layout.cutting(), a) && !in(b->row_layout.cutting(), a)) layout = layout.partial(a);
   const std::uint64_t number =
       noted<T>(hasher(fingerprint_of(layout)).mix(gets).value(), call, b->on.get(), extents, *x.state());
-  const auto block = forward || b->is_counted ? x.state()->block : zero_block<T>(x.state()->block.shape);
+  const auto block = forward || b->adds_updates ? x.state()->block : zero_block<T>(x.state()->block.shape);
   const auto from = index_binding::matrix_of(block, x.extents(), had.size());
   auto filled = index_binding::matrix_of(y, extents, gets.size());
   if (forward) b->exchange->into(from, filled);
@@ -156,14 +155,14 @@ sharded_tensor<T> moved_at_indices(const shared_binding& b, const sharded_tensor
   return record(x, layout, std::move(y), number);
 }
 template <class T>
-sharded_tensor<T> taken_at_indices(const shared_binding& b, const sharded_tensor<T>& x,
-                                   const char* call = "bound_indices::take(x)") {
-  return moved_at_indices(b, x, true, call);
+sharded_tensor<T> take_rows(const shared_binding& b, const sharded_tensor<T>& x,
+                            const char* call = "bound_indices::take(x)") {
+  return exchange_rows(b, x, true, call);
 }
-/// Sums, for each row, the updates at the indices of this row. The adjoint of taken_at_indices.
+/// Sums, for each row, the updates at the indices of this row. The adjoint of take_rows.
 template <class T>
-sharded_tensor<T> sum_at_indices(const shared_binding& b, const sharded_tensor<T>& updates) {
-  return moved_at_indices(b, updates, false, "bound_indices::scatter_add(x, updates)");
+sharded_tensor<T> add_rows(const shared_binding& b, const sharded_tensor<T>& updates) {
+  return exchange_rows(b, updates, false, "bound_indices::scatter_add(x, updates)");
 }
 
 /// The numbers, in the C order of a tensor of these extents, of the elements of a box. If `at_first` is a dimension,
@@ -201,7 +200,7 @@ inline index_list indices_of_box(const short_list<interval>& box, const shape_li
 /// row, in the C order of the extents `b.extents`, or sets the error. `parameter` must be equal on all workers.
 /// Collective.
 template <class Find>
-shared_binding bound_to(index_binding b, const char* call, const Find& find, std::size_t parameter = 0) {
+shared_binding plan_binding(index_binding b, const char* call, const Find& find, std::size_t parameter = 0) {
   local_error wrong;
   if (!b.on) {
     b.places = find(wrong);
@@ -211,12 +210,13 @@ shared_binding bound_to(index_binding b, const char* call, const Find& find, std
   const bound_mesh& on = *b.on;
   return on.one_call([&] {
     for (std::size_t a = 0; a < on.mesh().rank() && on.active(); ++a)
-      if (in(b.owners.cutting(), a) && !in(b.takers.cutting(), a) && coordinate_of(on.mesh(), on.place(), a) != 0)
-        b.is_counted = false;
+      if (in(b.row_layout.cutting(), a) && !in(b.index_layout.cutting(), a) &&
+          coordinate_of(on.mesh(), on.place(), a) != 0)
+        b.adds_updates = false;
     std::vector<std::size_t> wanted = on.active() ? find(wrong) : std::vector<std::size_t>();
     const std::uint64_t number = hasher(0x62696e64U)
-                                     .mix(fingerprint_of(b.owners))
-                                     .mix(fingerprint_of(b.takers))
+                                     .mix(fingerprint_of(b.row_layout))
+                                     .mix(fingerprint_of(b.index_layout))
                                      .mix(b.extents)
                                      .mix(b.counts)
                                      .mix(call)
@@ -224,9 +224,10 @@ shared_binding bound_to(index_binding b, const char* call, const Find& find, std
                                      .value();
     agree_together(*on.everyone().state(), number, wrong,
                    [&] { return text(call) << " of extents " << b.extents << " and " << b.counts; });
-    const std::size_t first = group_along(on, b.owners) * volume_in(b.extents);
+    const std::size_t first = group_along(on, b.row_layout) * volume_in(b.extents);
     for (std::size_t& place : wanted) place += first;
-    const index_list owned = on.active() ? indices_of_box(on.box(b.owners, b.extents), b.extents, first) : interval{};
+    const index_list owned =
+        on.active() ? indices_of_box(on.box(b.row_layout, b.extents), b.extents, first) : interval{};
     b.exchange = std::make_unique<index_exchange>(on.everyone(), owned, std::move(wanted));
     return std::make_shared<const index_binding>(std::move(b));
   });
@@ -242,8 +243,8 @@ inline void set_wrong_index(local_error& wrong, const char* call, std::size_t di
 }
 /// Makes a tensor of rank 1 whose blocks hold the elements that an index exchange delivers.
 template <class Numbers>
-auto filled_by(const index_exchange& exchange, const Numbers& own, const std::shared_ptr<bound_mesh>& on,
-               const char* call, const sharding& layout, const shape_list& extents) {
+auto tensor_from_exchange(const index_exchange& exchange, const Numbers& own, const std::shared_ptr<bound_mesh>& on,
+                          const char* call, const sharding& layout, const shape_list& extents) {
   using T = typename Numbers::value_type;
   tensor_block<T> block(shape_of_box(on->box(layout, extents)), on->memory());
   auto filled = index_binding::matrix_of(block, extents);
@@ -257,7 +258,7 @@ sharded_tensor<T> without_pending(const sharded_tensor<T>& x, const char* call) 
 }
 
 template <class T, class I>
-shared_binding bound_at(const sharded_tensor<T>& x, const sharded_tensor<I>& given) {
+shared_binding bind_to_rows(const sharded_tensor<T>& x, const sharded_tensor<I>& given) {
   constexpr const char* call = "partita::bind_indices(x, indices)";
   const auto on = x.state()->on;
   if (!on || given.state()->on != on)
@@ -267,15 +268,15 @@ shared_binding bound_at(const sharded_tensor<T>& x, const sharded_tensor<I>& giv
                                  << " and " << given.extents());
   const sharded_tensor<I> indices = without_pending(given, "bind_indices(x, indices)");
   const std::size_t extent = x.extents()[0];
-  return bound_to({on, first_dimensions(x.layout(), 1), bare(indices.layout()), {extent}, indices.extents()}, call,
-                  [&](local_error& wrong) {
-                    std::vector<std::size_t> wanted;
-                    for (std::size_t k = 0; k < indices.size(); ++k) {
-                      wanted.push_back(index_said(indices.data()[k], extent));
-                      if (wanted.back() >= extent) set_wrong_index(wrong, call, 0, extent, k);
-                    }
-                    return wanted;
-                  });
+  return plan_binding({on, first_dimensions(x.layout(), 1), bare(indices.layout()), {extent}, indices.extents()}, call,
+                      [&](local_error& wrong) {
+                        std::vector<std::size_t> wanted;
+                        for (std::size_t k = 0; k < indices.size(); ++k) {
+                          wanted.push_back(index_of_element(indices.data()[k], extent));
+                          if (wanted.back() >= extent) set_wrong_index(wrong, call, 0, extent, k);
+                        }
+                        return wanted;
+                      });
 }
 
 }  // namespace detail
@@ -297,7 +298,7 @@ class bound_indices {
 
   template <class T>
   sharded_tensor<T> take(const sharded_tensor<T>& x) const {
-    return detail::taken_at_indices(binding_, x);
+    return detail::take_rows(binding_, x);
   }
   template <class T, auto LayoutOfX>
   auto take(const typed_sharded<T, LayoutOfX>& x) const {
@@ -319,7 +320,7 @@ class bound_indices {
   template <class T>
   sharded_tensor<T> scatter_add(const sharded_tensor<T>& x, const sharded_tensor<T>& updates) const {
     detail::require_rows(*binding_, x, binding_->extents, "bound_indices::scatter_add(x, updates)");
-    return add(x, detail::sum_at_indices(binding_, updates));
+    return add(x, detail::add_rows(binding_, updates));
   }
   template <class T, auto LayoutOfX, auto LayoutOfUpdates>
   auto scatter_add(const typed_sharded<T, LayoutOfX>& x, const typed_sharded<T, LayoutOfUpdates>& updates) const {
@@ -329,12 +330,11 @@ class bound_indices {
   auto scatter_add(const X&, const Updates&) const {
     return rejected_updates<X>();
   }
-  /// Replaces the rows of x at the indices by the updates; updates with equal indices are summed. Cost: two exchanges.
+  /// Replaces the rows of x at the indices by the updates, summed for equal indices. Cost: two index exchanges.
   template <class T>
   sharded_tensor<T> scatter(const sharded_tensor<T>& x, const sharded_tensor<T>& updates) const {
     detail::require_rows(*binding_, x, binding_->extents, "bound_indices::scatter(x, updates)");
-    return where(detail::sum_at_indices(binding_, detail::ones_like(updates)),
-                 detail::sum_at_indices(binding_, updates), x);
+    return where(detail::add_rows(binding_, detail::ones_like(updates)), detail::add_rows(binding_, updates), x);
   }
   template <class T, auto LayoutOfX, auto LayoutOfUpdates>
   auto scatter(const typed_sharded<T, LayoutOfX>& x, const typed_sharded<T, LayoutOfUpdates>& updates) const {
@@ -363,12 +363,12 @@ class bound_indices {
 /// `indices` are whole numbers of any type. Collective.
 template <class T, class I>
 bound_indices<> bind_indices(const sharded_tensor<T>& x, const sharded_tensor<I>& indices) {
-  return bound_indices<>(detail::bound_at(x, indices));
+  return bound_indices<>(detail::bind_to_rows(x, indices));
 }
 template <class T, auto LayoutOfX, class I, auto LayoutOfIndices>
 bound_indices<LayoutOfIndices> bind_indices(const typed_sharded<T, LayoutOfX>& x,
                                             const typed_sharded<I, LayoutOfIndices>& indices) {
-  return bound_indices<LayoutOfIndices>(detail::bound_at(x.at_run_time(), indices.at_run_time()));
+  return bound_indices<LayoutOfIndices>(detail::bind_to_rows(x.at_run_time(), indices.at_run_time()));
 }
 
 PARTITA_FALLBACK_OVERLOAD(bind_indices) {

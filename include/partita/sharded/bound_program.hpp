@@ -26,7 +26,7 @@ namespace partita {
 /// Requires: tensors on the traced mesh in this world that are not recorded on a tape [error, on all workers].
 /// Cost:     one agreement per call, then the computation and movements of the program. Arguments that do not have the
 ///           layout that completion found are resharded first, which allocates. Not thread-safe: one thread at a time
-///           may call the program.
+///           may call it.
 /// Adjoint:  `backward`, once after each call; each gradient has the layout cotangent(layout of its argument).
 ///
 /// Arguments and their gradients have elements of T, the result and its cotangent of Result: a program may lead from

@@ -117,12 +117,13 @@ consteval std::size_t result_rank() {
   return bound(Op::rule(span), span).rank(sizeof...(Rank));
 }
 
-/// Whether a tensor of any extents has the layout `read`, or each worker's block in that layout is a slice of its
+/// Whether a tensor of any extents has the layout `read`, or each block in that layout is a slice of the worker's
 /// block.
-constexpr bool needs_no_move(const sharding& lies, const sharding& read) {
-  sharding from = lies, to = read;
+constexpr bool needs_no_move(const sharding& held_layout, const sharding& read) {
+  sharding from = held_layout, to = read;
   from.open = from.kept_whole = from.reduced_over = to.open = to.kept_whole = to.reduced_over = 0;
-  return moved_bytes(from, to, shape_list::filled(lies.rank(), 5040), 1) == 0;  // a multiple of most small mesh sizes
+  return moved_bytes(from, to, shape_list::filled(held_layout.rank(), 5040), 1) ==
+         0;  // a multiple of most small mesh sizes
 }
 template <class Op, auto... Layout>
 consteval bool is_where_it_is_read() {
@@ -158,7 +159,7 @@ constexpr bool is_typed_along_cuts() {
 
 /// Whether Op is an element function whose operands all have the layout of the result, as far as the types show.
 template <class Op, auto... Layout>
-consteval bool is_laid_alike() {
+consteval bool has_equal_layouts() {
   if constexpr (requires { Op::of_elements; })
     return (layout_named<Layout>.same_layout(inferred<Op, Layout...>.result) && ...);
   else return false;
@@ -192,9 +193,9 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
   static_assert(((layout_named<Layout>.on == *first[0]) && ...),
                 "partita: requires operands on one mesh; make their layouts from the same mesh");
   if constexpr ((std::is_same_v<T, element> && ...) && ((layout_named<Layout>.on == *first[0]) && ...)) {
-    if constexpr (is_laid_alike<Op, Layout...>()) {
+    if constexpr (has_equal_layouts<Op, Layout...>()) {
       const std::array states{static_cast<const tensor_state<element>*>(x.at_run_time().state().get())...};
-      if (are_alike(states))
+      if (are_compatible_states(states))
         return typed_sharded<element, inferred_name<Op, Layout...>>(
             elements_in_place(op.template rows<element>(), op.fingerprint(), Op::name(), states));
     }
@@ -254,7 +255,7 @@ auto call(const Op& op, const X&... x) {
     require_fractions<Op, element>();
     if constexpr (requires { Op::of_elements; } && ((tensor_kind<X> != 0) && ...)) {
       const std::array states{static_cast<const tensor_state<element>*>(as_run_time(x).state().get())...};
-      if (lie_alike(states) && are_alike(states))
+      if (have_equal_layouts(states) && are_compatible_states(states))
         return elements_in_place(op.template rows<element>(), op.fingerprint(), Op::name(), states);
     }
     const std::vector<sharded_tensor<element>> operands{as_run_time(x)...};

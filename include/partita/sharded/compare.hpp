@@ -1,4 +1,4 @@
-// Elementwise comparisons of tensors. Their results are masks of 1 and 0, for `where` and for products.
+// Elementwise comparisons of tensors. The results of comparisons are masks of 1 and 0, for `where` and for products.
 #pragma once
 
 #include <cstddef>

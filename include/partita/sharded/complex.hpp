@@ -29,16 +29,16 @@ inline constexpr element_function imaginary_part{
     "imag", additive_complex, of_complex([](auto z) { return decltype(z)(z.imag()); }),
     reading<0, &detail::additive_rule>(of_complex([](auto dy) { return decltype(dy)(0, dy.real()); }))};
 /// The derivative of the absolute value: z / |z|, and 0 where z is 0.
-inline constexpr auto direction = of_complex([](auto z) { return z == decltype(z)(0) ? z : z / std::abs(z); });
+inline constexpr auto abs_derivative = of_complex([](auto z) { return z == decltype(z)(0) ? z : z / std::abs(z); });
 /// The derivative of the angle: i z / |z|², and 0 where z is 0.
-inline constexpr auto turn =
+inline constexpr auto angle_derivative =
     of_complex([](auto z) { return z == decltype(z)(0) ? z : decltype(z)(-z.imag(), z.real()) / std::norm(z); });
 inline constexpr element_function absolute_value{
     "abs", complex_number, of_complex([](auto z) { return decltype(z)(std::abs(z)); }),
-    reading_x(of_complex([](auto dy, auto z) { return dy.real() * decltype(direction)()(z); }))};
+    reading_x(of_complex([](auto dy, auto z) { return dy.real() * decltype(abs_derivative)()(z); }))};
 inline constexpr element_function angle_of{
     "angle", complex_number, of_complex([](auto z) { return decltype(z)(std::arg(z)); }),
-    reading_x(of_complex([](auto dy, auto z) { return dy.real() * decltype(turn)()(z); }))};
+    reading_x(of_complex([](auto dy, auto z) { return dy.real() * decltype(angle_derivative)()(z); }))};
 
 }  // namespace element_functions
 
@@ -50,8 +50,7 @@ concept complex_tensor = any_tensor<X> && is_complex<element_of_tensor<X>>;
 template <class X>
 concept real_tensor = any_tensor<X> && std::is_floating_point_v<element_of_tensor<X>>;
 
-/// Whether a function of complex numbers with real results is linear, that is, whether its derivative reads no
-/// argument.
+/// Whether a function of complex numbers with real results is linear, that is, its derivative reads no argument.
 template <const auto& Row>
 inline constexpr bool is_linear_row = derivative_of<Row, 0>::reads == 0;
 
@@ -63,7 +62,7 @@ template <class T>
 sharded_tensor<std::complex<T>> as_complex(std::vector<sharded_tensor<T>> parts) {
   using complex = std::complex<T>;
   const sharding there = layout_of_function(parts.front().layout(), parts.back().layout());
-  for (auto& part : parts) part = brought_to(part, there);
+  for (auto& part : parts) part = in_layout(part, there);
   return between_elements<complex, T>(
       "to_complex", parts.size(), parts, there, parts[0].extents(),
       [n = parts[0].size(), both = parts.size() == 2](const T* const* from, complex* to) {
@@ -80,7 +79,7 @@ template <const auto& Row, class T>
 sharded_tensor<T> real_function_of(const sharded_tensor<std::complex<T>>& given) {
   using complex = std::complex<T>;
   const sharding there = layout_of_function(is_linear_row<Row>, given.layout());
-  const sharded_tensor<complex> z = brought_to(given, there);
+  const sharded_tensor<complex> z = in_layout(given, there);
   std::vector<sharded_tensor<complex>> kept;
   if constexpr (!is_linear_row<Row>) kept.push_back(detached(z));
   return between_elements<T, complex>(

@@ -81,10 +81,10 @@ struct cumulative_operation : cumulative<R, D> {
       const X before =
           operate(pad_operation<false, D>{{margin{1, 0}}, 1}, operate(slice_operation<D>{{interval{0, n - 1}}}, y));
       return run_elements<T>(elements_op<element_functions::multiply>{},
-                             {conjugated(before), later(conjugated(x), dy, n)});
+                             {conjugated(before), accumulated(conjugated(x), dy, n)});
     } else {  // where x is the extreme, passed is 0 and the factor 1; elsewhere passed is 1 and the factor 0
       const X passed = run_elements<T>(elements_op<comes_from_before>{}, {x, y});
-      return run_elements<T>(elements_op<element_functions::unless_number>{{0}}, {passed, later(passed, dy, n)});
+      return run_elements<T>(elements_op<element_functions::unless_number>{{0}}, {passed, accumulated(passed, dy, n)});
     }
   }
 
@@ -97,7 +97,7 @@ struct cumulative_operation : cumulative<R, D> {
   }
   /// Returns h with h[k] = dy[k] + passed[k + 1] h[k + 1].
   template <class X>
-  static X later(const X& passed, const X& dy, std::size_t n) {
+  static X accumulated(const X& passed, const X& dy, std::size_t n) {
     const X next =
         operate(pad_operation<true, D>{{margin{0, 1}}, 0}, operate(slice_operation<D>{{interval{1, n}}}, passed));
     const X both = operate(recurrence_operation<D + 1>(true), stack(dimensions<0>, next, dy));
@@ -108,7 +108,7 @@ template <std::size_t D>
 using cumsum_operation = cumulative_operation<sum_t, D>;
 
 template <class R, class X, std::size_t D>
-auto cumulated(const X& x) {
+auto cumulative_call(const X& x) {
   constexpr bool takes = tensor_kind<X> == 3 || combines<R, element_of_tensor<X>>;
   static_assert(takes,
                 "partita::cumprod, cummax and cummin(x, dimensions<d>): require elements that have products, or "
@@ -130,22 +130,22 @@ auto cumulated(const X& x) {
 template <detail::any_tensor X, std::size_t D>
 auto cumsum(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::cumsum(x, dimensions<d>)"));
-  return detail::cumulated<sum_t, X, D>(x);
+  return detail::cumulative_call<sum_t, X, D>(x);
 }
 template <detail::any_tensor X, std::size_t D>
 auto cumprod(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::cumprod(x, dimensions<d>)"));
-  return detail::cumulated<product_t, X, D>(x);
+  return detail::cumulative_call<product_t, X, D>(x);
 }
 template <detail::any_tensor X, std::size_t D>
 auto cummax(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::cummax(x, dimensions<d>)"));
-  return detail::cumulated<maximum_t, X, D>(x);
+  return detail::cumulative_call<maximum_t, X, D>(x);
 }
 template <detail::any_tensor X, std::size_t D>
 auto cummin(const X& x, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::cummin(x, dimensions<d>)"));
-  return detail::cumulated<minimum_t, X, D>(x);
+  return detail::cumulative_call<minimum_t, X, D>(x);
 }
 
 }  // namespace partita

@@ -18,8 +18,8 @@ constexpr sharding cut_further(const sharding& layout, const shape_list& extents
   sharding s(layout.on, layout.rank());
   s.cuts = layout.cuts;
   if ((s.cutting() >> s.on.checked(a) & 1U) != 0) return s;
-  const auto largest = [&](std::size_t d, std::size_t more) {
-    const std::size_t pieces = s.on.size(s.cuts[d]) * more;
+  const auto largest = [&](std::size_t d, std::size_t parts) {
+    const std::size_t pieces = s.on.size(s.cuts[d]) * parts;
     return (extents[d] + pieces - 1) / pieces;
   };
   std::size_t best = s.rank();

@@ -24,11 +24,11 @@ struct drop_operation {
     random_words words(with.seed, step);
     const std::size_t rank = y.shape.size(), row = rank == 0 ? 1 : y.shape[rank - 1];
     for (std::size_t k = 0; k < y.size(); k += row) {
-      std::size_t rest = k, first = 0, apart = 1;
+      std::size_t remaining = k, first = 0, stride = 1;
       for (std::size_t d = rank; d-- > 0;) {
-        first += (y.box[d].start + rest % y.shape[d]) * apart;
-        rest /= y.shape[d];
-        apart *= y.extents[d];
+        first += (y.box[d].start + remaining % y.shape[d]) * stride;
+        remaining /= y.shape[d];
+        stride *= y.extents[d];
       }
       for (std::size_t j = 0; j < row; ++j) {
         const bool kept = static_cast<double>(words[first + j]) * 0x1p-32 >= with.probability;

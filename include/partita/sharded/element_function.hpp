@@ -19,8 +19,7 @@ enum class integers : std::uint8_t { allowed, kept, truncated, rejected };
 /// elements.
 enum class complex_elements : std::uint8_t { rejected, holomorphic, declared };
 
-/// A derivative, and the values that it reads in addition to the cotangent: one bit for each operand, and 8 for the
-/// result.
+/// A derivative, and the values that it reads besides the cotangent: one bit for each operand, and 8 for the result.
 template <unsigned Reads, operation::maker Rule, class Function>
 struct element_derivative {
   static constexpr unsigned reads = Reads;
@@ -30,22 +29,21 @@ struct element_derivative {
 
 /// The number of arguments that the function Value has after its operands: the parameters.
 template <class Value, class... Operand>
-constexpr std::size_t further_arguments() {
+constexpr std::size_t parameters_of_function() {
   if constexpr (std::is_invocable_v<Value, Operand...>) return 0;
-  else if constexpr (sizeof...(Operand) < 8) return 1 + further_arguments<Value, Operand..., double>();
+  else if constexpr (sizeof...(Operand) < 8) return 1 + parameters_of_function<Value, Operand..., double>();
   else return 0;
 }
 template <class Value, std::size_t... I>
 constexpr std::size_t parameters_of(std::index_sequence<I...>) {
-  return further_arguments<Value, decltype(static_cast<double>(I))...>();
+  return parameters_of_function<Value, decltype(static_cast<double>(I))...>();
 }
 
 }  // namespace detail
 
 /// The properties of an element function: its rule, and how it treats integers and complex elements.
 struct element_properties {
-  /// The rule of the function, which decides whether pending reductions of the operands may be executed after the
-  /// function.
+  /// The rule of the function, which decides whether pending reductions of operands may be taken after the function.
   operation::maker rule = &detail::elementwise_rule;
   /// `rejected`: integer elements are a compile-time error, because results would not be integers in general.
   /// `truncated`: results are truncated, so pending sums of integers are taken before. `kept`: parameters are converted
@@ -188,8 +186,7 @@ template <const auto& F, std::size_t I>
 inline constexpr auto gradient_by = gradient_function<F, I, typename derivative_of<F, I>::function>(
     std::make_index_sequence<1 + values_read(derivative_of<F, I>::reads)>());
 
-/// The derivative of a holomorphic function for complex elements, which gets the conjugates of the values that it
-/// reads.
+/// The derivative of a holomorphic function for complex elements, which gets conjugates of the values that it reads.
 template <class Function>
 struct of_conjugates {
   template <class D, class... V>

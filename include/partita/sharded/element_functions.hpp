@@ -287,8 +287,8 @@ inline constexpr element_function number_mod{
 
 }  // namespace element_functions
 
-/// The remainder x - z floor(x / z) of two tensors or arrays, or of one and a number. It has the sign of z, as in
-/// Python. Integers are divided exactly; integer z must not be 0.
+/// The remainder x - z floor(x / z) of two tensors or arrays, or of one and a number. The remainder has the sign of z,
+/// as in Python. Integers are divided exactly; integer z must not be 0.
 /// Adjoint:  dy for x, -dy floor(x / z) for z.
 PARTITA_ELEMENT_FUNCTION_OF_TWO_IN(any_tensor_operands, mod, mod_number, number_mod)
 /// The power x^z of two tensors, or of a tensor and a number.

@@ -38,7 +38,7 @@ sharded_tensor<T> taken_along(const sharded_tensor<T>& given_x, const sharded_te
   const sharded_tensor<T> x = without_pending(given_x, call);
   const sharded_tensor<I> indices = without_pending(given, call);
   const shape_list extents = x.extents();
-  const auto b = bound_to(
+  const auto b = plan_binding(
       {on, bare(x.layout()), bare(indices.layout()), extents, indices.extents()}, "partita::take_along_axis",
       [&](local_error& wrong) {
         // Compute the number of each element with index 0 along D in place of its index, and the stride along D.
@@ -47,14 +47,14 @@ sharded_tensor<T> taken_along(const sharded_tensor<T>& given_x, const sharded_te
         auto box = indices.state()->box();
         std::vector<std::size_t> wanted = places_of(box, extents, along);
         for (std::size_t k = 0; k < wanted.size(); ++k) {
-          const std::size_t index = index_said(indices.data()[k], extents[along]);
+          const std::size_t index = index_of_element(indices.data()[k], extents[along]);
           if (index >= extents[along]) set_wrong_index(wrong, "partita::take_along_axis", along, extents[along], k);
           wanted[k] += index * step;
         }
         return wanted;
       },
       along);
-  return taken_at_indices(b, x, call);
+  return take_rows(b, x, call);
 }
 
 template <std::size_t K, class T, class I>
@@ -75,17 +75,17 @@ sharded_tensor<T> rows_gathered(const sharded_tensor<T>& given_x, const sharded_
   for (std::size_t d = 0; d < K; ++d) extents.push_back(x.extents()[d]);
   for (std::size_t d = 0; d + 1 < given.rank(); ++d) counts.push_back(given.extents()[d]);
   const auto b =
-      bound_to({on, first_dimensions(x.layout(), K), first_dimensions(whole, given.rank() - 1), extents, counts},
-               "partita::gather_nd", [&](local_error& wrong) {
-                 std::vector<std::size_t> wanted(indices.size() / K, 0);
-                 for (std::size_t k = 0; k < indices.size(); ++k) {
-                   const std::size_t d = k % K, index = index_said(indices.data()[k], extents[d]);
-                   if (index >= extents[d]) set_wrong_index(wrong, "partita::gather_nd", d, extents[d], k);
-                   wanted[k / K] = wanted[k / K] * extents[d] + index;
-                 }
-                 return wanted;
-               });
-  return taken_at_indices(b, x, call);
+      plan_binding({on, first_dimensions(x.layout(), K), first_dimensions(whole, given.rank() - 1), extents, counts},
+                   "partita::gather_nd", [&](local_error& wrong) {
+                     std::vector<std::size_t> wanted(indices.size() / K, 0);
+                     for (std::size_t k = 0; k < indices.size(); ++k) {
+                       const std::size_t d = k % K, index = index_of_element(indices.data()[k], extents[d]);
+                       if (index >= extents[d]) set_wrong_index(wrong, "partita::gather_nd", d, extents[d], k);
+                       wanted[k / K] = wanted[k / K] * extents[d] + index;
+                     }
+                     return wanted;
+                   });
+  return take_rows(b, x, call);
 }
 
 }  // namespace detail

@@ -28,12 +28,10 @@ auto as_run_time_list(const std::tuple<G...>& gradients) {
 /// that no two workers sum the same elements.
 PARTITA_DECL sharding taken_apart(const sharding& s, const shape_list& extents);
 
-/// Whether this worker counts its block in the norm, which is so if it is the first of the workers that hold the same
-/// block.
+/// Whether this worker counts its block in the norm: the first of the workers that hold the same block does.
 PARTITA_DECL bool counts_here(const bound_mesh& on, const sharding& s);
 
-/// The norm of tensors without pending sums on one mesh. Collective, with one sum of one number per worker for all
-/// tensors.
+/// The norm of tensors without pending sums on one mesh. Collective: one number per worker is summed for all tensors.
 template <class T>
 double norm_of(const std::vector<sharded_tensor<T>>& all) {
   using real = real_of<T>;

@@ -1,5 +1,5 @@
-// The operations take, one_hot, argmax and argmin, which read or compute indices. They are declared in the same form as
-// a user-defined operation.
+// The operations take, one_hot, argmax and argmin, which read or compute indices. The operations are declared in the
+// same form as a user-defined operation.
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@
 namespace partita {
 namespace detail {
 
-/// Whether both types are plain arrays of the same element type that is not an integer type. Such indices are, for
-/// example, the result of argmax.
+/// Whether both types are plain arrays of the same element type that is not an integer type. For example, argmax gives
+/// indices of such a type.
 template <class X, class Indices>
 inline constexpr bool are_arrays_of_one_type = false;
 template <ranked_array X, ranked_array Indices>
@@ -29,9 +29,9 @@ inline constexpr bool are_arrays_of_one_type<X, Indices> =
 
 /// The index that an element represents, or `extent` if it is not a valid index (for example 1.5).
 template <class T>
-std::size_t index_said(const T& element, std::size_t extent) {
+std::size_t index_of_element(const T& element, std::size_t extent) {
   if constexpr (is_complex<T>) {
-    return element.imag() == 0 ? index_said(element.real(), extent) : extent;
+    return element.imag() == 0 ? index_of_element(element.real(), extent) : extent;
   } else {
     // T may be too small to represent the extent, so the index is compared as a std::size_t.
     if (!(element >= T(0)) || !(static_cast<double>(element) < 0x1p63)) return extent;
@@ -66,7 +66,7 @@ struct one_hot_operation {
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
     const interval own = y.box[y.box.size() - 1];
     for (std::size_t k = 0; k < x.size(); ++k) {
-      const std::size_t label = index_said(x[k], classes);
+      const std::size_t label = index_of_element(x[k], classes);
       for (std::size_t c = 0; c < own.size(); ++c) y[k * own.size() + c] = T(label == own.start + c);
     }
   }

@@ -46,7 +46,8 @@ struct class_targets {
   std::uint64_t fingerprint() const { return hasher().mix(*labels).mix(*weights).mix(smoothing).mix(places).value(); }
 };
 
-/// Calls f(k, j, target) for each element k of a block with classes along dimension D, at place j without classes.
+/// Calls f(k, j, target) for each element k of a block with classes along dimension D; j is the number of the element's
+/// place, that is, of its index without the class.
 template <std::size_t D, class T, class F>
 void for_each_target(const class_targets& targets, const tensor_part<T>& block, F f) {
   short_list<interval> places;
@@ -183,8 +184,8 @@ auto cross_entropy(const Scores& given, const Labels& labels, dimensions_t<D>, c
                         << D << " of classes, got scores of extents " << x.extents());
     const detail::class_targets targets = detail::targets_of<D>(x.extents(), labels, form);
     const double total = targets.total();
-    const auto weighed = detail::call(detail::weigh_classes_operation<D>{targets}, log_softmax(x, dimensions<D>));
-    return multiply(sum(weighed), total == 0 ? 0.0 : -1.0 / total);
+    const auto weighted = detail::call(detail::weigh_classes_operation<D>{targets}, log_softmax(x, dimensions<D>));
+    return multiply(sum(weighted), total == 0 ? 0.0 : -1.0 / total);
   };
   if constexpr (!are_integers || !has_classes) return detail::rejected_call{};
   else if constexpr (detail::tensor_kind<Scores> == 0) return detail::as_array<0>(loss(detail::as_run_time(given)));

@@ -118,8 +118,7 @@ constexpr layout_name<Letters> make_layout_name(const sharding& s) {
 
 }  // namespace detail
 
-/// The name of a sharding, with exactly as many letters as it needs. The type is written out because g++ 12 cannot
-/// deduce it.
+/// The name of a sharding, with exactly as many letters as it needs. g++ 12 cannot deduce its type.
 template <sharding S>
 inline constexpr layout_name<detail::letters_of_layout<S>> name_of_layout =
     detail::make_layout_name<detail::letters_of_layout<S>>(S);

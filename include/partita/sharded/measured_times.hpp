@@ -25,7 +25,7 @@
 namespace partita {
 
 /// Measured times of the parts of a program's step. When the time of an operation, a movement or an update is first
-/// needed, all workers execute it alone, at the same time, on blocks of the size in question. Its time is the least of
+/// needed, all workers execute it alone, at the same time, on blocks of the size in question. The time is the least of
 /// some runs, on the slowest worker.
 ///   measured_times<float> times(program, everyone, adamw_options{});
 ///   options.model.times = &times;
@@ -123,10 +123,10 @@ class measured_times final : public step_times {
               if (one.operation == move) fill(held[0]);  // as an operation before the movement would
               steps.run(false);
               if (back) steps.run(true);
-              double took = 0;
+              double elapsed = 0;
               for (const timetable::entry& e : steps.measured().entries)
-                if (e.is_backward == back && (moves || !e.moves)) took += e.moves ? e.waited : e.until - e.from;
-              return took;
+                if (e.is_backward == back && (moves || !e.moves)) elapsed += e.moves ? e.waited : e.until - e.from;
+              return elapsed;
             },
             one.operation == move ? runs / 2 : 0);
       }

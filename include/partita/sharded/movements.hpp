@@ -1,5 +1,4 @@
-// Lists the movements that a function of tensors makes, forward and backward: predicted by a dry run, or logged during
-// a run.
+// Lists the movements that a function of tensors makes, forward and backward: predicted by a dry run or logged.
 #pragma once
 
 #include <cstddef>

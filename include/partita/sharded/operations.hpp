@@ -48,8 +48,8 @@ PARTITA_ELEMENT_FUNCTION_OF_TWO(subtract, unshift, number_minus)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(multiply, scale, scale)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(divide, over, number_over)
 
-/// The larger element, `maximum(x, y)`, or the smaller, `minimum(x, y)`; of equal elements the second, and NaN if one
-/// is NaN.
+/// The larger element, `maximum(x, y)`, or the smaller, `minimum(x, y)`; of equal ones the second, and NaN if one is
+/// NaN.
 /// Adjoint:  half of dy to each of two equal elements; all of dy to both if one is NaN.
 template <class L, class R>
   requires detail::tensor_operands<L, R>
@@ -128,8 +128,8 @@ sharded_tensor<T> reshaped_tensor(const sharded_tensor<T>& x, const shape_list& 
 
 /// A tensor with the elements of x in C order and other extents. If a worker's block of x is not a block of the result,
 /// x is gathered along the dimensions that are merged or split. The layout of a typed result must be given:
-/// `reshape<m.layout("data", "")>(x, {6, 4})`. This form accepts all kinds of tensors: run-time tensors and traced
-/// values also get that layout, and plain arrays get its rank.
+/// `reshape<m.layout("data", "")>(x, {6, 4})`. reshape<layout> accepts all kinds of tensors: run-time tensors and
+/// traced values also get the layout, and plain arrays get its rank.
 template <class T>
 sharded_tensor<T> reshape(const sharded_tensor<T>& x, const shape_list& extents) {
   return detail::reshaped_tensor(x, extents);

@@ -1,5 +1,5 @@
-// The operations slice, pad, concatenate and split, which divide and join tensors along dimensions. They are declared
-// in the same form as a user-defined operation.
+// The operations slice, pad, concatenate and split, which divide and join tensors along dimensions. The operations are
+// declared in the same form as a user-defined operation.
 #pragma once
 
 #include <array>

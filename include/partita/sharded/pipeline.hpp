@@ -21,13 +21,12 @@
 
 namespace partita {
 
-/// One stage of a pipeline: a function that traces its program for a micro-batch of a number of rows, and its mesh on
-/// workers.
+/// One stage of a pipeline: a function that traces its program for a number of rows, and its mesh on workers.
 ///   {[&](std::size_t rows) { return trace(block, spec(m.layout("data", ""), {rows, 64}), spec({64, 64})); },
 ///    placed_mesh(m, workers(0, 2))}
 /// The first argument is the micro-batch: of the inputs in the first stage, then the result of the stage before. In the
 /// last stage the second argument is the micro-batch of the targets, and the result is the loss, of one element, the
-/// mean over the rows. The other arguments are the parameters of the stage.
+/// mean over the rows. The other arguments of the program are the parameters of the stage.
 struct pipeline_stage {
   std::function<traced_function(std::size_t rows)> program{};
   placed_mesh where;
@@ -52,7 +51,7 @@ struct pipeline_options {
 /// A training step of a network in stages: `pipeline<double> step(everyone, stages, {.rows = 64, .micro_batches = 8})`.
 ///   const auto& loss = step(x, targets, parameters);   // parameters[s] are those of stage s
 ///   const auto& gradients = step.gradients();          // gradients[s][k] of parameters[s][k]
-/// The gradients are those of the mean over all rows. They are summed in ascending order of micro-batches, so that
+/// The gradients are those of the mean over all rows. Gradients are summed in ascending order of micro-batches, so that
 /// every order of the pipeline gives the same bits.
 /// Shapes:   those with which the stages were traced [shape_error, on all workers].
 /// Requires: stages on workers of the world; an order without deadlock, which is checked at construction
@@ -75,7 +74,7 @@ class pipeline {
       find_shape(stages, options);
       trace_stages(stages);
       agree_to_make(options);
-      on_->ways();
+      on_->channels();
       record(options);
       order(options);
     });
@@ -294,8 +293,8 @@ class pipeline {
         const sharded_tensor<T> y = program.template run<T>(arguments[s]);
         made.push_back(y.layout().is_partial() ? reshard(y, y.layout().finished()) : y);
       }
-      // 3. Record the backward passes, which begin with the share of the micro-batch in the mean. They also sum the
-      // loss, because they are in ascending order of micro-batches, which forward passes may not be.
+      // 3. Record the backward passes, which begin with the share of the micro-batch in the mean. Backward passes also
+      // sum the loss, because they are in ascending order of micro-batches, which forward passes may not be.
       steps_.begin_task(number.of(numbers::backward, shape_.stages() - 1, m));
       loss = weighted_sum(loss, detail::detached(made.back()), share);
       sharded_tensor<T> dy;

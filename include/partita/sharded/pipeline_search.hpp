@@ -17,7 +17,8 @@ struct pipeline_network {
   std::size_t layers = 1, workers = 1;
   std::size_t rows = 1;  ///< the number of rows of a batch
   /// Returns the layers from `first` to before `last` as a program on a mesh of `workers` workers, for a micro-batch of
-  /// `rows` rows. Its first input is the result of the previous stage; its last value is the result for the next stage.
+  /// `rows` rows. The first input of the program is the result of the previous stage; its last value is the result for
+  /// the next stage.
   std::function<graph(std::size_t workers, std::size_t first, std::size_t last, std::size_t rows)> program{};
 };
 
@@ -33,8 +34,7 @@ struct pipeline_search_options {
   search_options layouts{};  ///< the options of the search of the layouts of each stage
 };
 
-/// One stage of the pipeline that was found: its layers, the layouts of its inputs and weights, and the cost of one
-/// micro-batch.
+/// One stage of the found pipeline: its layers, the layouts of its inputs and weights, and the cost of a micro-batch.
 struct found_stage {
   std::size_t first = 0, last = 0;
   search_candidate layouts{};

@@ -17,7 +17,7 @@ auto flip(const X& x, dimensions_t<D...>) {
   static_assert(detail::has_dimensions<X, D...>, PARTITA_REQUIRES_DIMENSIONS("partita::flip(x, dimensions<d...>)"));
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::flip_operation<D...>{}, x);
 }
-/// Shifts x cyclically along some dimensions: `roll(x, dimensions<0, 1>, 2, -1)` gives y[i, j] = x[i - 2, j + 1], as in
+/// Shifts x cyclically along dimensions: `roll(x, dimensions<0, 1>, 2, -1)` gives y[i, j] = x[i - 2, j + 1], as in
 /// NumPy.
 /// Cost:     if these dimensions are sharded, each worker receives the elements that its block reads; a worker whose
 ///           block has the first and the last index of x side by side receives the whole dimension.

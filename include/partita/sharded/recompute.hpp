@@ -35,15 +35,15 @@ std::vector<sharded_tensor<T>> tensors_of(const Arguments& arguments) {
 }
 
 template <class T, auto Layout>
-typed_sharded<T, Layout> as_its_kind(const typed_sharded<T, Layout>&, sharded_tensor<T> value) {
+typed_sharded<T, Layout> as_kind_of_state(const typed_sharded<T, Layout>&, sharded_tensor<T> value) {
   return typed_sharded<T, Layout>(std::move(value));
 }
 template <class T>
-sharded_tensor<T> as_its_kind(const sharded_tensor<T>&, sharded_tensor<T> value) {
+sharded_tensor<T> as_kind_of_state(const sharded_tensor<T>&, sharded_tensor<T> value) {
   return value;
 }
 
-/// The backward function of a segment. Its first call computes the segment again and runs its backward pass; each call
+/// The backward function of a segment. The first call computes the segment again and runs its backward pass; each call
 /// returns the cotangent of one argument.
 template <class T, class F, class Arguments>
 pull_back<T> recomputed_adjoint(const F& f, const Arguments& arguments) {
@@ -100,7 +100,7 @@ auto recompute(const F& f, const X&... x) {
           detail::recorded<T>(std::move(fresh), operands, [&] { return detail::recomputed_adjoint<T>(f, arguments); });
       if (const auto& node = recorded.state()->node)
         for (const auto& one : operands) node->hold(one);
-      return detail::as_its_kind(y, std::move(recorded));
+      return detail::as_kind_of_state(y, std::move(recorded));
     }
   }
 }

@@ -53,8 +53,8 @@ struct reduction_along {
     return rules::reduction(kind_of_reduction<R>, axes, Keep).named(name_of_reduction<R>())(shapes);
   }
 };
-/// A reduction as an operation. Its loop combines elements by the reduction, and its adjoint follows from the
-/// properties and the derivative that the reduction declares.
+/// A reduction as an operation. The loop of the operation combines elements by the reduction, and its adjoint follows
+/// from the properties and the derivative that the reduction declares.
 template <class R, bool Keep, std::ptrdiff_t... D>
 struct reduction_op : reduction_along<R, Keep, D...> {
   static constexpr bool on_integers = combines<R, int>, on_complex = std::is_same_v<R, product_t>;
@@ -249,8 +249,7 @@ auto elementwise_of(minimum_t, X&& x, dimensions_t<D...> along, Keep... keep) {
 /// The product along dimensions.
 /// Adjoint:  dy times the product of the other elements, also if elements are 0.
 PARTITA_REDUCTION(product_of, product_t)
-/// 1 where any element along dimensions is not 0 (any_of), or where all are not 0 (all_of), and 0 elsewhere. NaN is not
-/// 0.
+/// 1 where any element along dimensions is not 0 (any_of), or where none is 0 (all_of), else 0. NaN is not 0.
 PARTITA_REDUCTION(any_of, any_t)
 PARTITA_REDUCTION(all_of, all_t)
 /// log(sum(exp(x))) along dimensions, without overflow.

@@ -57,12 +57,13 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
                                                   "reshard", from.get(), x.extents(), *x.state());
     const sharding was = x.layout(), left = detail::bare(was.finished()), made = detail::bare(to.finished());
     const auto given = detail::resharded(*from, x.state()->block, was, left, x.extents());
-    const auto known = from->template movement<T>(from->boxes_of(left, x.extents()), on->boxes_of(made, x.extents()));
+    const auto exchange =
+        from->template movement<T>(from->boxes_of(left, x.extents()), on->boxes_of(made, x.extents()));
     const shape_list shape = detail::shape_of_box(on->box(made, x.extents()));
-    const detail::announced_movement<T> one(*from, "reshard", left, made, x.extents(), known->counts().bytes, 0,
+    const detail::announced_movement<T> one(*from, "reshard", left, made, x.extents(), exchange->counts().bytes, 0,
                                             on->fingerprint());
     detail::tensor_block<T> block = detail::new_block<T>(shape, from->memory());
-    detail::move_boxes(*from, known, given, block);
+    detail::move_boxes(*from, exchange, given, block);
     one.done();
     block = detail::resharded(*on, block, made, detail::bare(to), x.extents());
     return detail::recorded<T>(detail::tensor_of<T>(on, to, x.extents(), std::move(block), number), {x}, [&] {

@@ -105,7 +105,7 @@ state_list<T> as_list(const S& state) {
 template <class T, class S>
 S as_state_like(const S& kinds, const state_list<T>& all) {
   std::size_t j = 0;
-  return map_state(kinds, [&](const auto& x) { return as_its_kind(x, all[j++]); });
+  return map_state(kinds, [&](const auto& x) { return as_kind_of_state(x, all[j++]); });
 }
 /// The tape node of a parameter; null if the parameter is not on the tape or has integer elements.
 template <class T, class X>
@@ -143,7 +143,8 @@ scan_step<T> step_of_lists(const F& step, const S& initial, const P&... paramete
 
 /// Runs a scan with a step that keeps the type of the state.
 template <class F, class S, class... P>
-S scanned_alike(const F& step, const S& initial, std::size_t n, const scan_options& options, const P&... parameters) {
+S scan_of_same_type(const F& step, const S& initial, std::size_t n, const scan_options& options,
+                    const P&... parameters) {
   using of_state = tensors_of_state<S>;
   require_one_scan_option(options);
   const bool has_option = options.recompute_every > 0 || options.checkpoints > 0 || options.memory > 0;
@@ -203,7 +204,7 @@ auto scanned(const F& step, const S& initial, std::size_t n, const scan_options&
     static_assert(keeps_type,
                   "partita::scan(step, state, n, parameters...): requires a step whose result has the type of the "
                   "state; reshard or cast it in the step, or the state before");
-    if constexpr (keeps_type) return scanned_alike(step, initial, n, options, parameters...);
+    if constexpr (keeps_type) return scan_of_same_type(step, initial, n, options, parameters...);
     else return rejected_call{};
   } else {
     return rejected_call{};

@@ -33,9 +33,9 @@ PARTITA_DECL scan_estimate scan_cost(std::size_t n, const scan_options& options,
 
 namespace detail {
 
-/// One sweep of a scan. It begins with the state that was kept last, computes the steps up to `begin` without recording
-/// them, and keeps the states at the positions `keep` on the way. Then it records the steps from `begin` to `end`,
-/// whose backward steps come next. After that a kept state at `begin` is not needed.
+/// One sweep of a scan. A sweep begins with the state that was kept last, computes the steps up to `begin` without
+/// recording them, and keeps the states at the positions `keep` on the way. Then the sweep records the steps from
+/// `begin` to `end`, whose backward steps come next. After the sweep a kept state at `begin` is not needed.
 struct scan_sweep {
   std::size_t from = 0, begin = 0, end = 0;
   std::vector<std::size_t> keep{};

@@ -1,5 +1,5 @@
 // The operations take, scatter_add and scatter of rows at indices that are the elements of a tensor, which may have any
-// sharding. They are declared in the same form as a user-defined operation.
+// sharding. The operations are declared in the same form as a user-defined operation.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ void for_each_pair(const tensor_part<const T>& indices, const shape_list& indexe
                    std::size_t extent, F f) {
   const dimension_loops n(indexed, dimension, indices.shape.size());
   for (std::size_t k = 0; k < n.along; ++k) {
-    const std::size_t index = index_said(indices[k], extent);
+    const std::size_t index = index_of_element(indices[k], extent);
     for (std::size_t o = 0; o < n.outer; ++o)
       for (std::size_t i = 0; i < n.inner; ++i)
         f(index, (o * extent + index) * n.inner + i, (o * n.along + k) * n.inner + i);
@@ -29,8 +29,7 @@ void for_each_pair(const tensor_part<const T>& indices, const shape_list& indexe
 template <std::size_t D>
 struct add_rows_operation;
 
-/// The operation (x, indices) -> the rows of x at the indices: dimension D is replaced by the dimensions of the
-/// indices.
+/// The operation (x, indices) -> the rows of x at the indices, whose dimensions replace dimension D.
 template <std::size_t D>
 struct take_rows_operation {
   static constexpr bool on_integers = true;

@@ -38,22 +38,21 @@ sharded_tensor<std::size_t> kept_indices(const sharded_tensor<T>& x, const shard
       if (is_active != 0 && of_group == 0) count += kept;
       if (is_active != 0 && of_group == group && from < start) before += kept;
     }
-    // 2. Send the indices to the workers that will have their rows, within each group of workers that together have all
-    //    rows.
+    // 2. Send the indices to the workers that will have their rows, within groups of workers that have all rows.
     const shape_list extents{count};
     const interval there = on->active() ? on->box(line, extents)[0] : interval{};
     const std::size_t first = group * count;
     const index_exchange exchange(everyone,
                                   on->active() ? interval{first + before, first + before + own.size()} : interval{},
                                   on->active() ? interval{first + there.start, first + there.stop} : interval{});
-    return filled_by(exchange, own, on, "select_if", line, extents);
+    return tensor_from_exchange(exchange, own, on, "select_if", line, extents);
   });
 }
 
 }  // namespace detail
 
 /// Selects the rows of x (indices of dimension 0) for which `keep` is not 0, in their order: `auto y = select_if(x,
-/// keep);`. Their number is y.extents()[0]. Collective.
+/// keep);`. The number of selected rows is y.extents()[0]. Collective.
 /// Shapes:   keep has rank 1 and one element for each row of x. The result is sharded along dimension 0 as x is, in
 ///           balanced parts, and not along other dimensions.
 /// Requires: tensors on one mesh [partition_error] of these extents [shape_error], in a call that is executed at once
@@ -70,7 +69,7 @@ sharded_tensor<T> select_if(const sharded_tensor<T>& x, const sharded_tensor<M>&
                            "got extents ")
                       << x.extents() << " and " << keep.extents());
   const auto indices = detail::kept_indices(x, keep);
-  return detail::taken_at_indices(detail::bound_at(x, indices), x);
+  return detail::take_rows(detail::bind_to_rows(x, indices), x);
 }
 template <class T, auto Layout, class M, auto LayoutOfKeep>
 auto select_if(const typed_sharded<T, Layout>& x, const typed_sharded<M, LayoutOfKeep>& keep) {

@@ -43,10 +43,10 @@ PARTITA_DECL void require_whole_value(const sharding& s, const char* call);
 
 }  // namespace detail
 
-/// A tensor that the workers of a mesh hold together; each worker holds its block. It has value semantics: copies share
-/// their blocks until one of them is changed. Every worker of the world must make every operation on it. An operation
-/// that moves elements first checks that all workers make the same call; a call that needs no message is compared at
-/// the next such agreement.
+/// A tensor that the workers of a mesh hold together; each worker holds its block. The class has value semantics:
+/// copies share their blocks until one of them is changed. Every worker of the world must make every operation on it.
+/// An operation that moves elements first checks that all workers make the same call; a call that needs no message is
+/// compared at the next such agreement.
 template <class T>
 class sharded_tensor {
  public:
@@ -184,10 +184,10 @@ class sharded_tensor {
     for (const interval& one : here) index.push_back(one.start);
     std::size_t k = 0;
     detail::for_each_row(state_->block.shape, steps, [&](const std::ptrdiff_t*, std::size_t n) {
-      std::size_t rest = k;
+      std::size_t remaining = k;
       for (std::size_t d = index.size(); d-- > 0;) {
-        index[d] = here[d].start + rest % state_->block.shape[d];
-        rest /= state_->block.shape[d];
+        index[d] = here[d].start + remaining % state_->block.shape[d];
+        remaining /= state_->block.shape[d];
       }
       for (std::size_t j = 0; j < n; ++j, ++k) {
         f(static_cast<const short_list<std::size_t>&>(index), memory[k]);

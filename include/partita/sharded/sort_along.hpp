@@ -175,14 +175,14 @@ auto with_lines(const X& x, const F& f) {
     if constexpr (layout_named<name>.cuts[D].empty() || layout_named<name>.on.moves_are_written) {
       return f(x);
     } else {
-      if (are_moves_written(x.layout())) f(x.at_run_time());
+      if (forbids_implicit_moves(x.layout())) f(x.at_run_time());
       using moved = typed_sharded<element_of_tensor<X>, name_sorted<name, D>>;
-      return f(moved(brought_to(x.at_run_time(), layout_sorted<name, D>)));
+      return f(moved(in_layout(x.at_run_time(), layout_sorted<name, D>)));
     }
   } else if constexpr (tensor_kind<X> == 2) {
     const sharding& s = x.layout();
-    return s[D].empty() || are_moves_written(s) ? f(as_run_time(x))
-                                                : f(brought_to(as_run_time(x), layout_to_sort<D>(s)));
+    return s[D].empty() || forbids_implicit_moves(s) ? f(as_run_time(x))
+                                                     : f(in_layout(as_run_time(x), layout_to_sort<D>(s)));
   } else {
     return f(x);
   }

@@ -49,8 +49,7 @@ interval equal_part(const sharded_tensor<T>& x) {
   const world& everyone = x.state()->on->everyone();
   return balanced_part(x.extents()[0], everyone.size(), everyone.id());
 }
-/// Sends the elements of x to the workers that have their balanced parts, and returns the elements of this worker's
-/// part.
+/// Moves the elements of x to balanced parts, and returns the elements of this worker's part.
 template <class T>
 xt::xtensor<T, 1> elements_in_part(const sharded_tensor<T>& x) {
   const bound_mesh& on = *x.state()->on;
@@ -67,7 +66,7 @@ auto numbers_at(const sharded_tensor<T>& x, const Numbers& own, const interval& 
   const auto& on = x.state()->on;
   const interval box = on->active() ? on->box(layout, extents)[0] : interval{};
   const index_list all = wanted == nullptr || !on->active() ? index_list(box) : index_list(*wanted);
-  return filled_by(index_exchange(on->everyone(), part, all), own, on, call, layout, extents);
+  return tensor_from_exchange(index_exchange(on->everyone(), part, all), own, on, call, layout, extents);
 }
 /// The indices of the sorted elements, sharded as x is; or only those of some positions in the order, not sharded.
 template <class T>
@@ -83,7 +82,7 @@ sharded_tensor<std::size_t> indices_in_order(const sharded_tensor<T>& x, const s
 }
 template <class T>
 sharded_tensor<T> rows_at(const sharded_tensor<T>& x, const sharded_tensor<std::size_t>& indices, const char* call) {
-  return taken_at_indices(bound_at(x, indices), x, call);
+  return take_rows(bind_to_rows(x, indices), x, call);
 }
 
 /// Applies f to x as a tensor with a run-time layout. If the type of x has a layout, the type of the result has a

@@ -20,7 +20,7 @@ PARTITA_DECL std::vector<step_use> steps_of(const step_plan& plan);
 PARTITA_DECL timetable schedule_of(const step_plan& plan, const order_limits& limits = {4});
 
 /// The cost of a plan whose movements overlap with computation, for `search_options::schedule`: at most the seconds of
-/// the plan, and at least the larger of computing and moving. Its peak memory is that of the schedule, which makes
+/// the plan, and at least the larger of computing and moving. The peak memory is that of the schedule, which makes
 /// copies earlier.
 PARTITA_DECL step_cost overlapped_cost(const step_plan& plan);
 

@@ -165,8 +165,8 @@ namespace detail {
 template <const auto& F, class X>
 using activated = decltype(call(elements_op<F>{}, std::declval<const X&>()));
 
-/// `relu` and `sigmoid` are class templates of layers. Their specialisations for tensors derive from this class, so
-/// that `relu(x)` of a tensor is the value of the function.
+/// `relu` and `sigmoid` are class templates of layers. The specialisations of both for tensors derive from this class,
+/// so that `relu(x)` of a tensor is the value of the function.
 template <const auto& F, class Value>
 struct activated_value : Value {
   template <class X>
@@ -175,8 +175,8 @@ struct activated_value : Value {
 
 }  // namespace detail
 
-/// The function `relu(x)`, the larger of 0 and each element of a tensor, an array or a traced value. `relu<float>()` is
-/// the layer.
+/// The function `relu(x)`: the larger of 0 and each element of a tensor, array or traced value. `relu<float>()` is the
+/// layer.
 template <detail::any_tensor Value>
 class relu<Value> : public detail::activated_value<element_functions::relu, Value> {
  public:
@@ -246,10 +246,10 @@ auto cross_entropy(const Scores& given, const Labels& labels) {
     const auto top =
         stop_gradient(detail::finished_value(detail::call(detail::reduction_op<maximum_t, true, -1>{}, x)));
     const auto moved = subtract(x, top);
-    const auto picked =
+    const auto label_scores =
         detail::call(detail::pick_operation{{detail::labels_below(classes, "cross_entropy", labels), {rows}}}, moved);
     const auto all = log(sum(exp(moved), dimensions<1>));
-    return multiply(subtract(sum(all), sum(picked)), rows == 0 ? 0.0 : 1.0 / static_cast<double>(rows));
+    return multiply(subtract(sum(all), sum(label_scores)), rows == 0 ? 0.0 : 1.0 / static_cast<double>(rows));
   };
   if constexpr (!are_integers || !detail::has_real_elements<Scores>()) return detail::rejected_call{};
   else if constexpr (detail::tensor_kind<Scores> == 0) return detail::as_array<0>(loss(detail::as_run_time(given)));

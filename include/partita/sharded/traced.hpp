@@ -31,8 +31,8 @@ struct traced_program {
   std::vector<std::shared_ptr<const operation_window>> windows;  ///< the windows to which operations refer
   std::vector<std::uint32_t> stopped;      ///< for each operation, a bit mask of the operands that get no gradient
   const mixed_execution* mixed = nullptr;  ///< null: all values have one element type
-  /// Finds the reshards of the backward pass by a dry run. It is set by the call that traces the program, which knows
-  /// the element type.
+  /// Finds the reshards of the backward pass by a dry run. The call that traces the program sets this pointer, because
+  /// it knows the element type.
   std::vector<backward_reshard> (*moves_back)(const traced_function&) = nullptr;
 
   PARTITA_DECL explicit traced_program(const mesh& m);

@@ -59,7 +59,7 @@ class traced_function_to : public traced_function {
   }
 };
 
-/// A tensor of real or of complex numbers. One of the two members is empty.
+/// A tensor of real or of complex numbers. Of the members `real` and `complex` one is empty.
 template <class R>
 struct real_or_complex {
   sharded_tensor<R> real{};
@@ -194,8 +194,7 @@ struct mixed_access {
   static bool is_complex_input(const traced_function& program, std::size_t i) {
     return program.operations()[program.inputs_[i]].is_complex;
   }
-  /// Finds the reshards of the backward pass by a dry run, forward and backward, with arguments in their completed
-  /// layouts.
+  /// Finds the reshards of the backward pass by a dry run, with arguments in their completed layouts.
   static std::vector<backward_reshard> moves_back(const traced_function& program) {
     return program.moves_of_dry_run(sizeof(double), [&](const std::shared_ptr<bound_mesh>& on) {
       std::vector<real_or_complex<double>> arguments;

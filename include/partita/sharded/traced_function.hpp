@@ -60,8 +60,8 @@ struct tensor_of_some_type {
   }
 };
 
-/// The functions that execute a program with real and complex values. They are set by operations that convert between
-/// real and complex values.
+/// The functions that execute a program with real and complex values. Operations that convert between real and complex
+/// values set these functions.
 struct mixed_execution {
   virtual ~mixed_execution() = default;
   virtual tensor_of_some_type run(const traced_function& program, const tensor_of_some_type* arguments) const = 0;
@@ -178,8 +178,8 @@ class traced_function {
       detail::run_backward(y, detail::cotangent_of(y));
     });
   }
-  /// The reshards of the backward pass that `run(mesh)` makes in a dry run. Their bytes are converted from numbers of
-  /// `number_bytes` bytes to numbers of 4 bytes.
+  /// The reshards of the backward pass that `run(mesh)` makes in a dry run. The bytes of the reshards are converted
+  /// from numbers of `number_bytes` bytes to numbers of 4 bytes.
   template <class Run>
   std::vector<backward_reshard> moves_of_dry_run(std::size_t number_bytes, const Run& run) const {
     std::vector<movement> log;
@@ -199,9 +199,10 @@ class traced_function {
   /// is wanted.
   template <class T>
   sharded_tensor<T> dry_argument(const std::shared_ptr<detail::bound_mesh>& on, std::size_t i) const {
-    const sharding lies = laid((*completed_)[inputs_[i]]);
+    const sharding argument_layout = laid((*completed_)[inputs_[i]]);
     const shape_list& shape = operations()[inputs_[i]].shape;
-    const auto x = detail::tensor_of(on, lies, shape, detail::new_block<T>(detail::shape_of_box(on->box(lies, shape))));
+    const auto x = detail::tensor_of(on, argument_layout, shape,
+                                     detail::new_block<T>(detail::shape_of_box(on->box(argument_layout, shape))));
     const bool is_asked = !gradients_of_ || std::count(gradients_of_->begin(), gradients_of_->end(), i) > 0;
     return is_asked ? detail::parameter_of(x) : x;
   }
@@ -221,8 +222,7 @@ class traced_function {
     throw error(text("partita: requires elements of float or double to run ")
                 << work.how.name() << " in a traced program; cast them");
   }
-  /// Computes the box of the result of an elementwise operation that is wider than this worker's block in the result
-  /// `y`.
+  /// Computes the wider box of the result y of an elementwise operation, of which this worker's block is a part.
   template <class T>
   detail::block_window<T> wider_elements(std::size_t o, const std::vector<sharded_tensor<T>>& x,
                                          const sharded_tensor<T>& y, const detail::wider_window<T>& window) const {

@@ -42,9 +42,9 @@ BOOST_AUTO_TEST_CASE(movements_share_messages_only_if_no_time_is_lost) {
   // Long movements, and those that have no part that is saved, do not.
   for (step_use& one : program) one.once = 2;
   program[1].seconds = 0;
-  BOOST_TEST(detail::find_alike(program, 0, 3).empty());
+  BOOST_TEST(detail::find_small_movements(program, 0, 3).empty());
   for (step_use& one : program) one.seconds = one.once = 0;
-  BOOST_TEST(detail::find_alike(program, 0, 3).empty());
+  BOOST_TEST(detail::find_small_movements(program, 0, 3).empty());
 }
 
 BOOST_AUTO_TEST_CASE(half_of_the_movements_share_messages_if_all_of_them_would_lose_time) {
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(movements_are_alike_if_as_many_are_on_the_longest_chains_be
       if (at == levels.size()) levels.push_back(level[b]), expected.emplace_back();
       expected[at].push_back(b);
     }
-    for (const auto& those : detail::find_alike(program, 0, program.size())) found.push_back(those.steps);
+    for (const auto& those : detail::find_small_movements(program, 0, program.size())) found.push_back(those.steps);
     BOOST_TEST((found == expected));
   }
 }

@@ -109,7 +109,7 @@ class checkpoint_in_writing {
 
   /// Makes a temporary folder whose name no other job uses. Collective.
   PARTITA_DECL void begin();
-  /// Adds a tensor to the checkpoint. `copies`: write its present values, else those at the time of writing.
+  /// Adds a tensor to the checkpoint. `copies` keeps its present values; else those at the time of writing count.
   /// Collective.
   template <class Extents, std::size_t Rank, class X, class... Policies>
   void add(const named_tensor<Extents, Rank, X, Policies...>& tensor, bool copies);

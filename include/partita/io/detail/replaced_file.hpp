@@ -1,4 +1,4 @@
-// The file that a save replaces. It is found through symbolic links, and the new file gets its owner and mode.
+// The file that a save replaces. The file is found through symbolic links, and the new file gets its owner and mode.
 #pragma once
 
 #include <sys/stat.h>

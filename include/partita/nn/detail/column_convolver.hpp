@@ -42,8 +42,7 @@ class column_convolver {
     tile_ = std::clamp<std::size_t>((std::size_t{512} << 10U) / row, 1, std::max<std::size_t>(1, s.columns()));
     std::size_t step = 1;
     for (std::size_t f = Features; f-- > 0;) steps_[f] = step, step *= s.window[f];
-    // taps_ holds, for each weight of one output, the offset of the weight's input from the first cell of the output's
-    // window.
+    // taps_ holds, for each weight of one output, the offset of its input from the first cell of the output's window.
     for (std::size_t c = 0; c < s.in_of_group; ++c)
       for (std::size_t t = 0; t < sizes::product(s.kernel); ++t) {
         std::size_t offset = c * cells_, remaining = t;
@@ -58,8 +57,7 @@ class column_convolver {
     forward(x, w, bias, y, {}, [] {});
   }
   /// Computes y = W x + b while x is still arriving: first the tiles that need only the cells in `available` along each
-  /// feature, then arrive(), then the other tiles. The tiles do not depend on `available`, so y does not either, bit by
-  /// bit.
+  /// feature, then arrive(), then the other tiles. The tiles, and so the bits of y, do not depend on `available`.
   template <class Arrive>
   void forward(const T* x, const T* w, const T* bias, T* y, const std::array<interval, Features>& available,
                Arrive arrive) {

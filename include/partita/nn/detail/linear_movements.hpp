@@ -1,8 +1,8 @@
 // The communication of a linear layer: x is sent to the workers that keep the weights, and their products are summed to
-// y. There is one class for each algorithm.
+// y. Each algorithm of a linear layer has its own class.
 //
-// All classes have the same four operations: gather x, send the products to y, and the adjoint of both. The products of
-// the adjoint are communicated while the caller computes. If one worker passes an error message, all workers throw the
+// Each class has four operations: receive x, send the products to y, and the adjoints of these two. The products of the
+// adjoint are communicated while the caller computes. If one worker passes an error message, all workers throw the
 // error in the first operation of a forward or adjoint call.
 #pragma once
 
@@ -91,7 +91,7 @@ class dense_argument {
   pooled_storage<T> packed_;
 };
 
-/// A block that was communicated to this worker. It has the interface of a dense_argument.
+/// A block that was communicated to this worker. The class has the interface of dense_argument.
 template <class T, std::size_t Rank>
 class received_block {
  public:

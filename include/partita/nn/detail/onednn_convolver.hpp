@@ -1,5 +1,5 @@
-// The convolution of one worker by oneDNN, for floats. It uses the direct kernels of oneDNN, with weights and images in
-// the layouts that oneDNN prefers. Convolutions that oneDNN does not support use im2col and BLAS.
+// The convolution of one worker by oneDNN, for floats. The convolver uses the direct kernels of oneDNN, with weights
+// and images in the layouts that oneDNN prefers. Convolutions that oneDNN does not support use im2col and BLAS.
 #pragma once
 
 #if !__has_include(<oneapi/dnnl/dnnl.hpp>)  // gives one error; many would follow an #error
@@ -155,13 +155,13 @@ class onednn_tasks {
   }
   onednn_task<Features>& find(const sizes& s, std::size_t groups, convolution_task task) {
     const key wanted{s, groups, task};
-    auto known = std::find_if(all_.begin(), all_.end(), [&](const auto& e) { return e.first == wanted; });
-    if (known == all_.end()) {
+    auto entry = std::find_if(all_.begin(), all_.end(), [&](const auto& e) { return e.first == wanted; });
+    if (entry == all_.end()) {
       if (all_.size() == most) all_.erase(all_.begin());
       all_.emplace_back(wanted, std::make_unique<onednn_task<Features>>(engine_, s, groups, task));
-      known = all_.end() - 1;
+      entry = all_.end() - 1;
     }
-    return *known->second;
+    return *entry->second;
   }
   dnnl::stream& stream() { return stream_; }
   std::array<std::vector<float>, 3>& buffers() { return buffers_; }
@@ -200,8 +200,7 @@ class onednn_convolver {
   void forward(const float* x, const float* w, const float* bias, float* y) {
     forward(x, w, bias, y, {}, [] {});
   }
-  /// Calls arrive(), then computes y = W x + b: oneDNN computes whole images only, so arrival and computation do not
-  /// overlap.
+  /// Calls arrive(), then computes y = W x + b: oneDNN computes whole images only, so nothing overlaps.
   template <class Arrive>
   void forward(const float* x, const float* w, const float* bias, float* y,
                const std::array<interval, Features>& available, Arrive arrive) {

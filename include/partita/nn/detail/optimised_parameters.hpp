@@ -1,5 +1,4 @@
-// The parameters of an optimiser, with the sizes they had when it was made, and the state that it keeps for each
-// element.
+// The parameters of an optimiser, their sizes when it was made, and the state that it keeps for each element.
 #pragma once
 
 #include <array>

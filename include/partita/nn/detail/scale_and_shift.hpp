@@ -1,5 +1,4 @@
-// The parameters of a norm: its weight (gamma), which scales the result, and its bias (beta), which is added to the
-// result.
+// The parameters of a norm: its weight (gamma), which scales the result, and its bias (beta), which is added.
 #pragma once
 
 #include <array>
@@ -19,8 +18,7 @@ struct norm_parameters {
   T* beta_gradient = nullptr;
 };
 
-/// This worker's block of a norm's weight (initially ones) and bias (initially zeros); empty in a norm without
-/// parameters.
+/// This worker's block of a norm's weight (initially 1) and bias (initially 0); empty in a norm without parameters.
 template <class T, std::size_t Rank>
 class scale_and_shift {
  public:
@@ -35,7 +33,7 @@ class scale_and_shift {
     weight_gradient_.fill(T(0));
     bias_gradient_.fill(T(0));
   }
-  /// The weights and gradients, for an optimiser. They stay valid as long as the layer lives.
+  /// The weights and gradients, for an optimiser. The result stays valid as long as the layer lives.
   std::vector<parameter<T>> parameters() { return {{weight_, weight_gradient_}, {bias_, bias_gradient_}}; }
 
  protected:

@@ -43,17 +43,17 @@ constexpr sharding layout_along(const sharding& x) {
 /// Executes a planned movement along sharded dimensions, unless no elements move: calls `move()` after all workers have
 /// agreed. Throws an error if implicit reshards are forbidden.
 template <class T, class Move>
-void move_along_cuts(bound_mesh& on, const char* name, const planned_exchange& planned, const sharding& lies,
+void move_along_cuts(bound_mesh& on, const char* name, const planned_exchange& planned, const sharding& layout,
                      const shape_list& extents, Move move) {
   const std::size_t most = planned.most_taken();
   if (most == 0) return;
-  if (are_moves_written(lies))
+  if (forbids_implicit_moves(layout))
     throw partition_error(text("partita::")
                           << name << ": requires operands that need not be moved, but of extents " << extents
-                          << " on the mesh " << lies.on << ", which lies " << lies << ", it brings " << most * sizeof(T)
-                          << " bytes to a worker; reshard it before");
+                          << " on the mesh " << layout.on << ", which lies " << layout << ", it brings "
+                          << most * sizeof(T) << " bytes to a worker; reshard it before");
   on.one_call([&] {
-    const announced_movement<T> one(on, name, lies, lies, extents, planned.counts().bytes, most * sizeof(T), most);
+    const announced_movement<T> one(on, name, layout, layout, extents, planned.counts().bytes, most * sizeof(T), most);
     move();
     one.done();
   });
@@ -66,21 +66,20 @@ struct block_window {
   tensor_block<T> block{};
 };
 template <class T>
-block_window<T> window_of(bound_mesh& on, const char* name, const tensor_block<T>& x, const sharding& lies,
+block_window<T> window_of(bound_mesh& on, const char* name, const tensor_block<T>& x, const sharding& layout,
                           const shape_list& extents, const std::vector<worker_box>& wanted) {
-  const auto known = on.movement<T>(on.boxes_of(lies, extents), wanted);
-  block_window<T> read{on.box(lies, extents), x};
-  move_along_cuts<T>(on, name, *known, lies, extents, [&] {
+  const auto exchange = on.movement<T>(on.boxes_of(layout, extents), wanted);
+  block_window<T> read{on.box(layout, extents), x};
+  move_along_cuts<T>(on, name, *exchange, layout, extents, [&] {
     if (on.active()) read.box = wanted[on.worker()].box;
     read.block = new_block<T>(shape_of_box(read.box), on.memory());
-    move_boxes(on, known, x, read.block);
+    move_boxes(on, exchange, x, read.block);
   });
   return read;
 }
 
 /// The reduction by which an operation combines the totals of blocks: a sum, or the reduction `Op::carried`. A
-/// reduction with a member `numbers` combines tuples of that many elements, one from each of as many equal parts of the
-/// tensor.
+/// reduction with a member `numbers` combines tuples of that many elements, one from each equal part of the tensor.
 template <class Op>
 struct carried_of {
   using type = sum_t;
@@ -99,12 +98,13 @@ template <class R, class T>
 using carried_numbers = std::array<T, numbers_carried<R>()>;
 
 template <class R, class T>
-constexpr carried_numbers<R, T> carried_at_first() {
+constexpr carried_numbers<R, T> carried_identity() {
   if constexpr (requires { R::numbers; }) return R::template identity<T>();
   else return {identity_of<R, T>()};
 }
 template <class R, class T>
-constexpr carried_numbers<R, T> carried_on(const carried_numbers<R, T>& before, const carried_numbers<R, T>& here) {
+constexpr carried_numbers<R, T> combine_carried(const carried_numbers<R, T>& before,
+                                                const carried_numbers<R, T>& here) {
   if constexpr (requires { R::numbers; }) return R()(before, here);
   else return {combined<R>(before[0], here[0])};
 }
@@ -149,9 +149,9 @@ struct carried_lines {
   template <class R, class T>
   void combine(const T* x, T* y) const {
     each_line([&](std::size_t o, std::size_t i) {
-      auto all = carried_at_first<R, T>();
+      auto all = carried_identity<R, T>();
       for (std::size_t k = 0; k < n; ++k) {
-        all = carried_on<R, T>(all, get<R>(x, o, k, i));
+        all = combine_carried<R, T>(all, get<R>(x, o, k, i));
         set<R, T>(y, o, k, i, all);
       }
     });
@@ -161,7 +161,7 @@ struct carried_lines {
   void total(const T* y, T* totals) const {
     const carried_lines one = with_extent(1);
     each_line([&](std::size_t o, std::size_t i) {
-      one.set<R, T>(totals, o, 0, i, n == 0 ? carried_at_first<R, T>() : get<R>(y, o, n - 1, i));
+      one.set<R, T>(totals, o, 0, i, n == 0 ? carried_identity<R, T>() : get<R>(y, o, n - 1, i));
     });
   }
   /// Combines the totals of the blocks before this block with each element of this block.
@@ -169,9 +169,9 @@ struct carried_lines {
   void add(const T* totals, std::size_t blocks, T* y) const {
     const carried_lines before = with_extent(blocks);
     each_line([&](std::size_t o, std::size_t i) {
-      auto all = carried_at_first<R, T>();
-      for (std::size_t b = 0; b < blocks; ++b) all = carried_on<R, T>(all, before.get<R>(totals, o, b, i));
-      for (std::size_t k = 0; k < n; ++k) set<R, T>(y, o, k, i, carried_on<R, T>(all, get<R>(y, o, k, i)));
+      auto all = carried_identity<R, T>();
+      for (std::size_t b = 0; b < blocks; ++b) all = combine_carried<R, T>(all, before.get<R>(totals, o, b, i));
+      for (std::size_t k = 0; k < n; ++k) set<R, T>(y, o, k, i, combine_carried<R, T>(all, get<R>(y, o, k, i)));
     });
   }
 
@@ -189,14 +189,14 @@ struct carried_lines {
 /// Combines the totals of the blocks before (or, if `backwards`, after) this worker's block y along a dimension with
 /// each element of y. y already holds the cumulative sums (or other combinations by R) of this block alone.
 template <class R, class T>
-void carry_totals(std::size_t along, bool backwards, const char* name, bound_mesh& on, const sharding& lies,
+void carry_totals(std::size_t along, bool backwards, const char* name, bound_mesh& on, const sharding& layout,
                   const tensor_block<T>& y, const shape_list& whole) {
   // 1. Plan the movement of the totals, a tensor that has one index per block along the dimension. Each worker holds
   // the totals of its block, and needs those of the blocks before (or after) it.
-  const axis_list axes = lies.cuts[along];
+  const axis_list axes = layout.cuts[along];
   shape_list extents = whole;
   extents[along] = on.mesh().size(axes);
-  auto had = on.boxes_of(lies, whole), wanted = had;
+  auto had = on.boxes_of(layout, whole), wanted = had;
   for (std::size_t k = 0; k < on.where().size(); ++k) {
     const std::size_t number = part_number(on.mesh(), axes, k);
     const std::size_t worker = on.where().worker(k);
@@ -204,16 +204,16 @@ void carry_totals(std::size_t along, bool backwards, const char* name, bound_mes
     wanted[worker].box[along] = backwards ? interval{number + 1, extents[along]} : interval{std::size_t{0}, number};
   }
   const short_list<interval> mine = wanted[on.worker()].box;
-  const auto known = on.movement<T>(had, wanted);
+  const auto exchange = on.movement<T>(had, wanted);
   const carried_lines lines(y.shape, along, numbers_carried<R>(), backwards);
   const std::size_t blocks = on.active() ? mine[along].size() : 0;
   // 2. Exchange the totals.
   tensor_block<T> before;
-  move_along_cuts<T>(on, name, *known, lies, whole, [&] {
+  move_along_cuts<T>(on, name, *exchange, layout, whole, [&] {
     const auto total = new_block<T>(shape_list{numbers_carried<R>(), lines.outer, lines.inner});
     before = new_block<T>(shape_of_box(mine), on.memory());
     perform({y}, total, [lines](const T* const* from, T* to) { lines.total<R>(from[0], to); });
-    move_boxes(on, known, total, before);
+    move_boxes(on, exchange, total, before);
   });
   // 3. Combine the received totals with the elements of this block.
   if (before.memory && on.active() && blocks > 0)
@@ -224,17 +224,17 @@ void carry_totals(std::size_t along, bool backwards, const char* name, bound_mes
 /// all operations. One of `window` and `carry` is not null.
 template <class T>
 struct operation_along_cuts {
-  const void* declared = nullptr;  ///< the operation, the first argument of `window`
+  const void* operation = nullptr;  ///< the operation, the first argument of `window`
   short_list<interval> (*window)(const void*, const short_list<interval>& box, const shape_list& extents) = nullptr;
   decltype(&carry_totals<sum_t, T>) carry = nullptr;
   std::size_t along = 0;
   bool backwards = false;
 };
 
-/// Executes an operation along sharded dimensions in the layout `lies`. Collective if elements move.
+/// Executes an operation along sharded dimensions in the layout `layout`. Collective if elements move.
 template <class T>
 sharded_tensor<T> run_along_cuts(const operation_along_cuts<T>& how, const applied_operation& work,
-                                 const std::vector<sharded_tensor<T>>& operands, const sharding& lies) {
+                                 const std::vector<sharded_tensor<T>>& operands, const sharding& layout) {
   const auto& x = operands[0];
   const auto on = x.state()->on;
   return on->one_call([&] {
@@ -242,31 +242,31 @@ sharded_tensor<T> run_along_cuts(const operation_along_cuts<T>& how, const appli
     const naming_operation named(name);
     const shape_list extents = result_shape(work.how, 0);
     const std::uint64_t number = noted<T>(operation_number(work), name, on.get(), extents, *x.state());
-    const tensor_block<T> given = resharded(*on, x.state()->block, x.layout(), lies, x.extents());
-    const tensor_place to{on->box(lies, extents), extents};
-    block_window<T> read{on->box(lies, x.extents()), given};
+    const tensor_block<T> given = resharded(*on, x.state()->block, x.layout(), layout, x.extents());
+    const tensor_place to{on->box(layout, extents), extents};
+    block_window<T> read{on->box(layout, x.extents()), given};
     if (how.window != nullptr) {
-      auto wanted = on->boxes_of(lies, extents);
+      auto wanted = on->boxes_of(layout, extents);
       for (worker_box& one : wanted)
-        if (one.there) one.box = how.window(how.declared, one.box, x.extents());
-      read = window_of(*on, name, given, lies, x.extents(), wanted);
+        if (one.there) one.box = how.window(how.operation, one.box, x.extents());
+      read = window_of(*on, name, given, layout, x.extents(), wanted);
     }
     const auto block = on->active() ? local_result<T>(work, {read.block}, {{read.box, x.extents()}}, to)
                                     : new_block<T>(shape_of_box(to.box));
-    if (how.carry != nullptr) how.carry(how.along, how.backwards, name, *on, lies, block, extents);
-    const auto y = tensor_of<T>(on, lies, extents, block, number);
-    return x.state()->node == nullptr ? y : recorded_result(work, operands, {lies}, {given}, y);
+    if (how.carry != nullptr) how.carry(how.along, how.backwards, name, *on, layout, block, extents);
+    const auto y = tensor_of<T>(on, layout, extents, block, number);
+    return x.state()->node == nullptr ? y : recorded_result(work, operands, {layout}, {given}, y);
   });
 }
-/// Executes an operation along sharded dimensions, in the layout of its operand or in `settled`, that of a program.
+/// Executes an operation along sharded dimensions, in the operand's layout or in `fixed_layout`, that of a program.
 template <class T, class Op>
-sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x, const sharding* settled = nullptr) {
+sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x, const sharding* fixed_layout = nullptr) {
   const std::vector<sharded_tensor<T>> operands{x};
   operation_along_cuts<T> how;
   if constexpr (reads_windows<Op>) {
-    how.declared = &op;
-    how.window = [](const void* declared, const short_list<interval>& box, const shape_list& extents) {
-      return static_cast<const Op*>(declared)->window(box, extents);
+    how.operation = &op;
+    how.window = [](const void* operation, const short_list<interval>& box, const shape_list& extents) {
+      return static_cast<const Op*>(operation)->window(box, extents);
     };
   } else {
     how.carry = &carry_totals<typename carried_of<Op>::type, T>;
@@ -274,7 +274,7 @@ sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x, const
     while ((Op::along >> how.along & 1U) == 0) ++how.along;
   }
   return run_along_cuts(how, bound_operation<1>(op, operands), operands,
-                        layout_along<Op>(settled != nullptr ? *settled : x.layout()));
+                        layout_along<Op>(fixed_layout != nullptr ? *fixed_layout : x.layout()));
 }
 
 }  // namespace partita::detail

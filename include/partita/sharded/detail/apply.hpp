@@ -19,7 +19,7 @@
 namespace partita::detail {
 
 /// The layouts of operands and result, if types or a completed program determine them; otherwise empty.
-struct settled_layouts {
+struct fixed_layouts {
   const sharding* operands = nullptr;
   const sharding* result = nullptr;
 };
@@ -91,7 +91,7 @@ tensor_block<T> computed(const applied_operation& op, const std::vector<tensor_b
 }
 
 /// Whether an operation that has to move an operand of this layout must throw an error; see no_implicit_reshard.
-inline bool are_moves_written(const sharding& s) {
+inline bool forbids_implicit_moves(const sharding& s) {
   return (executing.implicit_reshards_forbidden > 0 || s.on.moves_are_written) && !executing.is_backward;
 }
 
@@ -163,11 +163,11 @@ sharded_tensor<T> recorded_result(const applied_operation& op, const std::vector
   return recorded_y;
 }
 
-/// Executes an operation and returns its result, in the layout of `settled` or in the layout that propagation chooses.
+/// Executes an operation and returns its result, in the layout of `fixed` or in the layout that propagation chooses.
 /// Collective if elements move.
 template <class T>
 sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<sharded_tensor<T>>& operands,
-                                const settled_layouts& settled = {}) {
+                                const fixed_layouts& fixed = {}) {
   const auto on = common_mesh(op, operands);
   // A function that rounds integers does not commute with a sum, so pending sums are taken first.
   if constexpr (std::is_integral_v<T>) {
@@ -175,7 +175,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
       std::vector<sharded_tensor<T>> summed = operands;
       summed[0] = reshard(operands[0], operands[0].layout().finished());
       const auto y = run_operation<T>(op, summed);
-      return settled.result == nullptr ? y : reshard(y, *settled.result);
+      return fixed.result == nullptr ? y : reshard(y, *fixed.result);
     }
   }
   const naming_operation name(op.how.name());
@@ -185,9 +185,9 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   // 1. Find the layouts in which the operands are read, and the layout of the result.
   std::vector<sharding> needs(n);
   sharding left;
-  if (settled.result != nullptr) {
-    left = *settled.result;
-    for (std::size_t i = 0; i < n; ++i) needs[i] = settled.operands[i];
+  if (fixed.result != nullptr) {
+    left = *fixed.result;
+    for (std::size_t i = 0; i < n; ++i) needs[i] = fixed.operands[i];
     for (std::size_t t = 0; t <= n; ++t)  // types do not show dimensions of extent 1, which are repeated
       for (std::size_t d = 0; d < op.how.rank(t); ++d)
         if (op.how.at(t, d).count == 0) (t < n ? needs[t] : left).cuts[d] = axis_list();
@@ -227,7 +227,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
 
 #define PARTITA_OPERATION_OF(EXTERN, T)                                                                               \
   EXTERN template sharded_tensor<T> run_operation<T>(const applied_operation&, const std::vector<sharded_tensor<T>>&, \
-                                                     const settled_layouts&);
+                                                     const fixed_layouts&);
 PARTITA_FOR_USUAL_ELEMENTS(PARTITA_OPERATION_OF, extern)
 
 }  // namespace partita::detail

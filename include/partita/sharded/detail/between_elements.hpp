@@ -1,5 +1,5 @@
-// Operations whose result has another element type than their operands, such as the real parts of complex numbers. They
-// keep the layout, so no element moves.
+// Operations whose result has another element type than their operands, such as the real parts of complex numbers. The
+// operations keep the layout, so no element moves.
 #pragma once
 
 #include <complex>
@@ -56,13 +56,13 @@ sharded_tensor<U> between_elements(const char* name, std::uint64_t fingerprint, 
   bool asked = false;
   for (const auto& one : x) asked = asked || one.state()->node != nullptr;
   if (!asked) return y;
-  const auto elsewhere = std::make_shared<operands_between<T, U>>();
+  const auto other_operands = std::make_shared<operands_between<T, U>>();
   auto node = new_node<U>(left);
   node->held.record();
   for (const auto& one : kept) node->held.hold(one.data(), one.size() * sizeof(T));
-  for (const auto& one : x) elsewhere->operands.push_back(one.state()->node);
-  elsewhere->back = back;
-  node->elsewhere = elsewhere;
+  for (const auto& one : x) other_operands->operands.push_back(one.state()->node);
+  other_operands->back = back;
+  node->other_operands = other_operands;
   y.state()->node = std::move(node);
   return y;
 }
@@ -97,7 +97,7 @@ inline constexpr layout_name<written_layout(function_layout_of_two<A, B>).size()
 
 /// Reshards x to the layout `there`. Returns x itself if it has this layout already.
 template <class T>
-sharded_tensor<T> brought_to(const sharded_tensor<T>& x, const sharding& there) {
+sharded_tensor<T> in_layout(const sharded_tensor<T>& x, const sharding& there) {
   return !x.state()->on || bare(x.layout()).same_layout(there) ? x : reshard(x, there);
 }
 

@@ -32,7 +32,7 @@ struct planned_reshard {
                                std::size_t element_bytes);
 };
 
-struct world_of_nobody {
+struct empty_world {
   static world made() { return world(nullptr); }
 };
 
@@ -58,7 +58,7 @@ class bound_mesh {
   short_list<interval> box(const sharding& s, const shape_list& shape) const {
     return active() ? mesh_block(s, shape, place_) : short_list<interval>::filled(shape.size(), interval{});
   }
-  arena* memory() const { return !ways_.empty() ? &ways_.front()->memory() : nullptr; }
+  arena* memory() const { return !channels_.empty() ? &channels_.front()->memory() : nullptr; }
 
   /// A hash of the axes of the mesh, their sizes, and the workers on the mesh.
   std::uint64_t fingerprint() const { return fingerprint_; }
@@ -95,15 +95,16 @@ class bound_mesh {
   /// The steps of a reshard of a tensor of this shape, from the cache or newly planned.
   template <class T>
   std::shared_ptr<planned_reshard> reshard(const sharding& from, const sharding& to, const shape_list& shape) {
-    return kept<T>(reshards_, hasher().mix(fingerprint_of(from)).mix(fingerprint_of(to)).mix(shape),
-                   [&] { return planned_reshard(from, to, shape, place_, sizeof(T)); });
+    return cached_plan<T>(reshards_, hasher().mix(fingerprint_of(from)).mix(fingerprint_of(to)).mix(shape),
+                          [&] { return planned_reshard(from, to, shape, place_, sizeof(T)); });
   }
   /// The exchange `e` for a tensor of this shape, from the cache or newly planned. If the exchange gathers summands,
   /// the first dimension of its result numbers them, and its operand has a first dimension of extent 1.
   template <class T>
   std::shared_ptr<planned_exchange> movement(const reshard_exchange& e, const shape_list& shape) {
-    return kept<T>(moves_, hasher().mix(fingerprint_of(e.from)).mix(fingerprint_of(e.to)).mix(e.reduced).mix(shape),
-                   [&] { return prepared<T>(overlaps_of(e, shape, where_, world_size())); });
+    return cached_plan<T>(moves_,
+                          hasher().mix(fingerprint_of(e.from)).mix(fingerprint_of(e.to)).mix(e.reduced).mix(shape),
+                          [&] { return prepared<T>(overlaps_of(e, shape, where_, world_size())); });
   }
   /// The exchange from boxes that workers of the world had to boxes that they wanted, from the cache or newly planned.
   /// The workers need not be on this mesh.
@@ -116,28 +117,28 @@ class bound_mesh {
         number.mix(one.there).mix(one.summand).mix(one.replica).mix(one.box.size());
         for (const interval& part : one.box) number.mix(part.start).mix(part.stop);
       }
-    return kept<T>(moves_, number, [&] { return prepared<T>(box_overlaps(had, wanted)); });
+    return cached_plan<T>(moves_, number, [&] { return prepared<T>(box_overlaps(had, wanted)); });
   }
   /// Opens channels for an exchange. Returns whether this worker has a part in the exchange. All workers of the world
   /// make the call, after an agreement. Exchanges that are pending at the same time need different lanes.
   template <class Exchange>
   bool open(Exchange& move, std::size_t lane = 0) {
-    return amid_call([&] { return move.open(ways(lane)); });
+    return in_committed_call([&] { return move.open(channels(lane)); });
   }
   /// The channels between workers, which all workers of the world make before their first movement, after an agreement.
-  PARTITA_DECL transport& ways(std::size_t lane = 0);
+  PARTITA_DECL transport& channels(std::size_t lane = 0);
   /// The estimated cost of a movement, from the measured link between nodes or, on one node, its memory bandwidth.
   PARTITA_DECL link_cost link_of_movements(double memory_bytes = 1e10);
   /// Executes an exchange from x into y. All workers of the world make the call, after an agreement.
   template <class T>
   void move(planned_exchange& made, const T* x, T* y) {
-    amid_call([&] {
+    in_committed_call([&] {
       if (open(made)) made(x, y);
     });
   }
   template <class T>
   void move(const std::vector<worker_box>& had, const std::vector<worker_box>& wanted, const T* x, T* y) {
-    amid_call([&] { move(*movement<T>(had, wanted), x, y); });
+    in_committed_call([&] { move(*movement<T>(had, wanted), x, y); });
   }
   /// The boxes that the workers of the world hold of a tensor with this sharding.
   std::vector<worker_box> boxes_of(const sharding& s, const shape_list& shape) const {
@@ -145,16 +146,16 @@ class bound_mesh {
   }
 
  private:
-  static constexpr std::size_t most_known = 512;  // chosen: more than the movements of a step with a dozen layers
+  static constexpr std::size_t most_cached = 512;  // chosen: more than the movements of a step with a dozen layers
   template <class Plan>
-  struct known {
+  struct cached {
     std::uint64_t number = 0;
     std::shared_ptr<Plan> plan{};
   };
 
   /// Runs f() during a call to which the other workers have committed. Reports to them if this worker has no memory.
   template <class F>
-  decltype(auto) amid_call(F f) const {
+  decltype(auto) in_committed_call(F f) const {
     try {
       return f();
     } catch (const std::bad_alloc&) {
@@ -169,9 +170,10 @@ class bound_mesh {
   }
   /// The plan with this number for elements T, from the cache or made by `make()`.
   template <class T, class Plan, class Make>
-  static std::shared_ptr<Plan> kept(plan_cache<known<Plan>, most_known>& all, hasher number, Make make) {
+  static std::shared_ptr<Plan> cached_plan(plan_cache<cached<Plan>, most_cached>& all, hasher number, Make make) {
     const std::uint64_t n = number.mix(type_number<T>()).value();
-    if (const auto* const found = all.find([n](const known<Plan>& one) { return one.number == n; })) return found->plan;
+    if (const auto* const found = all.find([n](const cached<Plan>& one) { return one.number == n; }))
+      return found->plan;
     return all.add({n, std::make_shared<Plan>(make())}).plan;
   }
 
@@ -179,9 +181,9 @@ class bound_mesh {
   placed_mesh where_;
   std::size_t place_;
   std::uint64_t fingerprint_ = 0;
-  std::vector<std::shared_ptr<transport>> ways_;  // one per movement that is pending at the same time
-  plan_cache<known<planned_exchange>, most_known> moves_;
-  plan_cache<known<planned_reshard>, most_known> reshards_;
+  std::vector<std::shared_ptr<transport>> channels_;  // one per movement that is pending at the same time
+  plan_cache<cached<planned_exchange>, most_cached> moves_;
+  plan_cache<cached<planned_reshard>, most_cached> reshards_;
 };
 
 }  // namespace partita::detail

@@ -24,11 +24,10 @@ class joined_exchange;
 /// The recorded steps of a program, their order, and the storage of their blocks.
 class bound_steps final : public step_list {
  public:
-  /// Returns the number of a block whose memory the caller sets for each run by set_memory. Requires a call before
-  /// `settle`.
-  PARTITA_DECL std::uint32_t held_outside(const step_block& one);
+  /// Returns the number of a block whose memory the caller sets for each run by set_memory. Call before `settle`.
+  PARTITA_DECL std::uint32_t add_outside_block(const step_block& one);
   /// Whether a step sets the block, and the caller does not set its memory.
-  PARTITA_DECL bool is_made_inside(const step_block& one);
+  PARTITA_DECL bool is_set_by_step(const step_block& one);
 
   /// Ends the forward pass: the steps that are added from now on belong to the backward pass.
   void begin_backward() { forward_ = steps_.size(); }
@@ -52,8 +51,7 @@ class bound_steps final : public step_list {
   PARTITA_INLINE void advance() const override;
   /// The estimated times of all steps in their order.
   PARTITA_DECL timetable estimated() const;
-  /// The measured times of the last runs. Times are measured from the first call of this function on; before, they are
-  /// 0.
+  /// The measured times of the last runs. Times are measured from the first call on; before, they are 0.
   PARTITA_DECL timetable measured();
   std::size_t bytes_held() const { return bytes_held_; }
   std::size_t bytes_apart() const { return bytes_apart_; }
@@ -61,7 +59,7 @@ class bound_steps final : public step_list {
  private:
   static constexpr std::uint32_t nothing = step_use::nothing;
   /// How a step is executed: it computes, it moves elements, or it is the first of several movements that share their
-  /// messages. The other movements of these are executed with the first.
+  /// messages. Movements that share the messages of an earlier one are executed with that one.
   struct step {
     std::unique_ptr<block_step> done{};
     std::shared_ptr<planned_exchange> exchange{};
@@ -87,7 +85,7 @@ class bound_steps final : public step_list {
   /// with
   /// 2. Workers that share a node start every movement at once, because a start may wait for the starts of other
   ///    workers.
-  static constexpr std::size_t most_on_links_of_one = 2, any_number = ~std::size_t{0};
+  static constexpr std::size_t most_pending_per_node = 2, any_number = ~std::size_t{0};
 
   PARTITA_INLINE void put(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,
                           const std::shared_ptr<planned_exchange>& exchange) override;
@@ -113,7 +111,7 @@ class bound_steps final : public step_list {
   PARTITA_DECL void begin_trace();
   PARTITA_DECL static double seconds_now();
   void* address(std::uint32_t b) const { return b == nothing ? nullptr : blocks_[b].at; }
-  PARTITA_DECL void pend(const step& one) const;
+  PARTITA_DECL void add_pending(const step& one) const;
   /// Starts the first of the movements that wait to be started. Returns whether this worker sends messages in it.
   PARTITA_DECL bool start_first() const;
   PARTITA_DECL void start_waiting(std::size_t on_links) const;
@@ -127,8 +125,8 @@ class bound_steps final : public step_list {
   std::size_t forward_ = ~std::size_t{0};  // the number of steps of the forward pass
   std::size_t backward_from_ = 0;          // the position in order_ where the backward pass begins
   std::vector<block> blocks_;
-  std::vector<block_lifetime> lives_[2];  // lifetimes of the blocks in each storage; whose_: their numbers
-  std::vector<std::size_t> whose_[2];
+  std::vector<block_lifetime> lifetimes_[2];  // lifetimes of the blocks in each storage; whose_: their numbers
+  std::vector<std::size_t> block_numbers_[2];
   tensor_block<std::uint64_t> storage_[2];
   std::size_t bytes_held_ = 0, bytes_apart_ = 0;
   mutable std::vector<pending_movement> pending_;

@@ -40,8 +40,7 @@ constexpr partita::rule rule_of_convolution(const char* name, std::array<convolu
   return r.complete().named(name);
 }
 
-/// The sizes that the three operations of a convolution have in common, and their local computation, by the convolver
-/// of nn/.
+/// The sizes that the three operations of a convolution have in common, and their local computation by nn/.
 template <std::size_t D, std::size_t Groups>
 struct convolution_of_blocks {
   convolution_options<D> with;         ///< the options of the convolution of whole tensors
@@ -105,8 +104,7 @@ struct convolution_of_blocks {
     }
     return h;
   }
-  /// Copies a block into a window that has zeros outside of the tensor. Returns the block itself if it is the window
-  /// already.
+  /// Copies a block into a window that has zeros outside of the tensor. Returns the block if it is the window.
   template <class T>
   static const T* windowed(const product& p, const tensor_part<const T>& x, std::vector<T>& room) {
     if (x.shape == p.shape && held_of(p, x.box).shape == p.shape) return x.memory;
@@ -162,8 +160,7 @@ struct convolve_operation {
   }
 };
 
-/// The adjoint of the convolution with respect to the images, also the transposed convolution: (results, filters) ->
-/// images.
+/// The adjoint of the convolution by the images, or transposed convolution: (results, filters) -> images.
 template <std::size_t D, std::size_t Groups>
 struct convolve_back_operation {
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 3;

@@ -26,7 +26,7 @@ std::vector<T> exchanged_lists(bound_mesh& on, const std::vector<T>& sent, std::
   return received;
 }
 /// Gathers one number of each worker on all workers, in the order of worker ids. Collective.
-PARTITA_DECL std::vector<std::uint64_t> said_by_all(bound_mesh& on, std::uint64_t mine);
+PARTITA_DECL std::vector<std::uint64_t> gather_numbers(bound_mesh& on, std::uint64_t mine);
 
 /// Sends the only element of a tensor, which every worker of the mesh has, to all workers of the world. Collective if
 /// some workers are not on the mesh; otherwise, and without a mesh, there is no communication.
@@ -52,7 +52,7 @@ tensor_block<T> on_all_workers(bound_mesh* on, const tensor_block<T>& x, std::ui
 class element_places {
  public:
   element_places(const bound_mesh& on, const sharding& s, const shape_list& extents)
-      : me_(on.everyone().id()), boxes_(on.boxes_of(s, extents)) {}
+      : own_id_(on.everyone().id()), boxes_(on.boxes_of(s, extents)) {}
 
   /// Calls f(worker, offset in its block) for each worker that holds the element of `index`.
   template <class F>
@@ -73,15 +73,14 @@ class element_places {
   PARTITA_DECL void one_holder(const shape_list& index, std::size_t& worker, std::size_t& offset) const;
 
  private:
-  std::size_t me_;
+  std::size_t own_id_;
   std::vector<worker_box> boxes_;
 };
 
 PARTITA_DECL std::size_t offset_in(const shape_list& extents, const shape_list& index);
 /// The error message for the first index that is not inside of the tensor; empty if all indices are.
 PARTITA_DECL text wrong_index(const char* call, const shape_list& extents, const std::vector<shape_list>& indices);
-/// A length that is enough for the longest list of any worker. It is a power of two, so that cached plans are reused.
-/// Collective.
+/// A length for the longest list of any worker, a power of two, so that cached plans are reused. Collective.
 PARTITA_DECL std::size_t agreed_room(bound_mesh& on, const std::vector<std::vector<std::uint64_t>>& lists);
 /// The lists as rows of equal length, one for each worker. Each row begins with the length of its list.
 PARTITA_DECL std::vector<std::uint64_t> in_rows(const std::vector<std::vector<std::uint64_t>>& lists, std::size_t room);
@@ -100,25 +99,26 @@ std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& 
     on->agree<T>("sharded_tensor::get", s, s, extents, number, wrong);
     const element_places places(*on, s, extents);
     // 1. List, for each worker, the offsets of the elements that this worker requests from that worker.
-    std::vector<std::vector<std::uint64_t>> asked(on->everyone().size());
+    std::vector<std::vector<std::uint64_t>> requested(on->everyone().size());
     std::vector<std::size_t> holder(indices.size());
     for (std::size_t k = 0; k < indices.size(); ++k) {
       std::size_t offset = 0;
       places.one_holder(indices[k], holder[k], offset);
-      asked[holder[k]].push_back(offset);
+      requested[holder[k]].push_back(offset);
     }
     // 2. Send the requests.
-    const std::size_t room = agreed_room(*on, asked);
-    const auto questions = exchanged_lists(*on, in_rows(asked, room), room);
+    const std::size_t room = agreed_room(*on, requested);
+    const auto requests = exchanged_lists(*on, in_rows(requested, room), room);
     // 3. Send the requested elements back.
-    std::vector<T> given(asked.size() * room + 1, T(0));
-    for (std::size_t w = 0; w < asked.size(); ++w)
-      for (std::size_t k = 0; k < questions[w * room]; ++k)
-        given[w * room + k] = block.data()[questions[w * room + 1 + k]];
-    const auto heard = exchanged_lists(*on, given, room);
+    std::vector<T> replies(requested.size() * room + 1, T(0));
+    for (std::size_t w = 0; w < requested.size(); ++w)
+      for (std::size_t k = 0; k < requests[w * room]; ++k)
+        replies[w * room + k] = block.data()[requests[w * room + 1 + k]];
+    const auto received_elements = exchanged_lists(*on, replies, room);
     // 4. Sort the received elements into the order of the indices.
-    std::vector<std::size_t> next(asked.size(), 0);
-    for (std::size_t k = 0; k < indices.size(); ++k) answers[k] = heard[holder[k] * room + next[holder[k]]++];
+    std::vector<std::size_t> next(requested.size(), 0);
+    for (std::size_t k = 0; k < indices.size(); ++k)
+      answers[k] = received_elements[holder[k] * room + next[holder[k]]++];
     return answers;
   });
 }
@@ -139,22 +139,22 @@ void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, 
     on->agree<T>("sharded_tensor::put", s, s, extents, number, wrong);
     const element_places places(*on, s, extents);
     // 1. List, for each worker, the offsets and the values of the elements that the worker must set.
-    std::vector<std::vector<std::uint64_t>> told(on->everyone().size());
-    std::vector<std::vector<T>> said(told.size());
+    std::vector<std::vector<std::uint64_t>> to_set(on->everyone().size());
+    std::vector<std::vector<T>> said(to_set.size());
     for (std::size_t k = 0; k < indices.size(); ++k)
       places.for_each_holder(indices[k], [&](std::size_t w, std::size_t offset) {
-        told[w].push_back(offset);
+        to_set[w].push_back(offset);
         said[w].push_back(values[k]);
       });
     // 2. Exchange the offsets, then the values.
-    const std::size_t room = agreed_room(*on, told);
-    const auto where = exchanged_lists(*on, in_rows(told, room), room);
-    std::vector<T> rows(told.size() * room + 1, T(0));
+    const std::size_t room = agreed_room(*on, to_set);
+    const auto where = exchanged_lists(*on, in_rows(to_set, room), room);
+    std::vector<T> rows(to_set.size() * room + 1, T(0));
     for (std::size_t w = 0; w < said.size(); ++w)
       for (std::size_t k = 0; k < said[w].size(); ++k) rows[w * room + k] = said[w][k];
     const auto what = exchanged_lists(*on, rows, room);
     // 3. Set the elements in the order of the senders: the highest worker id wins.
-    for (std::size_t w = 0; w < told.size(); ++w)
+    for (std::size_t w = 0; w < to_set.size(); ++w)
       for (std::size_t k = 0; k < where[w * room]; ++k) block.data()[where[w * room + 1 + k]] = what[w * room + k];
   });
 }

@@ -131,8 +131,7 @@ template <class T>
 using element_cotangent = sharded_tensor<T> (*)(const element_parameters&, std::size_t i, const sharded_tensor<T>& dy,
                                                 const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y);
 
-/// The work of an element function on blocks of T. There is one class for all element functions, to which it has
-/// pointers.
+/// The work of an element function on blocks of T. One class serves all functions by pointers to them.
 template <class T>
 struct element_work_on : custom_op_on<T> {
   element_work<T> work;

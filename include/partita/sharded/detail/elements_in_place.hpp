@@ -12,10 +12,9 @@
 
 namespace partita::detail {
 
-/// Whether the tensors have elements in this process, are on the same mesh, have equal extents, and are not recorded on
-/// a tape.
+/// Whether the tensors have elements in this process, are on the same mesh, have equal extents, and are on no tape.
 template <class T, std::size_t N>
-bool are_alike(const std::array<const tensor_state<T>*, N>& x) {
+bool are_compatible_states(const std::array<const tensor_state<T>*, N>& x) {
   const tensor_state<T>& first = *x[0];
   if (first.node != nullptr || executing.is_dry) return false;  // tensors have no elements in a dry run
   for (std::size_t i = 1; i < N; ++i)
@@ -25,7 +24,7 @@ bool are_alike(const std::array<const tensor_state<T>*, N>& x) {
 /// Whether tensors with run-time layouts have equal layouts. False for partial values, for which the function's rule
 /// decides, and for a sharded dimension of extent 1, because the result is not sharded along it.
 template <class T, std::size_t N>
-bool lie_alike(const std::array<const tensor_state<T>*, N>& x) {
+bool have_equal_layouts(const std::array<const tensor_state<T>*, N>& x) {
   const sharding& first = x[0]->layout;
   if (first.open != 0 || first.kept_whole != 0 || first.is_partial()) return false;
   for (std::size_t i = 1; i < N; ++i)

@@ -16,8 +16,7 @@
 
 namespace partita::detail {
 
-/// Reduces a cotangent of the result to the extents of operand i by sums over the dimensions along which the operand
-/// was repeated.
+/// Reduces a cotangent of the result to the extents of operand i by sums along dimensions in which it was repeated.
 template <class T>
 sharded_tensor<T> summed_to(const rule& how, std::size_t i, const sharded_tensor<T>& dy) {
   return run_operation<T>({rule_of_tensors(how, {how.operand_count}, i, "sum over what was repeated"), block_work::map},
@@ -58,8 +57,7 @@ struct elements_op {
     for (const double one : parameters) all = all || one != std::trunc(one);
     return all;
   }
-  /// The values that the cotangents of the operands `asked` read: one bit for each operand, and the next bit for the
-  /// result.
+  /// The values that the cotangents of the operands `asked` read: a bit for each operand, and the next for the result.
   static std::uint32_t reads(std::uint32_t asked) {
     std::uint32_t all = (asked & 1U) != 0 ? derivative_of<F, 0>::reads : 0U;
     if constexpr (operands > 1) all |= (asked & 2U) != 0 ? derivative_of<F, 1>::reads : 0U;

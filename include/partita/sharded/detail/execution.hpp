@@ -91,7 +91,7 @@ class logging {
   value_in_scope<bool> dry_;
 };
 
-/// The largest number of blocks that a step reads. It is larger than the number of operands that operate() allows.
+/// The largest number of blocks that a step reads. It is larger than the operand limit of operate().
 inline constexpr std::size_t most_step_operands = 32;
 
 /// A block that a step reads or sets: its memory, and its size.
@@ -143,8 +143,8 @@ class step_list {
   void add(const std::vector<tensor_block<T>>& x, const tensor_block<U>& y, const Work& work) {
     put({x.begin(), x.end()}, y, std::unique_ptr<block_step>(new block_step_of<T, U, Work>(work, x.size())), nullptr);
   }
-  /// Adds a step that moves elements between workers. Its blocks are placed in memory that other workers of the node
-  /// can access.
+  /// Adds a step that moves elements between workers. Its blocks are in memory that other workers of the node can
+  /// access.
   void add_exchange(const step_block& x, const step_block& y, const std::shared_ptr<planned_exchange>& made) {
     put({x}, y, nullptr, made);
   }

@@ -86,7 +86,7 @@ constexpr sharding layout_of_transformed(sharding s, std::uint32_t left, std::ui
   s = layout_of_function(true, s);
   while (left != 0) {
     s = with_whole_dimension(s, left, all);
-    left &= ~whole_among(s, left);
+    left &= ~whole_dimensions_among(s, left);
   }
   return s;
 }
@@ -102,8 +102,7 @@ struct transform_kind {
   line_transform line(std::size_t d, std::size_t n) const { return line_of(d, kind, real, inverse, norm, n); }
 };
 
-/// Throws a shape_error unless a value of extents x has all of these dimensions, and enough elements along each of
-/// them.
+/// Throws a shape_error unless a value of extents x has all of these dimensions, and enough elements along them.
 inline void require_transformed(const char* call, const shape_list& x, std::initializer_list<std::size_t> dimensions,
                                 const transform_kind& kind = {}) {
   for (const std::size_t d : dimensions) {
@@ -123,8 +122,8 @@ sharded_tensor<T> transformed(const char* name, sharded_tensor<T> x, std::uint32
                               const transform_kind& kind) {
   while (left != 0) {
     sharding s = with_whole_dimension(layout_of_function(true, x.layout()), left, all);
-    x = brought_to(x, s);
-    const std::uint32_t now = x.state()->on ? whole_among(s, left) : left;
+    x = in_layout(x, s);
+    const std::uint32_t now = x.state()->on ? whole_dimensions_among(s, left) : left;
     std::vector<line_transform> lines;
     for (std::size_t d = 0; d < x.rank(); ++d)
       if (in(now, d)) lines.push_back(kind.line(d, x.extents()[d]));
@@ -142,11 +141,11 @@ sharded_tensor<U> half_transformed(const char* name, const sharded_tensor<T>& x,
   shape_list extents = x.extents();
   extents[d] = to_real ? n : half_spectrum(n);
   return transformed_in_place<U>(
-      name, brought_to(x, with_whole_dimension(layout_of_function(true, x.layout()), left, all)), extents,
+      name, in_layout(x, with_whole_dimension(layout_of_function(true, x.layout()), left, all)), extents,
       {line_of(d, to_real ? line_kind::complex_to_real : line_kind::real_to_complex, {}, to_real, norm, n)}, n);
 }
 
-// Transforms in traced programs:
+// The operations below are transforms in traced programs.
 
 /// The transform along dimension D, which must be whole, without a change of the element type; or the transpose of this
 /// transform.

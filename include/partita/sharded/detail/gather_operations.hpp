@@ -1,5 +1,5 @@
 // The operations take_along_axis and gather_nd in traced programs, in which the indexed dimensions of x must be whole,
-// while the indices may have any sharding. They are declared in the same form as a user-defined operation.
+// while the indices may have any sharding. The operations are declared in the same form as a user-defined operation.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,9 @@ void for_each_along(const tensor_part<const T>& indices, std::size_t extent, F f
   for (std::size_t o = 0; o < n.outer; ++o)
     for (std::size_t k = 0; k < n.along; ++k)
       for (std::size_t i = 0; i < n.inner; ++i) {
-        const std::size_t here = (o * n.along + k) * n.inner + i, index = index_said(indices[here], extent);
-        f(index, (o * extent + index) * n.inner + i, here);
+        const std::size_t index_offset = (o * n.along + k) * n.inner + i,
+                          index = index_of_element(indices[index_offset], extent);
+        f(index, (o * extent + index) * n.inner + i, index_offset);
       }
 }
 
@@ -46,8 +47,8 @@ struct take_along_operation {
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<const T>& indices, const tensor_part<T>& y) const {
     const std::size_t extent = x.extents[D];
-    for_each_along<D>(indices, extent, [&](std::size_t index, std::size_t there, std::size_t here) {
-      y[here] = index < extent ? x[there] : T(0);
+    for_each_along<D>(indices, extent, [&](std::size_t index, std::size_t x_offset, std::size_t index_offset) {
+      y[index_offset] = index < extent ? x[x_offset] : T(0);
     });
   }
   template <class X>
@@ -85,8 +86,8 @@ struct add_along_operation {
   template <class T>
   void local(const tensor_part<const T>& dy, const tensor_part<const T>& indices, const tensor_part<T>& x) const {
     for (T& element : x) element = T(0);
-    for_each_along<D>(indices, extent, [&](std::size_t index, std::size_t there, std::size_t here) {
-      if (index < extent) x[there] = static_cast<T>(x[there] + dy[here]);
+    for_each_along<D>(indices, extent, [&](std::size_t index, std::size_t x_offset, std::size_t index_offset) {
+      if (index < extent) x[x_offset] = static_cast<T>(x[x_offset] + dy[index_offset]);
     });
   }
   template <class X>
@@ -103,7 +104,7 @@ void for_each_place(const tensor_part<const T>& indices, const shape_list& exten
     std::size_t place = 0;
     bool is_there = true;
     for (std::size_t d = 0; d < K; ++d) {
-      const std::size_t index = index_said(indices[n * K + d], extents[d]);
+      const std::size_t index = index_of_element(indices[n * K + d], extents[d]);
       is_there = is_there && index < extents[d];
       place = place * extents[d] + index;
     }

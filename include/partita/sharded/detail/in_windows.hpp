@@ -105,10 +105,11 @@ constexpr layouts_over_features layouts_of_features(const rule& how, const spec_
 
 /// Whether an operand has sharded features, so that the operation is executed over sharded features.
 template <class Op, class... Layout>
-constexpr bool is_over_cut_features(const Layout&... lies) {
+constexpr bool is_over_cut_features(const Layout&... layouts) {
   if constexpr (reads_features_of_tensors<Op>) {
     std::size_t i = 0;
-    return sizeof...(lies) <= most_windowed_operands && ((has_features<Op>(i++) && cuts_features<Op>(lies)) || ...);
+    return sizeof...(layouts) <= most_windowed_operands &&
+           ((has_features<Op>(i++) && cuts_features<Op>(layouts)) || ...);
   } else {
     return false;
   }
@@ -141,7 +142,7 @@ tensor_block<T> part_of_wider(const block_window<T>& wide, const short_list<inte
 /// Executes an operation over sharded features. Collective if elements move.
 template <class T, class Op>
 sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
-                                    const std::vector<sharded_tensor<T>>& x, const layouts_over_features* settled,
+                                    const std::vector<sharded_tensor<T>>& x, const layouts_over_features* fixed,
                                     wider_window<T>* wider = nullptr) {
   const auto on = common_mesh(work, x);
   const naming_operation name(work.how.name());
@@ -155,10 +156,10 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
   const std::uint64_t number =
       noted<T>(operation_number(work), work.how.name(), on.get(), result_shape(work.how, 0), x);
   // 1. Find the layouts of operands and result, and the boxes of the anchor.
-  const layouts_over_features lies =
-      settled != nullptr ? *settled : layouts_of_features<Op>(work.how, spec_list(specs.data(), n));
+  const layouts_over_features layouts =
+      fixed != nullptr ? *fixed : layouts_of_features<Op>(work.how, spec_list(specs.data(), n));
   const shape_list extents = result_shape(work.how, 0);
-  const sharding& of_anchor = Op::anchor < n ? lies.operands[Op::anchor] : lies.result;
+  const sharding& of_anchor = Op::anchor < n ? layouts.operands[Op::anchor] : layouts.result;
   const bool is_wider = wider != nullptr && wider->computed != nullptr;
   const auto anchors =
       is_wider ? *wider->computed : on->boxes_of(of_anchor, Op::anchor < n ? shapes[Op::anchor] : extents);
@@ -168,7 +169,7 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
   std::vector<tensor_place> places;
   for (std::size_t i = 0; i < n; ++i) {
     const auto& s = *x[i].state();
-    needs.push_back(lies.operands[i]);
+    needs.push_back(layouts.operands[i]);
     require_in_place(work.how, i, s.layout, needs[i], s.extents, sizeof(T));
     blocks.push_back(resharded(*on, s.block, s.layout, needs[i], s.extents));
     block_window<T> window{on->box(needs[i], shapes[i]), blocks[i]};
@@ -186,7 +187,7 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
     places.push_back({window.box, shapes[i]});
   }
   // 3. Compute this worker's block of the result.
-  const auto box = on->box(lies.result, extents);
+  const auto box = on->box(layouts.result, extents);
   const auto made = is_wider && on->active() ? anchors[on->worker()].box : box;
   tensor_block<T> block =
       on->active() ? local_result(work, read, places, {made, extents}) : zero_block<T>(shape_of_box(box));
@@ -194,7 +195,7 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
     wider->made = {made, block};
     if (on->active()) block = part_of_wider(wider->made, box);
   }
-  return recorded_result(work, x, needs, blocks, tensor_of<T>(on, lies.result, extents, std::move(block), number));
+  return recorded_result(work, x, needs, blocks, tensor_of<T>(on, layouts.result, extents, std::move(block), number));
 }
 
 }  // namespace partita::detail

@@ -12,8 +12,8 @@
 namespace partita::detail {
 
 /// This worker's part of several movements that share their messages. All boxes for another worker are packed one after
-/// the other into one message, which the receiver unpacks. Small boxes are copied once more on both sides; elements may
-/// be of different types.
+/// the other into one message, which the receiver unpacks. So small boxes are copied twice more; elements may be of
+/// different types.
 class joined_exchange {
  public:
   /// Whether a movement can share messages, which requires that elements move, and that they can be copied as bytes.
@@ -25,7 +25,7 @@ class joined_exchange {
   /// Whether this worker takes part in one of the movements.
   bool has_part() const { return has_part_; }
   /// Opens the exchange, if this worker takes part in it. Returns whether it does.
-  PARTITA_DECL bool open(transport& ways);
+  PARTITA_DECL bool open(transport& channels);
   /// Sets the memory of the operand x and the result y of movement `part`, until the next finish; null if this worker
   /// has no such block.
   void set_memory(std::size_t part, void* x, void* y) { parts_[part].x = x, parts_[part].y = y; }

@@ -11,15 +11,15 @@ namespace partita::detail {
 
 /// Small movements of the same level, in the order of the program. The level is the number of movements on the longest
 /// chain before a movement.
-struct alike_movements {
+struct movements_of_level {
   std::size_t level = 0;
   std::vector<std::uint32_t> steps{};
 };
 
 /// Finds the small movements of each level among the steps `first` to `end`. A movement is small if `once`, the time
 /// that does not depend on its bytes, is not 0 and at least half of its time.
-PARTITA_DECL std::vector<alike_movements> find_alike(const std::vector<step_use>& steps, std::size_t first,
-                                                     std::size_t end);
+PARTITA_DECL std::vector<movements_of_level> find_small_movements(const std::vector<step_use>& steps, std::size_t first,
+                                                                  std::size_t end);
 
 /// Orders the steps as `order_steps` does, and lets small movements share their messages if the estimated time does not
 /// become longer; sets `joins` of the steps `first` to `end`.

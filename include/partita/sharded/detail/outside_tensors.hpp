@@ -51,15 +51,14 @@ struct outside_argument {
 
   /// The tensor that represents the argument while the steps are recorded.
   template <class T>
-  sharded_tensor<T> recorded(bound_steps& steps, const std::shared_ptr<bound_mesh>& mesh, const sharding& lies,
-                             const shape_list& shape) {
-    on = mesh, layout = lies, extents = shape, type = type_number<T>(), type_name = &detail::type_name<T>;
+  sharded_tensor<T> recorded(bound_steps& steps, const std::shared_ptr<bound_mesh>& mesh,
+                             const sharding& completed_layout, const shape_list& shape) {
+    on = mesh, layout = completed_layout, extents = shape, type = type_number<T>(), type_name = &detail::type_name<T>;
     tensor_block<T> whole(shape_of_box(on->box(layout, extents)));
-    number = steps.held_outside(whole);
+    number = steps.add_outside_block(whole);
     return tensor_of(on, layout, extents, std::move(whole));
   }
-  /// Whether the program can use a tensor of the right extents: it is on the same mesh, has elements and is not on a
-  /// tape.
+  /// Whether the program can use a tensor of the right extents: it is on the same mesh, with elements, on no tape.
   bool can_take(const given_tensor& x) const { return x.on == on.get() && !x.is_recorded && !executing.is_dry; }
   /// Passes a tensor of the right extents on the same mesh to the next call.
   template <class T>
@@ -80,11 +79,11 @@ PARTITA_DECL void agree_on_arguments(const world& everyone, std::uint64_t finger
 template <class T>
 sharded_tensor<T> outside_result(bound_steps& steps, const sharded_tensor<T>& y, std::uint32_t& number) {
   tensor_block<T> block = y.state()->block;
-  if (!steps.is_made_inside(block)) {
+  if (!steps.is_set_by_step(block)) {
     block = tensor_block<T>(block.shape);
     perform({y.state()->block}, block, [n = block.size()](const T* const* x, T* to) { std::copy_n(x[0], n, to); });
   }
-  number = steps.held_outside(block);
+  number = steps.add_outside_block(block);
   return tensor_of(y.state()->on, y.layout(), y.extents(), std::move(block));
 }
 /// Allocates new memory for a result before a call, if another tensor shares its memory.

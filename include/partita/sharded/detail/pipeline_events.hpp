@@ -17,8 +17,7 @@ struct pipeline_numbers {
   std::uint32_t stages = 0, micro_batches = 0;
 
   enum part : std::uint32_t { forward, backward, to_next, to_last };
-  /// The number of a pass of a stage, or of the movement of its result to the next stage or of its cotangent to the
-  /// previous one.
+  /// The number of a pass of a stage, or of the movement of its result (to_next) or of its cotangent (to_last).
   std::uint32_t of(part which, std::uint32_t stage, std::uint32_t micro_batch) const {
     return (which * micro_batches + micro_batch) * stages + stage;
   }

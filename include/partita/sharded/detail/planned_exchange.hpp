@@ -26,8 +26,7 @@ class planned_exchange {
   const element_kind& kind() const { return kind_; }
   /// The largest number of elements that any worker receives from other workers; 0 if no element moves.
   std::size_t most_taken() const { return most_taken_; }
-  /// The messages and bytes that this worker receives in one execution: one message from each worker that sends
-  /// elements to it.
+  /// The messages and bytes that this worker receives in one execution, at most one message from each worker.
   movement_counts counts() const { return {1, plan_.elements_received() * kind_.bytes, plan_.messages_received()}; }
 
   /// A copy of this movement that is not opened.
@@ -37,7 +36,7 @@ class planned_exchange {
   bool has_part() const { return plan_.gives || plan_.takes; }
   /// Opens channels for the movement, if this worker takes part in it. Returns whether it does. Collective over the
   /// world if workers of a node may pass boxes on.
-  PARTITA_DECL bool open(transport& ways);
+  PARTITA_DECL bool open(transport& channels);
   /// Executes the movement from x into y. Requires a movement that is open.
   PARTITA_DECL void operator()(const void* x, void* y) const;
   /// Starts (finish() completes) the movement, on a worker that takes part in it. In between, x must not change, and

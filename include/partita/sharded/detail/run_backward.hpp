@@ -24,8 +24,9 @@ sharded_tensor<T> added(const sharded_tensor<T>& a, const sharded_tensor<T>& b) 
 template <class T>
 sharded_tensor<T> cotangent_of(const sharded_tensor<T>& y) {
   const auto& s = *y.state();
-  const sharding lies = s.on ? place_of_cotangent(s.layout) : s.layout;
-  return tensor_of(s.on, lies, s.extents, new_block<T>(s.on ? shape_of_box(s.on->box(lies, s.extents)) : s.extents));
+  const sharding cotangent_layout = s.on ? place_of_cotangent(s.layout) : s.layout;
+  return tensor_of(s.on, cotangent_layout, s.extents,
+                   new_block<T>(s.on ? shape_of_box(s.on->box(cotangent_layout, s.extents)) : s.extents));
 }
 /// Adds a contribution to the cotangent of a tape node. Contributions with equal layouts are summed before they are
 /// resharded, so that only their sum moves.
@@ -41,7 +42,7 @@ void contribute(tape_node<T>& node, const sharded_tensor<T>& dx) {
 /// Computes the cotangent of a tape node as the sum of its contributions, in the layout of cotangents of its value.
 /// Requires a call after all contributions.
 template <class T>
-void settle(tape_node<T>& node) {
+void complete_cotangent(tape_node<T>& node) {
   const naming_operation name("cotangent");
   if (node.is_of_segment && node.contributions.size() == 1) {
     node.cotangent = std::move(node.contributions[0]);
@@ -57,7 +58,7 @@ void settle(tape_node<T>& node) {
 /// Whether the cotangent of a resharded value moves fewer bytes if each contribution is resharded directly to the
 /// layout of the operand, instead of their sum through the layout of the value.
 template <class T>
-bool goes_back_in_parts(const tape_node<T>& node) {
+bool reshards_contributions(const tape_node<T>& node) {
   if (node.is_passed_on) return true;
   if (!node.is_reshard || node.operands.empty() || !node.operands[0]) return false;
   const sharding there = place_of_cotangent(node.layout), target = place_of_cotangent(node.operands[0]->layout);
@@ -94,23 +95,22 @@ void count_uses(const std::shared_ptr<tape_node<T>>& last, std::uint64_t nodes_b
     open.pop_back();
     for (const auto& operand : now.operands)
       if (operand && visit(*operand)) open.push_back(operand.get());
-    if (now.elsewhere) now.elsewhere->count_uses(nodes_before);
+    if (now.other_operands) now.other_operands->count_uses(nodes_before);
   }
 }
 
 /// The queue of tape nodes of any element type whose cotangents are complete. The node created last is first, because
-/// the order of creation is a topological order. This is a template, so that a program without gradients does not
-/// instantiate it.
+/// the order of creation is a topological order. A template, so that only programs with gradients instantiate it.
 template <class>
-class open_records {
+class ready_nodes {
  public:
   /// Counts one use of a node as done. After the last use the node's cotangent is complete, and the node is queued.
   template <class T>
   void used(const std::shared_ptr<tape_node<T>>& node) {
     if (--node->uses > 0) return;
-    if (!goes_back_in_parts(*node)) settle(*node);
-    if (node->back || node->elsewhere)
-      open_.push({node->order, node, [](void* one, open_records& pass) { pass.go(*static_cast<tape_node<T>*>(one)); }});
+    if (!reshards_contributions(*node)) complete_cotangent(*node);
+    if (node->back || node->other_operands)
+      open_.push({node->order, node, [](void* one, ready_nodes& pass) { pass.go(*static_cast<tape_node<T>*>(one)); }});
   }
   template <class T>
   static void give(tape_node<T>& to, const sharded_tensor<T>& dx) {
@@ -128,18 +128,18 @@ class open_records {
   struct step {
     std::uint64_t order;
     std::shared_ptr<void> node;
-    void (*go)(void*, open_records&);
+    void (*go)(void*, ready_nodes&);
     bool operator<(const step& other) const { return order < other.order; }
   };
 
   template <class T>
   void go(tape_node<T>& now) {
-    // Pass contributions that were not summed to the operand one by one; see goes_back_in_parts.
+    // Pass contributions that were not summed to the operand one by one; see reshards_contributions.
     for (const sharded_tensor<T>& dy : now.contributions) give(*now.operands[0], now.back(0, dy));
     for (std::size_t i = 0; i < now.operands.size() && now.cotangent.state() != nullptr; ++i)
       if (now.operands[i]) give(*now.operands[i], now.back(i, now.cotangent));
-    const auto elsewhere = std::exchange(now.elsewhere, nullptr);
-    if (elsewhere) elsewhere->pass_back(now.cotangent, *this);
+    const auto other_operands = std::exchange(now.other_operands, nullptr);
+    if (other_operands) other_operands->pass_back(now.cotangent, *this);
     // Release the blocks that the node kept, and count one use of each operand as done.
     const auto operands = std::exchange(now.operands, {});
     now.back = nullptr;
@@ -162,7 +162,7 @@ void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed, std
   // 1. Count the uses of each node, after the last of which its cotangent is complete.
   count_uses(y.state()->node, nodes_before);
   // 2. Give the result the seed as its cotangent.
-  open_records<std::conditional_t<true, void, T>> pass;
+  ready_nodes<std::conditional_t<true, void, T>> pass;
   pass.give(*y.state()->node, seed);
   pass.used(y.state()->node);
   // 3. Process the nodes whose cotangents are complete, always the node created last first.

@@ -55,7 +55,7 @@ struct samples {
     return all;
   }
   /// The taps of the outputs in box y, with indices relative to the box `cells`, which contains their inputs.
-  local_taps<Rank> between(const short_list<interval>& y, const short_list<interval>& cells) const {
+  local_taps<Rank> local_taps_of(const short_list<interval>& y, const short_list<interval>& cells) const {
     local_taps<Rank> by;
     for (std::size_t d = 0; d < Rank; ++d) {
       by.along[d] = taps_of(d, y[d]);
@@ -65,7 +65,7 @@ struct samples {
     return by;
   }
   /// The box of the inputs that a box of outputs reads, along all dimensions.
-  short_list<interval> under(const short_list<interval>& y) const {
+  short_list<interval> inputs_of_box(const short_list<interval>& y) const {
     short_list<interval> all{y[0], y[1]};
     for (const interval one : inputs(y)) all.push_back(one);
     return all;
@@ -105,7 +105,7 @@ struct sample_operation {
   }
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    return [by = of.between(y.box, x.box), n = y.size(), room = taps_buffers<T>()](const T* from, T* to) mutable {
+    return [by = of.local_taps_of(y.box, x.box), n = y.size(), room = taps_buffers<T>()](const T* from, T* to) mutable {
       if (n > 0) apply(by, from, room, to);
     };
   }
@@ -128,8 +128,8 @@ struct sample_back_operation {
   }
   template <class T>
   auto prepared(const tensor_part<const T>& dy, const tensor_part<T>& dx) const {
-    const auto cells = of.under(dy.box);
-    return [cells, by = of.between(dy.box, cells), part = dx, room = taps_buffers<T>(),
+    const auto cells = of.inputs_of_box(dy.box);
+    return [cells, by = of.local_taps_of(dy.box, cells), part = dx, room = taps_buffers<T>(),
             window = std::vector<T>(volume_in(shape_of_box(cells)))](const T* from, T* to) mutable {
       part.memory = to;
       apply_adjoint(by, from, room, window.data());
@@ -163,9 +163,10 @@ struct largest_operation {
   }
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    return [by = of.between(y.box, x.box), n = y.size(), largest = largest_of_taps()](const T* from, T* to) mutable {
-      if (n > 0) largest.forward(by, from, to);
-    };
+    return
+        [by = of.local_taps_of(y.box, x.box), n = y.size(), largest = largest_of_taps()](const T* from, T* to) mutable {
+          if (n > 0) largest.forward(by, from, to);
+        };
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
@@ -200,7 +201,7 @@ struct largest_back_operation {
     const shape_list shape = shape_of_box(y);
     shape_list from;
     for (std::size_t d = 0; d < Rank; ++d) from.push_back(volume_in(shape) == 0 ? 0 : y[d].start - dy.box[d].start);
-    return [=, by = of.between(y, x.box), part = dx, given = dy, box = x.box, largest = largest_of_taps(),
+    return [=, by = of.local_taps_of(y, x.box), part = dx, given = dy, box = x.box, largest = largest_of_taps(),
             block = std::vector<T>(volume_in(shape)), best = std::vector<T>(volume_in(shape)),
             window = std::vector<T>(x.size())](const T* dy_memory, const T* x_memory, T* to) mutable {
       part.memory = to, given.memory = dy_memory;

@@ -42,15 +42,13 @@ class scan_run {
   scan_run(scan_step<T> step, state_list<T> initial, std::size_t n, const scan_options& options)
       : step_(std::move(step)), initial_(std::move(initial)), sweeps_(scan_schedule(n, options)) {}
 
-  /// Returns the state after all steps. `parameters` are the tape nodes of the parameters, null for a parameter without
-  /// a gradient.
+  /// Returns the state after all steps. `parameters` are the tape nodes of the parameters, null without a gradient.
   static state_list<T> forward(const std::shared_ptr<scan_run>& run,
                                const std::vector<std::shared_ptr<tape_node<T>>>& parameters) {
     if (run->sweeps_.empty()) return run->initial_;
     const scan_sweep& first = run->sweeps_[0];
     if (first.begin == 0) return run->record(first, run->initial_);
-    // 1. Compute the steps that are not recorded. One tape node stands for them, whose backward function computes them
-    //    again.
+    // 1. Compute the steps that are not recorded. The backward function of one tape node computes them again.
     state_list<T> start;
     for (const auto& x : run->initial_) start.push_back(detached(x));
     start = run->advance(first, std::move(start));
@@ -64,7 +62,7 @@ class scan_run {
       return sharded_tensor<T>();
     };
     // 2. Make a tape node for each tensor of the state, which collects the contributions to the tensor's cotangent.
-    run->arrived_.resize(start.size());
+    run->contributions_.resize(start.size());
     for (std::size_t j = 0; j < start.size(); ++j) {
       auto one = std::make_shared<tensor_state<T>>(*start[j].state());
       one->node = new_node<T>(start[j].layout());
@@ -72,8 +70,8 @@ class scan_run {
       one->node->is_passed_on = true;
       one->node->held.record();
       one->node->back = [run, j](std::size_t, const sharded_tensor<T>& dy) {
-        run->arrived_[j].push_back(dy);
-        return std::exchange(run->has_arrived_, true) ? sharded_tensor<T>() : dy;
+        run->contributions_[j].push_back(dy);
+        return std::exchange(run->has_contributions_, true) ? sharded_tensor<T>() : dy;
       };
       start[j] = sharded_tensor<T>(std::move(one));
     }
@@ -87,8 +85,7 @@ class scan_run {
     tape_blocks held{};
   };
 
-  /// Computes the steps of a sweep from its state at `from` to `begin` without recording them, and keeps states on the
-  /// way.
+  /// Computes the steps of a sweep from `from` to `begin` without recording them, and keeps states on the way.
   state_list<T> advance(const scan_sweep& sweep, state_list<T> state) {
     auto next = sweep.keep.begin();
     for (std::size_t i = sweep.from;; ++i) {
@@ -136,7 +133,7 @@ class scan_run {
       run_back(record(sweep, state));
       // 3. Take the contributions to the state as contributions to the result of the previous steps.
       for (std::size_t j = 0; j < state.size() && sweep.begin > 0; ++j)
-        arrived_[j] = std::move(state[j].state()->node->contributions);
+        contributions_[j] = std::move(state[j].state()->node->contributions);
     }
     sweeps_.clear();
   }
@@ -145,7 +142,7 @@ class scan_run {
     for (const auto& one : y)
       if (one.state()->node) count_uses(one.state()->node, 0);
     for (std::size_t j = y.size(); j-- > 0;)  // in the order of the nodes that `passed_on` makes
-      for (const auto& dy : std::exchange(arrived_[j], {}))
+      for (const auto& dy : std::exchange(contributions_[j], {}))
         if (y[j].state()->node) pass.give(*y[j].state()->node, dy);
     for (const auto& one : y)
       if (one.state()->node) pass.used(one.state()->node);
@@ -156,8 +153,8 @@ class scan_run {
   state_list<T> initial_;
   std::vector<scan_sweep> sweeps_;
   std::list<kept_state> kept_{};
-  std::vector<state_list<T>> arrived_;  ///< contributions to the cotangents of a state, for each of its tensors
-  bool has_arrived_ = false;            ///< whether there are contributions
+  std::vector<state_list<T>> contributions_;  ///< contributions to the cotangents of a state, for each of its tensors
+  bool has_contributions_ = false;            ///< whether there are contributions
 };
 
 /// Runs n steps of a scan and returns the last state. The options must not have a memory limit.

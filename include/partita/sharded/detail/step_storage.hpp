@@ -7,8 +7,7 @@
 
 namespace partita::detail {
 
-/// The size of a block, its lifetime from the step that sets it to the last step that reads it, and its offset in the
-/// storage.
+/// The size of a block, its lifetime from the step that sets it to the last step that reads it, and its offset.
 struct block_lifetime {
   std::size_t bytes = 0, first = 0, last = 0, offset = 0;
 };

@@ -27,10 +27,10 @@ void for_each_label(const std::vector<std::size_t>& labels, const short_list<int
   const shape_list shape = shape_of_box(rows);
   const std::size_t n = volume_in(shape);
   for (std::size_t k = 0; k < n; ++k) {
-    std::size_t rest = k, at = 0, step = 1;
+    std::size_t remaining = k, at = 0, step = 1;
     for (std::size_t d = shape.size(); d-- > 0;) {
-      at += (rows[d].start + rest % shape[d]) * step;
-      rest /= shape[d];
+      at += (rows[d].start + remaining % shape[d]) * step;
+      remaining /= shape[d];
       step *= extents[d];
     }
     f(k, labels[at]);

@@ -1,5 +1,4 @@
-// The tape of reverse-mode differentiation. A tape node records the operands of an operation, and how to compute their
-// cotangents.
+// The tape of reverse-mode differentiation, whose nodes record operands and how to compute their cotangents.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +17,8 @@ template <class T>
 using pull_back = std::function<sharded_tensor<T>(std::size_t i, const sharded_tensor<T>& dy)>;
 
 template <class>
-class open_records;
-using backward_pass = open_records<void>;
+class ready_nodes;
+using backward_pass = ready_nodes<void>;
 
 /// The operands of a tape node that have another element type than its value; see between_elements.hpp.
 template <class T>
@@ -44,8 +43,8 @@ struct tape_node {
   std::size_t uses = 0;                            ///< uses that have not contributed to the cotangent yet
   std::vector<sharded_tensor<T>> contributions{};  ///< the contributions to the cotangent, one per layout
   sharded_tensor<T> cotangent{};
-  tape_blocks held{};                                          ///< the blocks that `back` reads
-  std::shared_ptr<operands_of_other_elements<T>> elsewhere{};  ///< null unless operands have another element type
+  tape_blocks held{};                                               ///< the blocks that `back` reads
+  std::shared_ptr<operands_of_other_elements<T>> other_operands{};  ///< null unless operands have another element type
 
   void hold(const sharded_tensor<T>& x) {
     const auto& block = x.state()->block;

@@ -16,8 +16,7 @@ PARTITA_DECL shape_list shape_of_box(const short_list<interval>& box);
 /// The strides of the dimensions of a dense array in C order.
 PARTITA_DECL short_list<std::ptrdiff_t> steps_in(const shape_list& shape);
 
-/// A block of dense elements in C order. Copies share their memory, so code that changes elements must check `alone`
-/// first.
+/// A block of dense elements in C order. Copies share their memory: check `alone` before changing elements.
 template <class T>
 struct tensor_block {
   shape_list shape{};

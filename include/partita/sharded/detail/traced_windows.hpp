@@ -1,5 +1,4 @@
-// Operations of a traced program along sharded dimensions: the bytes that they move, for estimates, and their
-// execution.
+// Operations of a traced program along sharded dimensions: the bytes that they move, and their execution.
 #pragma once
 
 #include <array>
@@ -33,18 +32,17 @@ struct window_step : runs_in_windows<T> {
                                    wider_window<T>* wider) const override {
     const Op& op = static_cast<const Window&>(*this).op;
     if constexpr (reads_features<Op>) {
-      layouts_over_features settled;
-      for (std::size_t i = 0; i < x.size(); ++i) settled.operands[i] = operands[i];
-      settled.result = result;
-      return run_over_features(op, work, x, &settled, wider);
+      layouts_over_features fixed;
+      for (std::size_t i = 0; i < x.size(); ++i) fixed.operands[i] = operands[i];
+      fixed.result = result;
+      return run_over_features(op, work, x, &fixed, wider);
     } else {
       return run_along_cuts(op, x[0], operands);
     }
   }
 };
 
-/// An operation on `Operands` operands that can be executed along sharded dimensions, for elements of each of the types
-/// T.
+/// An operation on `Operands` operands that can be executed along sharded dimensions, for elements of the types T.
 template <class Op, std::size_t Operands, class... T>
 struct traced_window final : operation_window,
                              computes_any_box,
@@ -54,23 +52,24 @@ struct traced_window final : operation_window,
   explicit traced_window(const Op& declared, std::size_t rank)
       : operation_window(tensors(), dimensions_of_rank(rank)), op(declared) {}
 
-  received_share received(std::size_t i, std::size_t place, const sharding* lies,
+  received_share received(std::size_t i, std::size_t place, const sharding* layouts,
                           const shape_list* shapes) const override {
     if constexpr (reads_features<Op>) {
       if ((Op::windowed >> i & 1U) == 0) return {};
-      const auto read = op.window(i, mesh_block(lies[Op::anchor], shapes[Op::anchor], place), {shapes, Operands});
-      return window_share(with_window<Op>(mesh_block(lies[i], shapes[i], place), read), lies[i], shapes[i], place);
+      const auto read = op.window(i, mesh_block(layouts[Op::anchor], shapes[Op::anchor], place), {shapes, Operands});
+      return window_share(with_window<Op>(mesh_block(layouts[i], shapes[i], place), read), layouts[i], shapes[i],
+                          place);
     } else if constexpr (reads_windows<Op>) {
-      return window_share(op.window(mesh_block(lies[1], shapes[1], place), shapes[0]), lies[i], shapes[i], place);
+      return window_share(op.window(mesh_block(layouts[1], shapes[1], place), shapes[0]), layouts[i], shapes[i], place);
     } else {  // a cumulative operation moves the totals of the blocks before (or after) a block
-      const mesh& m = lies[0].on;
+      const mesh& m = layouts[0].on;
       std::size_t along = 0;
       while ((dimensions >> along & 1U) == 0) ++along;
-      const axis_list axes = lies[0].cuts[along];
+      const axis_list axes = layouts[0].cuts[along];
       const std::size_t number = part_number(m, axes, place);
       const std::size_t blocks = op.carries_backwards() ? m.size(axes) - 1 - number : number;
       std::size_t each = 1;
-      const auto block = mesh_block(lies[0], shapes[0], place);
+      const auto block = mesh_block(layouts[0], shapes[0], place);
       for (std::size_t d = 0; d < block.size(); ++d) each *= d == along ? 1 : block[d].size();
       return {blocks * each, each == 0 ? 0 : blocks};
     }

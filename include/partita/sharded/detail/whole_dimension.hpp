@@ -1,5 +1,4 @@
-// Layouts for operations along whole dimensions: the axes that sharded such a dimension shard another dimension
-// instead.
+// Layouts for operations along whole dimensions: the axes that sharded such a dimension shard another.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +34,7 @@ constexpr sharding with_whole_dimension(const sharding& s, std::uint32_t left, s
   return y.cut(to, both);
 }
 /// The dimensions among `left` that no axis shards.
-constexpr std::uint32_t whole_among(const sharding& s, std::uint32_t left) {
+constexpr std::uint32_t whole_dimensions_among(const sharding& s, std::uint32_t left) {
   std::uint32_t found = 0;
   for (std::size_t d = 0; d < s.rank(); ++d)
     if (in(left, d) && s[d].empty()) found |= std::uint32_t{1} << d;

@@ -9,14 +9,14 @@ namespace partita {
 
 PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
   /// Converts the events of a step plan to steps, and follows the blocks of values and cotangents from event to event.
-  class walker {
+  class event_converter {
    public:
-    explicit walker(const step_plan& plan)
+    explicit event_converter(const step_plan& plan)
         : plan_(plan),
           g_(*plan.done->program),
           cotangents_(g_.values()),
           blocks_(static_cast<std::uint32_t>(g_.values())) {
-      for (std::uint32_t v = 0; v < g_.values(); ++v) home_.push_back(v);
+      for (std::uint32_t v = 0; v < g_.values(); ++v) own_block_.push_back(v);
       copies_.resize(g_.operations());
     }
 
@@ -55,18 +55,16 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
     std::size_t bytes_of(std::uint32_t v, const sharding& s) const {
       return g_.block_bytes(value{v}, s, plan_.model.element_bytes);
     }
-    /// The block in which operation o reads value v: the last copy that was moved for the operation, or the value's own
-    /// block.
+    /// The block in which operation o reads value v: the last copy moved for the operation, or the value's own block.
     std::uint32_t read_by(std::uint32_t o, std::uint32_t v) const {
-      std::uint32_t block = home_[v];
+      std::uint32_t block = own_block_[v];
       for (const copy& one : copies_[o])
         if (one.of == v) block = one.block;
       return block;
     }
-    /// The blocks of the contributions to the cotangent of value v. Without contributions the value's own block stands
-    /// for them.
+    /// The blocks of the contributions to the cotangent of value v. Without any, the value's own block.
     std::vector<std::uint32_t> cotangent(std::uint32_t v) const {
-      return cotangents_[v].empty() ? std::vector<std::uint32_t>{home_[v]} : cotangents_[v];
+      return cotangents_[v].empty() ? std::vector<std::uint32_t>{own_block_[v]} : cotangents_[v];
     }
     void move(const step_event& e, step_use& one) {
       one.sets = new_block(), one.bytes = bytes_of(e.of, e.to);
@@ -75,10 +73,10 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
         cotangents_[e.of] = {one.sets};
         return;
       }
-      one.reads = {home_[e.of]};
+      one.reads = {own_block_[e.of]};
       const bool is_operand = e.operation != step_event::none && g_[value{e.of}].producer != e.operation;
       if (is_operand) copies_[e.operation].push_back({e.of, one.sets});
-      else home_[e.of] = one.sets;  // the block of a result, or of an updated parameter
+      else own_block_[e.of] = one.sets;  // the block of a result, or of an updated parameter
     }
     void window(const step_event& e, step_use& one) {
       const auto& node = g_.operation(e.operation);
@@ -97,9 +95,9 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
     void compute(const step_event& e, step_use& one) {
       read_operands(e, one);
       const auto& node = g_.operation(e.operation);
-      one.sets = home_[node.first_result];
+      one.sets = own_block_[node.first_result];
       for (std::uint32_t j = 0; j < node.results; ++j) {  // several results of an operation are in one block
-        home_[node.first_result + j] = one.sets;
+        own_block_[node.first_result + j] = one.sets;
         one.bytes += bytes_of(node.first_result + j, plan_.done->used(e.operation, node.operands + j));
       }
     }
@@ -120,18 +118,18 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
     void update(const step_event& e, step_use& one) {
       one.reads = cotangent(e.of);
       one.sets = new_block();
-      home_[e.of] = one.sets;
+      own_block_[e.of] = one.sets;
     }
 
     const step_plan& plan_;
     const graph& g_;
-    std::vector<std::uint32_t> home_{}, windows_{};
+    std::vector<std::uint32_t> own_block_{}, windows_{};
     std::vector<std::vector<std::uint32_t>> cotangents_;
     std::vector<std::vector<copy>> copies_{};  ///< the copies that were moved for each operation
     std::uint32_t blocks_;
     std::vector<step_use> steps_{};
   };
-  return walker(plan).steps();
+  return event_converter(plan).steps();
 }
 
 PARTITA_DEF timetable schedule_of(const step_plan& plan, const order_limits& limits) {

@@ -7,7 +7,7 @@ namespace partita::detail {
 
 PARTITA_DEF void require_in_place(const rule& how, std::size_t i, const sharding& from, const sharding& to,
                                   const shape_list& extents, std::size_t element_bytes) {
-  if (!are_moves_written(from) || from.same_layout(to)) return;
+  if (!forbids_implicit_moves(from) || from.same_layout(to)) return;
   const std::size_t bytes = moved_bytes(from, to, extents, element_bytes);
   if (bytes > 0)
     throw partition_error(text("partita::") << how.name() << ": requires operands that need not be moved, but operand "

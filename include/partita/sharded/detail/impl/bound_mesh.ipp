@@ -5,7 +5,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF bound_mesh::bound_mesh(const partita::mesh& m) : world_(world_of_nobody::made()), where_(m), place_(0) {}
+PARTITA_DEF bound_mesh::bound_mesh(const partita::mesh& m) : world_(empty_world::made()), where_(m), place_(0) {}
 
 PARTITA_DEF planned_reshard::planned_reshard(const sharding& from, const sharding& to, const shape_list& shape,
                                              std::size_t place, std::size_t element_bytes) {
@@ -45,13 +45,13 @@ PARTITA_DEF std::uint64_t bound_mesh::note(std::uint64_t operation, const char* 
   return world_.state()->note_local(hasher(fingerprint_).mix(operation).value(), name, extents);
 }
 
-PARTITA_DEF transport& bound_mesh::ways(std::size_t lane) {
-  while (ways_.size() <= lane) ways_.push_back(std::make_shared<transport>(world_.state()->communicator()));
-  return *ways_[lane];
+PARTITA_DEF transport& bound_mesh::channels(std::size_t lane) {
+  while (channels_.size() <= lane) channels_.push_back(std::make_shared<transport>(world_.state()->communicator()));
+  return *channels_[lane];
 }
 
 PARTITA_DEF link_cost bound_mesh::link_of_movements(double memory_bytes) {
-  if (ways().members().is_one_of_many()) return ways().members().link().cost;
+  if (channels().members().is_one_of_many()) return channels().members().link().cost;
   // Measured on two cores with 40 reshards in one step: joined reshards are faster for blocks below about 1 KB,
   // separate ones, which pack nothing, above 2 KB.
   constexpr double seconds_on_node = 1e-7;

@@ -15,13 +15,13 @@ namespace partita::detail {
 
 PARTITA_DEF box_exchange* bound_steps::step::opened() const { return joined ? joined->opened() : exchange->opened(); }
 
-PARTITA_DEF std::uint32_t bound_steps::held_outside(const step_block& one) {
+PARTITA_DEF std::uint32_t bound_steps::add_outside_block(const step_block& one) {
   const std::uint32_t k = number_of(one, false);
   blocks_[k].outside = true;
   return k;
 }
 
-PARTITA_DEF bool bound_steps::is_made_inside(const step_block& one) {
+PARTITA_DEF bool bound_steps::is_set_by_step(const step_block& one) {
   const block& known = blocks_[number_of(one, false)];
   return known.is_set && !known.outside;
 }
@@ -57,8 +57,7 @@ PARTITA_DEF void bound_steps::order_alone(const order_limits& limits, bool join)
 PARTITA_DEF bool bound_steps::order_together(bound_mesh& on, const order_limits& limits, bool join) {
   const world& everyone = on.everyone();
   const std::size_t first = on.where().worker(0);
-  // 1. Hash what must be equal for a common order: the movements on all workers, and the computations on workers of the
-  //    mesh.
+  // 1. Hash what must be equal for a common order: movements on all workers, and computations on workers of the mesh.
   hasher computed;
   std::vector<std::uint32_t> exchanges, number_of_exchange(steps_.size(), 0);
   std::vector<bool> is_moved(blocks_.size(), false), is_computed(blocks_.size(), false);
@@ -90,13 +89,13 @@ PARTITA_DEF bool bound_steps::order_together(bound_mesh& on, const order_limits&
   auto mine = numbers_by_worker::of(std::vector<std::size_t>(everyone.size(), sent.size()));
   for (std::size_t k = 0; k < mine.all.size(); ++k) mine.all[k] = sent[k % sent.size()];
   const numbers_by_worker got = sent_to_each(*everyone.state(), mine);
-  const std::uint64_t* const theirs = got.of_worker(first);
+  const std::uint64_t* const first_order = got.of_worker(first);
   // 3. Check whether each worker can use this order. A worker that is not on the mesh executes its computations before
   // all movements, so none of them may depend on a movement.
-  bool is_alike = theirs[1] == exchanges.size() && (!on.active() || theirs[0] == computed.value());
+  bool can_use_order = first_order[1] == exchanges.size() && (!on.active() || first_order[0] == computed.value());
   for (std::size_t b = 0; !on.active() && b < blocks_.size(); ++b)
-    is_alike = is_alike && !(is_moved[b] && is_computed[b]);
-  if (largest<1>(*everyone.state(), {is_alike ? 0U : 1U})[0] != 0) return false;
+    can_use_order = can_use_order && !(is_moved[b] && is_computed[b]);
+  if (largest<1>(*everyone.state(), {can_use_order ? 0U : 1U})[0] != 0) return false;
   order_.clear();
   const auto compute_ahead = [&](std::size_t k, std::size_t end) {
     for (; !on.active() && k < end; ++k)
@@ -105,12 +104,12 @@ PARTITA_DEF bool bound_steps::order_together(bound_mesh& on, const order_limits&
   const std::size_t events = (got.count(first) - header) / 3;
   for (std::size_t i = 0; i <= events; ++i) {
     if (i == 0) compute_ahead(0, forward_);
-    if (i == theirs[2]) {
+    if (i == first_order[2]) {
       backward_from_ = order_.size();
       compute_ahead(forward_, steps_.size());
     }
     if (i == events) break;
-    const std::uint64_t* const one = theirs + header + 3 * i;
+    const std::uint64_t* const one = first_order + header + 3 * i;
     const auto done = static_cast<ordered_step::what>(one[0] & 3U);
     const auto number = static_cast<std::uint32_t>(one[0] >> 32U),
                lane = static_cast<std::uint32_t>(one[0] & 0xffffffffU) >> 2U;
@@ -135,14 +134,14 @@ PARTITA_DEF std::size_t bound_steps::place_blocks() {
   const block_lives lives = lives_of(uses_, order_);
   std::size_t bytes = 0;
   for (const std::size_t moved : {0U, 1U}) {
-    lives_[moved].clear(), whose_[moved].clear();
+    lifetimes_[moved].clear(), block_numbers_[moved].clear();
     for (std::size_t k = 0; k < blocks_.size(); ++k) {
       const block& one = blocks_[k];
       if (one.outside || !one.is_set || one.moved != (moved == 1)) continue;
-      lives_[moved].push_back({one.made.bytes > 0 ? one.made.bytes : 1, lives.first[k], lives.last[k], 0});
-      whose_[moved].push_back(k);
+      lifetimes_[moved].push_back({one.made.bytes > 0 ? one.made.bytes : 1, lives.first[k], lives.last[k], 0});
+      block_numbers_[moved].push_back(k);
     }
-    bytes += place_in_storage(lives_[moved]);
+    bytes += place_in_storage(lifetimes_[moved]);
   }
   return bytes;
 }
@@ -178,7 +177,7 @@ PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool apart) {
       else exchange = found->now;
     }
     on.open(*exchange, lanes[k]);
-    most_on_links_ = on.ways(lanes[k]).members().size() == 1 ? most_on_links_of_one : any_number;
+    most_on_links_ = on.channels(lanes[k]).members().size() == 1 ? most_pending_per_node : any_number;
   }
 }
 
@@ -210,7 +209,7 @@ PARTITA_DEF void bound_steps::settle(bound_mesh& on, const schedule_options& opt
   bool moves = false;
   for (const step_use& one : uses_) moves = moves || one.moves;  // the result is the same on all workers
   const bool may_overlap = moves && options.pending > 1;
-  const bool overlap = options.overlap.value_or(may_overlap && on.ways().members().is_one_of_many()) && may_overlap;
+  const bool overlap = options.overlap.value_or(may_overlap && on.channels().members().is_one_of_many()) && may_overlap;
   // Try orders until one keeps the limit of memory: first orders that look ahead, less far each time, then the order of
   // the program with movements that share messages, then the order of the program without.
   estimate(moves ? on.link_of_movements(options.model.memory_bytes) : link_cost{}, options.model);
@@ -254,14 +253,14 @@ PARTITA_DEF void bound_steps::make_room(bound_mesh& on, bool apart) {
   constexpr std::size_t word = sizeof(std::uint64_t);
   for (const bool moved : {false, true}) {
     std::size_t bytes = 0;
-    for (const block_lifetime& one : lives_[moved]) {
+    for (const block_lifetime& one : lifetimes_[moved]) {
       bytes = std::max(bytes, one.offset + one.bytes);
       bytes_apart_ += one.bytes;
     }
     if (bytes == 0) continue;
     storage_[moved] = tensor_block<std::uint64_t>(shape_list{bytes / word + 1}, moved ? on.memory() : nullptr);
-    for (std::size_t k = 0; k < whose_[moved].size(); ++k)
-      blocks_[whose_[moved][k]].at = storage_[moved].data() + lives_[moved][k].offset / word;
+    for (std::size_t k = 0; k < block_numbers_[moved].size(); ++k)
+      blocks_[block_numbers_[moved][k]].at = storage_[moved].data() + lifetimes_[moved][k].offset / word;
   }
   for (block& one : blocks_)
     if (!one.outside && !one.is_set) one.at = one.made.memory.get();
@@ -309,7 +308,7 @@ PARTITA_DEF void bound_steps::run(bool backward) const {
         break;
       case ordered_step::what::give:
         one.exchange->give(address(use.reads[0]));
-        pend(one);
+        add_pending(one);
         break;
       case ordered_step::what::finish:
         finish(one);
@@ -347,7 +346,7 @@ void bound_steps::advance() const {
   start_waiting(on_links);
 }
 
-PARTITA_DEF void bound_steps::pend(const step& one) const {
+PARTITA_DEF void bound_steps::add_pending(const step& one) const {
   pending_.push_back({one.opened(), one.opened()->counts().messages > 0});
 }
 
@@ -365,7 +364,7 @@ PARTITA_DEF bool bound_steps::start_first() const {
     const step_use& use = uses_[order_[k].step];
     one.exchange->start(address(use.reads[0]), address(use.sets));
   }
-  pend(one);
+  add_pending(one);
   return pending_.back().sends_messages;
 }
 

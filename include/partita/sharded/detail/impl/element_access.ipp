@@ -5,7 +5,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF std::vector<std::uint64_t> said_by_all(bound_mesh& on, std::uint64_t mine) {
+PARTITA_DEF std::vector<std::uint64_t> gather_numbers(bound_mesh& on, std::uint64_t mine) {
   std::vector<std::uint64_t> all;
   for (const facts<1>& one : gathered<1>(*on.everyone().state(), {mine})) all.push_back(one[0]);
   return all;
@@ -14,10 +14,10 @@ PARTITA_DEF std::vector<std::uint64_t> said_by_all(bound_mesh& on, std::uint64_t
 PARTITA_DEF void element_places::one_holder(const shape_list& index, std::size_t& worker, std::size_t& offset) const {
   std::size_t n = 0;
   for_each_holder(index, [&](std::size_t, std::size_t) { ++n; });
-  std::size_t wanted = n == 0 ? 0 : me_ % n;
+  std::size_t wanted = n == 0 ? 0 : own_id_ % n;
   bool own = false;
   for_each_holder(index, [&](std::size_t w, std::size_t at) {
-    if (w == me_ || (!own && wanted-- == 0)) worker = w, offset = at, own = w == me_;
+    if (w == own_id_ || (!own && wanted-- == 0)) worker = w, offset = at, own = w == own_id_;
   });
 }
 
@@ -42,7 +42,7 @@ PARTITA_DEF text wrong_index(const char* call, const shape_list& extents, const 
 PARTITA_DEF std::size_t agreed_room(bound_mesh& on, const std::vector<std::vector<std::uint64_t>>& lists) {
   std::size_t longest = 0, room = 1;
   for (const auto& one : lists) longest = one.size() > longest ? one.size() : longest;
-  for (const std::uint64_t n : said_by_all(on, longest)) longest = n > longest ? n : longest;
+  for (const std::uint64_t n : gather_numbers(on, longest)) longest = n > longest ? n : longest;
   while (room < longest + 1) room *= 2;
   return room;
 }

@@ -49,8 +49,8 @@ PARTITA_DEF std::size_t joined_exchange::lay_out(box_list lowered_plan::*boxes, 
   return words;
 }
 
-PARTITA_DEF bool joined_exchange::open(transport& ways) {
-  if (has_part_ && !exchange_) exchange_ = ways.exchange(std::move(messages_), element_kind::moved<word>());
+PARTITA_DEF bool joined_exchange::open(transport& channels) {
+  if (has_part_ && !exchange_) exchange_ = channels.exchange(std::move(messages_), element_kind::moved<word>());
   return has_part_;
 }
 

@@ -7,8 +7,8 @@
 
 namespace partita::detail {
 
-PARTITA_DEF std::vector<alike_movements> find_alike(const std::vector<step_use>& steps, std::size_t first,
-                                                    std::size_t end) {
+PARTITA_DEF std::vector<movements_of_level> find_small_movements(const std::vector<step_use>& steps, std::size_t first,
+                                                                 std::size_t end) {
   // The level of a block is the number of movements on the longest chain of steps that ends with a step that sets (or
   // reads) the block.
   struct block {
@@ -19,7 +19,7 @@ PARTITA_DEF std::vector<alike_movements> find_alike(const std::vector<step_use>&
     if (b >= blocks.size()) blocks.resize(b + std::size_t{1});
     return blocks[b];
   };
-  std::vector<alike_movements> all;
+  std::vector<movements_of_level> all;
   for (std::size_t k = first; k < end; ++k) {
     const step_use& one = steps[k];
     std::size_t level = one.sets == step_use::nothing ? 0 : std::max(known(one.sets).set, known(one.sets).read);
@@ -31,7 +31,7 @@ PARTITA_DEF std::vector<alike_movements> find_alike(const std::vector<step_use>&
     if (one.sets != step_use::nothing) known(one.sets) = {after, 0};
     if (!one.moves || one.once == 0 || 2 * one.once < one.seconds) continue;
     auto found =
-        std::find_if(all.begin(), all.end(), [&](const alike_movements& those) { return those.level == level; });
+        std::find_if(all.begin(), all.end(), [&](const movements_of_level& group) { return group.level == level; });
     if (found == all.end()) found = all.insert(found, {level, {}});
     found->steps.push_back(static_cast<std::uint32_t>(k));
   }
@@ -46,23 +46,23 @@ PARTITA_DEF std::vector<ordered_step> order_joined(std::vector<step_use>& steps,
   const auto until = [&](const std::vector<ordered_step>& order) { return order.empty() ? now : order.back().until; };
   /// Whether n of these movements, from number `from` on, can share messages: then an order of all steps exists that
   /// does not end later.
-  const auto join = [&](const std::vector<std::uint32_t>& these, std::size_t from, std::size_t n) {
+  const auto join = [&](const std::vector<std::uint32_t>& movements, std::size_t from, std::size_t n) {
     if (n < 2 || orders_left == 0) return false;
     --orders_left;
-    for (std::size_t k = from + 1; k < from + n; ++k) steps[these[k]].joins = these[from];
+    for (std::size_t k = from + 1; k < from + n; ++k) steps[movements[k]].joins = movements[from];
     std::vector<ordered_step> order = order_steps(steps, first, end, limits, now);
     const double rounding = 1e-9 * (until(best) - now);
     if (order.size() == best.size() && until(order) <= until(best) + rounding) {
       best = std::move(order);
       return true;
     }
-    for (std::size_t k = from + 1; k < from + n; ++k) steps[these[k]].joins = step_use::nothing;
+    for (std::size_t k = from + 1; k < from + n; ++k) steps[movements[k]].joins = step_use::nothing;
     return false;
   };
-  for (const alike_movements& those : find_alike(steps, first, end))
-    for (std::size_t from = 0; from < those.steps.size();) {
-      std::size_t n = those.steps.size() - from;
-      while (n > 1 && !join(those.steps, from, n)) n = (n + 1) / 2;
+  for (const movements_of_level& group : find_small_movements(steps, first, end))
+    for (std::size_t from = 0; from < group.steps.size();) {
+      std::size_t n = group.steps.size() - from;
+      while (n > 1 && !join(group.steps, from, n)) n = (n + 1) / 2;
       from += n;
     }
   return best;

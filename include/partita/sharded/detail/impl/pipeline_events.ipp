@@ -26,7 +26,7 @@ class pipeline_writer {
   std::vector<ordered_step> order() {
     for (std::size_t k = 0; k < run_.tasks.size(); ++k) add_task(k);
     std::sort(events_.begin(), events_.end(), [](const event& a, const event& b) {
-      return a.time != b.time ? a.time < b.time : a.what != b.what ? a.what < b.what : a.turn < b.turn;
+      return a.time != b.time ? a.time < b.time : a.what != b.what ? a.what < b.what : a.task_number < b.task_number;
     });
     std::vector<std::uint32_t> lane_of(numbers_.count(), 0);
     std::vector<bool> lanes(1, true);  // lane 0 is for movements inside of a stage
@@ -34,7 +34,7 @@ class pipeline_writer {
       std::uint32_t& lane = lane_of[one.movement];
       switch (one.what) {
         case kind::task:
-          do_task(run_.tasks[one.turn].task);
+          do_task(run_.tasks[one.task_number].task);
           break;
         case kind::expect:
           lane = static_cast<std::uint32_t>(std::find(lanes.begin(), lanes.end(), false) - lanes.begin());
@@ -61,7 +61,7 @@ class pipeline_writer {
   struct event {
     double time = 0;
     kind what = kind::task;
-    std::size_t turn = 0;
+    std::size_t task_number = 0;
     std::uint32_t movement = 0;  ///< the number of the movement
   };
 

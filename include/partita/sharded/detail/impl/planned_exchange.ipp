@@ -16,21 +16,21 @@ PARTITA_DEF std::shared_ptr<planned_exchange> planned_exchange::again() const {
   return std::shared_ptr<planned_exchange>(new planned_exchange(*this));
 }
 
-PARTITA_DEF bool planned_exchange::open(transport& ways) {
+PARTITA_DEF bool planned_exchange::open(transport& channels) {
   if (exchange_) return true;
-  const bool passes_on = ways.passes_on();
-  way* const on_node = passes_on ? &ways.passing_on(kind_) : nullptr;  // the call is collective
+  const bool passes_on = channels.passes_on();
+  way* const on_node = passes_on ? &channels.passing_on(kind_) : nullptr;  // the call is collective
   const std::shared_ptr<box_overlaps> boxes = std::exchange(boxes_, nullptr);
   if (!has_part()) return false;
   if (passes_on && boxes) {
-    const std::vector<int>& first_of = ways.members().first_of();
+    const std::vector<int>& first_of = channels.members().first_of();
     boxes->share_nodes(members_by_node({first_of.begin(), first_of.end()}));
     for (const bool second : {false, true}) steps_.push_back(plan_boxes(*boxes, plan_.worker, second));
   }
   const auto dense = [](const shape_list& shape) { return place_in_block<dynamic>::of({}, shape).strides(); };
   x_steps_ = dense(plan_.source_shape), y_steps_ = dense(plan_.destination_shape);
   counts_ = counts();
-  exchange_ = ways.exchange(lowered(steps_.empty() ? plan_ : steps_[0]), kind_);
+  exchange_ = channels.exchange(lowered(steps_.empty() ? plan_ : steps_[0]), kind_);
   if (!steps_.empty() && !steps_[1].identity()) {
     lowered_plan second = lowered(steps_[1]);
     second.is_polled = true;

@@ -6,7 +6,7 @@
 namespace partita::detail {
 
 PARTITA_DEF std::size_t place_in_storage(std::vector<block_lifetime>& all) {
-  constexpr std::size_t line = 64, page = 4096;
+  constexpr std::size_t line = 64, page_bytes = 4096;
   std::size_t total = 0;
   for (std::size_t k = 0; k < all.size(); ++k) {
     block_lifetime& one = all[k];
@@ -20,7 +20,7 @@ PARTITA_DEF std::size_t place_in_storage(std::vector<block_lifetime>& all) {
         if (other.last < one.first || one.last < other.first) continue;
         if (one.offset >= end || other.offset >= one.offset + bytes) continue;
         // Other workers of the node can write directly to a block that begins at a page boundary.
-        const std::size_t granule = bytes < 16 * page ? line : page;
+        const std::size_t granule = bytes < 16 * page_bytes ? line : page_bytes;
         one.offset = (end + granule - 1) / granule * granule;
         moved = true;
       }

@@ -8,8 +8,7 @@
 
 namespace partita::detail {
 
-/// Finds the operations whose results should be computed in wider boxes than blocks, from the last operation to the
-/// first.
+/// Finds the operations whose results should be computed in wider boxes than blocks, from the last to the first.
 class wider_window_finder {
  public:
   wider_window_finder(const graph& of, const std::vector<laid_operation>& laid, bound_mesh& on,
