@@ -31,7 +31,7 @@ struct box {
   friend constexpr bool operator==(const box&, const box&) = default;
 };
 
-/// A box whose rank is known at run time only.
+/// A half-open box of indices whose rank is known at run time only.
 template <>
 struct box<dynamic> {
   shape_list start{};
@@ -63,7 +63,7 @@ constexpr box<Rank> intersection(const box<Rank>& a, const box<Rank>& b) {
   return common;
 }
 
-/// Writes a box as its ranges: [0, 4) x [2, 6); the box of rank 0 as "scalar".
+/// Writes a box as its ranges, for example [0, 4) x [2, 6); a box of rank 0 is written as "scalar".
 template <class Text, std::size_t Rank>
   requires requires(Text& out) { out << "" << std::size_t{}; }
 constexpr Text&& operator<<(Text&& out, const box<Rank>& b) {

@@ -11,16 +11,16 @@
 #ifdef PARTITA_CORE
 /// Stands before the declaration of a function that impl/ defines.
 #define PARTITA_DECL
-/// Stands before its definition.
+/// Stands before the definition, in impl/, of a function that a header declares.
 #define PARTITA_DEF
 /// Stands before the declaration of a virtual function or a destructor that impl/ defines.
 #define PARTITA_INLINE
-/// Stands before the two functions below. They are weak and not inline where a program has no libpartita: the compiler
-/// never inlines them, so that all files call the ones that the linker keeps, and share one set of values.
+/// Stands before partita_expect_one_setting and partita_setting. Without libpartita both are weak and not inline: the
+/// compiler does not inline them, so that all files call the ones that the linker keeps, and share one set of values.
 #define PARTITA_WEAK
-#define PARTITA_WAY "with the compiled core"
-/// What the compiled core has for each usual element type: LIST(EXTERN, T) declares it for one type. EXTERN is `extern`
-/// in a header, and nothing where the core compiles it. From headers alone it is nothing.
+#define PARTITA_KIND_OF_BUILD "with the compiled core"
+/// LIST(EXTERN, T) declares what the compiled core has for one element type; this macro calls LIST for each usual type.
+/// EXTERN is `extern` in a header and empty where the core is compiled. Without the core the macro is empty.
 #define PARTITA_FOR_USUAL_ELEMENTS(LIST, EXTERN) \
   LIST(EXTERN, float) LIST(EXTERN, double) LIST(EXTERN, int) LIST(EXTERN, long) LIST(EXTERN, long long)
 #else
@@ -28,14 +28,14 @@
 #define PARTITA_DEF template <class>
 #define PARTITA_INLINE inline
 #define PARTITA_WEAK [[gnu::weak]]
-#define PARTITA_WAY "from headers alone"
+#define PARTITA_KIND_OF_BUILD "from headers alone"
 #define PARTITA_FOR_USUAL_ELEMENTS(LIST, EXTERN)
 #endif
 
 #ifdef _GLIBCXX_DEBUG
-#define PARTITA_CONTAINERS " and _GLIBCXX_DEBUG"  // changes the layout of std::vector
+#define PARTITA_DEBUG_CONTAINERS " and _GLIBCXX_DEBUG"  // _GLIBCXX_DEBUG changes the layout of std::vector
 #else
-#define PARTITA_CONTAINERS ""
+#define PARTITA_DEBUG_CONTAINERS ""
 #endif
 
 #define PARTITA_TEXT_OF(x) #x
@@ -43,19 +43,19 @@
   PARTITA_TEXT_OF(major) "." PARTITA_TEXT_OF(minor) "." PARTITA_TEXT_OF(patch)
 
 /// Compares how the files of a program, and the library that it links, were compiled. Ends the program before main with
-/// a message if two of them differ in one of the settings, because they would share objects of different layouts. Its
-/// name and its arguments are the same in all versions.
+/// a message if two of them differ in one of the settings, because they would share objects of different layouts. The
+/// name and the arguments of this function are the same in all versions.
 extern "C" PARTITA_WEAK void partita_expect_one_setting(unsigned setting, const char* value);
-/// Where the value of a setting is kept that the files of this program gave; null there if none of them gave one.
+/// Returns the place that stores the value of a setting in this program: a null pointer until a file gives the value.
 extern "C" PARTITA_WEAK const char** partita_setting(unsigned setting);
 
 namespace partita::detail {
 namespace {
-// One object in each file of a program, so that each file takes part in the comparison.
-[[maybe_unused]] const bool compared_way =
+// Each file of a program has its own such object, so that each file takes part in the comparison.
+[[maybe_unused]] const bool settings_are_compared =
     (partita_expect_one_setting(
          0, "version " PARTITA_VERSION_TEXT(PARTITA_VERSION_MAJOR, PARTITA_VERSION_MINOR,
-                                            PARTITA_VERSION_PATCH) " " PARTITA_WAY PARTITA_CONTAINERS),
+                                            PARTITA_VERSION_PATCH) " " PARTITA_KIND_OF_BUILD PARTITA_DEBUG_CONTAINERS),
      true);
 }  // namespace
 }  // namespace partita::detail

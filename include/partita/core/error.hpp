@@ -18,31 +18,31 @@ class error : public std::exception {
   text sentence_;
 };
 
-/// Shapes, ranks, extents or features that do not fit together.
+/// The error for shapes, ranks, extents or features that do not fit together.
 class shape_error : public error {
  public:
   using error::error;
 };
 
-/// Workers or partition extents that do not fit together.
+/// The error for workers or partition extents that do not fit together.
 class partition_error : public error {
  public:
   using error::error;
 };
 
-/// Workers that made different calls, or the same call with different arguments.
+/// The error for workers that make different calls, or the same call with different arguments.
 class disagreement_error : public error {
  public:
   using error::error;
 };
 
-/// MPI reported a failure.
+/// The error for a failure that MPI reports.
 class communication_error : public error {
  public:
   using error::error;
 };
 
-/// A file could not be read or written, or does not hold what was asked for.
+/// The error for a file that cannot be read or written, or does not hold what the program asks for.
 class io_error : public error {
  public:
   using error::error;

@@ -27,8 +27,8 @@ class extents {
 
   constexpr extents() = default;
 
-  /// From the dynamic extents in order, or from all extents in order. A value that differs from a static entry, and a
-  /// negative value (also one converted to unsigned), is a shape_error.
+  /// Constructs extents from the dynamic extents in order, or from all extents in order. A value that differs from a
+  /// static entry, and a negative value (also one converted to unsigned), is a shape_error.
   template <class... Integer>
     requires(sizeof...(Integer) > 0 && (std::is_convertible_v<Integer, std::size_t> && ...) &&
              (sizeof...(Integer) == rank_dynamic() || sizeof...(Integer) == rank()))
@@ -42,7 +42,7 @@ class extents {
     assign(values);
   }
 
-  /// From other extents of the same rank; entries that are static here must have the same value there.
+  /// Converts from extents of the same rank, which must have the same value where this type has a static entry.
   template <std::size_t... Other>
     requires(sizeof...(Other) == sizeof...(E) && ((E == dynamic || Other == dynamic || E == Other) && ...))
   constexpr explicit((... || (E != dynamic && Other == dynamic))) extents(const extents<Other...>& other) {
@@ -81,27 +81,27 @@ class extents {
 
  private:
   static constexpr std::array<std::size_t, sizeof...(E)> entries_{E...};
-  /// The largest allowed run-time extent. Larger values are negative numbers converted to unsigned, or `dynamic`.
-  static constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
+  /// The largest allowed run-time extent. A larger value is `dynamic` or a negative number converted to unsigned.
+  static constexpr std::size_t largest_extent = static_cast<std::size_t>(-1) / 2;
 
   template <std::size_t N>
   constexpr void assign(const std::array<std::size_t, N>& given) {
     for (std::size_t d = 0; d < N; ++d)
-      if (given[d] > most)
+      if (given[d] > largest_extent)
         throw shape_error(text("partita::extents: requires extents that are not negative, got ")
                           << static_cast<std::ptrdiff_t>(given[d]) << " (as an unsigned number " << given[d]
                           << ") as value " << d << "; extents are counts");
     std::size_t k = 0;
     for (std::size_t d = 0; d < rank(); ++d) {
-      const bool fixed = entries_[d] != dynamic;
+      const bool is_fixed = entries_[d] != dynamic;
       if constexpr (N == rank()) {
-        if (fixed && given[d] != entries_[d])
+        if (is_fixed && given[d] != entries_[d])
           throw shape_error(text("partita::extents: dimension ")
                             << d << " is " << entries_[d] << " in the type but was given as " << given[d]
                             << "; make the entry `dynamic` or give " << entries_[d]);
-        if (!fixed) values_[k++] = given[d];
+        if (!is_fixed) values_[k++] = given[d];
       } else {
-        if (!fixed) {
+        if (!is_fixed) {
           values_[k] = given[k];
           ++k;
         }

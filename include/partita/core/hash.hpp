@@ -8,8 +8,8 @@
 
 namespace partita {
 
-/// Mixes values in order into one hash: `hasher().mix(rank).mix(extents.array()).value()`. The same on every worker and
-/// in constant expressions. It detects differences; it is not a cryptographic hash.
+/// Mixes values in order into one hash: `hasher().mix(rank).mix(extents.array()).value()`. Equal values have the same
+/// hash on all workers and in constant expressions. A hash detects differences; it is not cryptographic.
 class hasher {
  public:
   /// Starts a new hash, or continues from an earlier one.
@@ -25,7 +25,7 @@ class hasher {
     else if constexpr (std::is_floating_point_v<Value>) return mix(std::bit_cast<std::uint64_t>(double(value)));
     else if constexpr (requires { value.has_value(); }) return value.has_value() ? mix(true).mix(*value) : mix(false);
     else if constexpr (std::is_integral_v<Value> || std::is_enum_v<Value>) {
-      state_ = scrambled(state_ * golden + static_cast<std::uint64_t>(value));
+      state_ = mixed_bits(state_ * increment + static_cast<std::uint64_t>(value));
     } else {
       mix(value.size());
       for (const auto& one : value) mix(one);
@@ -41,11 +41,11 @@ class hasher {
   constexpr std::uint64_t value() const { return state_; }
 
  private:
-  /// 2^64 over the golden ratio, odd: the increment of splitmix64 (Steele, Lea, Flood 2014), as are the shifts and
-  /// factors below.
-  static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15U;
-  static constexpr std::uint64_t scrambled(std::uint64_t z) {
-    z += golden;
+  /// The increment of splitmix64 (Steele, Lea, Flood 2014): 2^64 divided by the golden ratio, as an odd number. The
+  /// shifts and factors of mixed_bits() are also those of splitmix64.
+  static constexpr std::uint64_t increment = 0x9e3779b97f4a7c15U;
+  static constexpr std::uint64_t mixed_bits(std::uint64_t z) {
+    z += increment;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
     return z ^ (z >> 31);

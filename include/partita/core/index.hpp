@@ -1,4 +1,4 @@
-// A position in an index space, and its number in C order (the last dimension varies fastest).
+// A position in an index space, and the number of a position in C order (the last dimension varies fastest).
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace partita {
 
-/// One coordinate for each dimension.
+/// A position: one coordinate for each dimension.
 template <std::size_t Rank>
 using index = std::array<std::size_t, Rank>;
 
@@ -37,7 +37,7 @@ constexpr index<Rank> index_from(const std::size_t (&coordinates)[N]) {
 }
 
 /// The C-order number of position `i` in a space of the given shape. Requires a position inside the space (not checked,
-/// because inner loops call this).
+/// because inner loops call the function).
 template <std::size_t Rank>
 constexpr std::size_t number_of(const index<Rank>& i, const std::array<std::size_t, Rank>& shape) {
   std::size_t number = 0;
@@ -45,18 +45,18 @@ constexpr std::size_t number_of(const index<Rank>& i, const std::array<std::size
   return number;
 }
 
-/// The position with C-order number `number` in a space of the given shape. A number outside is a shape_error.
+/// The position with C-order number `number` in a space of the given shape. Requires number < volume [shape_error].
 template <std::size_t Rank>
 constexpr index<Rank> index_of(std::size_t number, const std::array<std::size_t, Rank>& shape) {
   index<Rank> i{};
-  std::size_t rest = number;
-  bool some = true;  // an empty space has no numbers
-  for (std::size_t d = Rank; d-- > 0 && some;) {
-    some = shape[d] != 0;
-    i[d] = some ? rest % shape[d] : 0;
-    rest = some ? rest / shape[d] : 0;
+  std::size_t remaining = number;
+  bool has_positions = true;  // a space with an extent of 0 has no position
+  for (std::size_t d = Rank; d-- > 0 && has_positions;) {
+    has_positions = shape[d] != 0;
+    i[d] = has_positions ? remaining % shape[d] : 0;
+    remaining = has_positions ? remaining / shape[d] : 0;
   }
-  if (rest != 0 || !some)
+  if (remaining != 0 || !has_positions)
     throw shape_error(text("partita::index_of(number, shape): requires a number below the volume of the shape ")
                       << shape << ", got " << number);
   return i;

@@ -19,7 +19,7 @@ constexpr bool multiply(const std::array<std::size_t, Rank>& extents, std::size_
   product = 1;
   bool fits = true;
   for (const std::size_t extent : extents) {
-    if (extent == 0) {  // then the other extents do not matter
+    if (extent == 0) {  // the product is 0, even if the product of the other extents overflows
       product = 0;
       return true;
     }
@@ -28,8 +28,8 @@ constexpr bool multiply(const std::array<std::size_t, Rank>& extents, std::size_
   return fits;
 }
 
-/// The product of the extents: 1 for rank 0, 0 if one of them is 0. On overflow it throws an `Error` that names the
-/// call.
+/// The product of the extents: 1 for rank 0, 0 if an extent is 0. A product that overflows `std::size_t` throws an
+/// `Error` that names the call.
 template <class Error = shape_error, std::size_t Rank>
 constexpr std::size_t product_of(const std::array<std::size_t, Rank>& extents, const char* call) {
   std::size_t product = 1;
@@ -43,10 +43,10 @@ constexpr std::size_t product_of(const std::array<std::size_t, Rank>& extents, c
 /// computed from one.
 template <std::size_t Rank>
 void require_no_overflow(const std::array<std::size_t, Rank>& extents, const char* what, const char* call) {
-  constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: an array of this size can be requested
+  constexpr std::size_t most_elements = std::size_t{1} << 40U;  // chosen: an array of this size can be requested
   std::size_t product = 1;
-  bool fits = multiply(extents, product) && product <= most;
-  for (const std::size_t extent : extents) fits = fits && extent <= most;
+  bool fits = multiply(extents, product) && product <= most_elements;
+  for (const std::size_t extent : extents) fits = fits && extent <= most_elements;
   if (!fits)
     throw shape_error(text(call) << ": requires " << what << " of at most 2^40 elements in all, got " << extents
                                  << "; numbers must not be negative");

@@ -6,7 +6,7 @@
 
 namespace partita::detail {
 
-/// Dependent false: an assertion of it fails when a template is instantiated.
+/// False, but dependent on a template parameter: a static_assert of it fails only if the template is instantiated.
 template <class... A>
 inline constexpr bool dependent_false = sizeof...(A) == static_cast<std::size_t>(-1);
 
@@ -15,11 +15,11 @@ struct rejected_call {
   ~rejected_call() {}
 };
 
-/// Placeholder for the template arguments of a layer that were not given.
-struct nothing_given {};
-/// Placeholder for an element type that was not given.
+/// Placeholder for the template arguments of a layer that the caller has not given.
+struct arguments_not_given {};
+/// Placeholder for an element type that the caller has not given.
 struct element_type_not_given {};
-/// Placeholder for a rank that was not given.
+/// Placeholder for a rank that the caller has not given.
 inline constexpr std::size_t rank_not_given = static_cast<std::size_t>(-1);
 
 /// Every argument, and every list in braces, converts to this type. The conversion is worse than those of all other
@@ -30,9 +30,9 @@ struct any_argument {
   constexpr any_argument(const A&) {}
   constexpr any_argument(std::initializer_list<any_argument>) {}
 };
-/// Stands for the object that a rejected constructor initialises its own from. It is not defined.
+/// An object of type T for the initialiser list of a constructor that rejects its call. The function has no definition.
 template <class T>
-T&& no_object();
+T&& undefined_object();
 
 }  // namespace partita::detail
 
@@ -58,9 +58,9 @@ T&& no_object();
     return PARTITA_NAME_OF_FALLBACK(function)<decltype(First)>();                               \
   }
 
-/// `PARTITA_FALLBACK_CLASS(name, arguments...) { static_assert(…) }` does the same for a class template that is to
-/// deduce its arguments: `arguments` are placeholders that no valid object has. With PARTITA_FALLBACK_CLASS_IF only
-/// arguments of types `Given` that fulfil a condition are rejected in this way.
+/// `PARTITA_FALLBACK_CLASS(name, arguments...) { static_assert(…) }` defines such a fallback for a class template that
+/// deduces its arguments: `arguments` are placeholders that no valid object has. PARTITA_FALLBACK_CLASS_IF rejects only
+/// calls with arguments of types `Given` that fulfil a condition.
 #define PARTITA_FALLBACK_CLASS(class_name, ...) PARTITA_FALLBACK_CLASS_WITH(, class_name, __VA_ARGS__)
 #define PARTITA_FALLBACK_CLASS_IF(condition, class_name, ...) \
   PARTITA_FALLBACK_CLASS_WITH(requires(condition), class_name, __VA_ARGS__)
@@ -79,14 +79,14 @@ T&& no_object();
   class_name(detail::any_argument, detail::any_argument, detail::any_argument = {}) -> class_name<__VA_ARGS__>; \
   template <class... Given>                                                                                     \
   class_name<__VA_ARGS__>::class_name(const Given&...)
-/// The same for a constructor of a class whose template arguments are known: it rejects one to five arguments that no
-/// other constructor accepts.
+/// Defines the fallback of a constructor, in a class whose template arguments are known: the fallback rejects one to
+/// five arguments that no other constructor accepts.
 #define PARTITA_FALLBACK_CONSTRUCTOR(class_name)                                                            \
   template <class... Given>                                                                                 \
   constexpr explicit class_name(detail::any_argument, detail::any_argument = {}, detail::any_argument = {}, \
                                 detail::any_argument = {}, detail::any_argument = {})                       \
-      : class_name(detail::no_object<class_name>())
-/// The same for a layer `name<T, Rank>` that is given no rank. `options` are those that follow its partition.
+      : class_name(detail::undefined_object<class_name>())
+/// Defines the fallback of a layer `name<T, Rank>` without a rank; `options` is the type of the layer's last argument.
 #define PARTITA_FALLBACK_LAYER(class_name, options)                                                  \
   template <class T>                                                                                 \
   class class_name<T, detail::rank_not_given> : public detail::rejected_call {                       \

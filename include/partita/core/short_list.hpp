@@ -19,7 +19,7 @@ class short_list {
   using value_type = T;
 
   constexpr short_list() = default;
-  /// `count` copies of one value. A constructor would be ambiguous: {1, n} with two different types would call it.
+  /// A list of `count` copies. It is no constructor: {1, n} with two different types would call that constructor.
   static constexpr short_list filled(std::size_t count, const T& value) {
     short_list all;
     for (std::size_t k = 0; k < count; ++k) all.push_back(value);
@@ -34,7 +34,7 @@ class short_list {
     require_integers<U>();
     for (const U& value : values) push_back(static_cast<T>(value));
   }
-  /// From any sized range: an array, a vector, the shape of a tensor.
+  /// Converts from any sized range: an array, a vector, the shape of a tensor.
   template <class Range>
     requires(!std::is_same_v<Range, short_list> && requires(const Range& r) { r.size(), r.begin() != r.end(); })
   constexpr short_list(const Range& values) {  // NOLINT: a shape is a list

@@ -1,7 +1,7 @@
 // A string of bounded length, built without allocation and also in constant expressions.
 //
-// Every message of the library is one: a rule writes it with the same code at compile time and at run time, and an
-// exception carries it without <string> (which alone costs more compile time than all of core/).
+// Every message of the library is a `text`: a rule writes a message with the same code at compile time and at run time,
+// and an exception carries it without <string> (which alone costs more compile time than all of core/).
 #pragma once
 
 #include <cstddef>

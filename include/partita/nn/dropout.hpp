@@ -108,7 +108,7 @@ class dropout {
   bool training_ = true, drops_ = false, called_ = false;
 };
 
-PARTITA_FALLBACK_CLASS(dropout, detail::nothing_given) {
+PARTITA_FALLBACK_CLASS(dropout, detail::arguments_not_given) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::dropout(p, options): requires a partition, and options that say their names; write "
                 "dropout(p, {.probability = 0.5})");

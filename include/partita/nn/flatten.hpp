@@ -81,7 +81,7 @@ class flatten {
   std::array<std::size_t, rank> inner_{};
 };
 
-PARTITA_FALLBACK_CLASS(flatten, detail::nothing_given, detail::nothing_given) {
+PARTITA_FALLBACK_CLASS(flatten, detail::arguments_not_given, detail::arguments_not_given) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::flatten(p_x, p_y): requires two partitions, that of x and one of rank 2 for the result");
 }

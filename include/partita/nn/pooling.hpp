@@ -211,25 +211,25 @@ class adaptive_max_pooling
             p, {"partita::adaptive_max_pooling(p, options)", options}) {}
 };
 
-PARTITA_FALLBACK_CLASS(max_pooling, detail::nothing_given) {
+PARTITA_FALLBACK_CLASS(max_pooling, detail::arguments_not_given) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::max_pooling(p, options): requires a partition, and options that say their names; write "
                 "max_pooling(p, {.kernel = {2, 2}})");
 }
 
-PARTITA_FALLBACK_CLASS(average_pooling, detail::nothing_given) {
+PARTITA_FALLBACK_CLASS(average_pooling, detail::arguments_not_given) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::average_pooling(p, options): requires a partition, and options that say their names; write "
                 "average_pooling(p, {.kernel = {2, 2}})");
 }
 
-PARTITA_FALLBACK_CLASS(adaptive_average_pooling, detail::nothing_given) {
+PARTITA_FALLBACK_CLASS(adaptive_average_pooling, detail::arguments_not_given) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::adaptive_average_pooling(p, options): requires a partition, and options that say their "
                 "names; write adaptive_average_pooling(p, {.size = {1, 1}})");
 }
 
-PARTITA_FALLBACK_CLASS(adaptive_max_pooling, detail::nothing_given) {
+PARTITA_FALLBACK_CLASS(adaptive_max_pooling, detail::arguments_not_given) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::adaptive_max_pooling(p, options): requires a partition, and options that say their names; "
                 "write adaptive_max_pooling(p, {.size = {1, 1}})");

@@ -109,7 +109,7 @@ class upsampling
             p, rule("partita::upsampling(p, options)", options)) {}
 };
 
-PARTITA_FALLBACK_CLASS(upsampling, detail::nothing_given) {
+PARTITA_FALLBACK_CLASS(upsampling, detail::arguments_not_given) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::upsampling(p, options): requires a partition, and options that say their names; write "
                 "upsampling(p, {.scale = 2})");

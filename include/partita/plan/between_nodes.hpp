@@ -9,24 +9,24 @@
 
 namespace partita {
 
-/// How a block gets from one member to all, from all to one as a sum, or from all to all as a sum.
+/// How a block is broadcast from one member, summed on one member, or summed on all members.
 enum class block_route {
-  along_tree,  ///< whole, along the binomial tree
-  directly,    ///< whole, from each member that has one directly to each that needs it
-  in_parts     ///< in parts; each part is passed on by one member
+  along_tree,  ///< whole blocks, along the binomial tree
+  directly,    ///< whole blocks, directly from each member that has one to each that needs one
+  in_parts     ///< parts of blocks; each part is passed on by one member
 };
 
-/// Seconds of a message between two nodes: the latency, and the time that each message and each byte takes.
+/// The cost of messages between two nodes in seconds: the latency, and the time for each message and each byte.
 struct link_cost {
-  double latency = 10e-6, message = 1e-6, byte = 1e-10;  // MPI on 80 Gbit; similar on slower links
+  double latency = 10e-6, message = 1e-6, byte = 1e-10;  // measured with MPI on 80 Gbit; similar on slower links
 };
 
-/// What one member sends and receives of a block: elements, and messages in both directions.
+/// What one member of a group sends and receives: the elements, and the messages in both directions.
 struct block_traffic {
   std::size_t sent = 0, received = 0, messages = 0;
 };
 
-/// The algorithms for spreading a block of `bytes`, or for summing blocks, among `members`.
+/// The algorithms for broadcasting a block of `bytes`, or for summing blocks, among `members`.
 struct block_routes {
   std::size_t members = 1, bytes = 0;
   link_cost link{};
@@ -37,14 +37,14 @@ struct block_routes {
     while ((std::size_t{1} << n) < members) ++n;
     return n;
   }
-  /// The number of pieces of a block that is spread in parts; piece k is passed on by member 1 + k % (members - 1).
+  /// The number of pieces of a block that is broadcast in parts; member 1 + k % (members - 1) passes on piece k.
   constexpr std::size_t pieces() const {
-    constexpr std::size_t piece = std::size_t{128} << 10, most = 16;  // of each member
+    constexpr std::size_t piece = std::size_t{128} << 10, most = 16;  // the largest number of pieces for each member
     const std::size_t each = members < 2 ? 1 : bytes / ((members - 1) * piece);
     return (members - 1) * (each < 1 ? 1 : each > most ? most : each);
   }
   constexpr std::size_t passed_on_by(std::size_t piece) const { return 1 + piece % (members - 1); }
-  /// The elements of piece k if n elements are split into so many pieces.
+  /// The number of elements in piece k of a block of n elements that is cut into a number of pieces.
   static constexpr interval part(std::size_t n, std::size_t pieces, std::size_t k) {
     return balanced_part(n, pieces, k);
   }
@@ -55,7 +55,7 @@ struct block_routes {
         return number(rounds()) * (link.latency + whole());
       case block_route::directly:
         return link.latency + number(members - 1) * whole();
-      default:  // the last piece is passed on when all have left the root
+      default:  // the last piece is passed on after all pieces have left the root
         return 2 * link.latency + number(2 * pieces()) * link.message +
                number(bytes) * link.byte * (1 + number(members - 2) / number(pieces()));
     }
@@ -72,7 +72,7 @@ struct block_routes {
     }
   }
 
-  /// What a member sends and receives when a block of n elements is spread.
+  /// The traffic of a member when a block of n elements is broadcast.
   constexpr block_traffic traffic_of_spread(std::size_t member, std::size_t n) const {
     if (spread() == block_route::along_tree) return along_tree(member, n, true);
     if (spread() == block_route::directly) return directly(member, n, true);
@@ -82,30 +82,30 @@ struct block_routes {
     for (std::size_t k = member - 1; k < all; k += others) own += part(n, all, k).size();
     return {(others - 1) * own, n, all + all / others * (others - 1)};
   }
-  /// What a member sends and receives when blocks of n elements are summed on the first member.
+  /// The traffic of a member when blocks of n elements are summed on the first member.
   constexpr block_traffic traffic_of_sum(std::size_t member, std::size_t n) const {
     return sum() == block_route::along_tree ? along_tree(member, n, false) : directly(member, n, false);
   }
 
-  /// The route from the first member to all.
+  /// The fastest algorithm for a broadcast from the first member to all members.
   constexpr block_route spread() const {
     return members < 3 ? block_route::along_tree
                        : best(&block_routes::seconds_of_spread, {block_route::directly, block_route::in_parts});
   }
-  /// The route to one member. The receiver's link is the bottleneck, so splitting into parts would not help.
+  /// The fastest algorithm for a sum on one member. The receiver's link is the bottleneck, so parts would not help.
   constexpr block_route sum() const {
     return members < 3 || bytes > most_gathered ? block_route::along_tree
                                                 : best(&block_routes::seconds_of_sum, {block_route::directly});
   }
-  /// The route of a sum to all. Two members exchange their whole blocks. With more members that would send more data
-  /// than necessary, so it is used only for blocks that are no longer than the overhead of any message.
+  /// The fastest algorithm for a sum on all members. Two members exchange their whole blocks. More than two exchange
+  /// whole blocks only if a block is no longer than the overhead of any message, because parts need fewer bytes.
   constexpr block_route sum_to_all() const {
     if (members <= 2 || bytes == 0) return block_route::directly;
     return bytes <= shorter_than_a_message ? best(&block_routes::seconds_of_sum_to_all, {block_route::directly})
                                            : best(&block_routes::seconds_of_sum_to_all, {block_route::in_parts});
   }
 
-  /// The size of one message of a block that is exchanged whole.
+  /// The number of bytes in one message of a block that is exchanged whole.
   static constexpr std::size_t exchanged_piece = std::size_t{256} << 10;
 
  private:
@@ -120,12 +120,12 @@ struct block_routes {
     return away == (member == 0) ? block_traffic{blocks * n, 0, blocks} : block_traffic{0, blocks * n, blocks};
   }
 
-  static constexpr std::size_t most_gathered = 16384;  // one member has buffers for this much from each of the others
-  static constexpr std::size_t shorter_than_a_message = 256;  // three times the headers of a packet
+  static constexpr std::size_t most_gathered = 16384;  // in bytes: one member has such a buffer for each other member
+  static constexpr std::size_t shorter_than_a_message = 256;  // in bytes: three times the headers of a packet
 
   static constexpr double number(std::size_t n) { return static_cast<double>(n); }
   constexpr double whole() const { return link.message + number(bytes) * link.byte; }
-  /// The fastest of the tree and these routes.
+  /// The fastest algorithm: the binomial tree or one of these routes.
   constexpr block_route best(double (block_routes::*seconds)(block_route) const,
                              std::initializer_list<block_route> routes) const {
     block_route chosen = block_route::along_tree;
@@ -135,14 +135,14 @@ struct block_routes {
   }
 };
 
-/// The traffic from the workers of one node to those of another: the number of senders, receivers and pairs, and the
-/// total bytes.
+/// The traffic from the workers of one node to those of another node: the number of senders, of receivers and of pairs,
+/// and the total bytes.
 struct node_traffic {
   std::size_t senders = 0, receivers = 0, pairs = 0, bytes = 0;
   link_cost link{};
 
   /// The number of joint messages between the two nodes; 0 if one message for each pair of workers costs less. Each
-  /// joint message waits once for each of its workers, and they copy its bytes once more on both sides.
+  /// joint message waits once for each of its workers, which copy its bytes once more on both nodes.
   constexpr std::size_t joined() const {
     constexpr std::size_t longest = std::size_t{256} << 10;
     constexpr double meeting = 0.25e-6, copied_byte = 0.5e-9;
@@ -153,7 +153,7 @@ struct node_traffic {
                             static_cast<double>(bytes) * copied_byte;
     return lanes < pairs && together < static_cast<double>(pairs) * link.message ? lanes : 0;
   }
-  /// Which of the workers that take part in a message posts it: a different one for each other node.
+  /// The worker that posts a joint message, among those that take part in it: a different worker for each other node.
   static constexpr std::size_t owner(std::size_t workers, std::size_t other_node, std::size_t lane) {
     return (other_node + lane) % workers;
   }

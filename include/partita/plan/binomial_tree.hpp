@@ -10,18 +10,18 @@ namespace partita {
 struct binomial_tree {
   std::size_t size = 1;
 
-  /// The parent. Requires position > 0.
+  /// The parent of a position. Requires position > 0.
   static constexpr std::size_t above(std::size_t position) { return position & (position - 1); }
 
   /// Whether a position has no child.
   constexpr bool is_leaf(std::size_t position) const { return reach(position) == 1 || position + 1 >= size; }
-  /// Calls f(position) for the children, the one with the largest subtree first: the order of sending.
+  /// Calls f(position) for the children of a position, the one with the largest subtree first: the order of sending.
   template <class F>
   constexpr void for_below(std::size_t position, F f) const {
     for (std::size_t step = reach(position) / 2; step > 0; step /= 2)
       if (position + step < size) f(position + step);
   }
-  /// The same, the one with the smallest subtree first: the order of receiving.
+  /// Calls f(position) for the children of a position, the one with the smallest subtree first: the order of receiving.
   template <class F>
   constexpr void for_below_smallest_first(std::size_t position, F f) const {
     for (std::size_t step = 1; step < reach(position) && position + step < size; step *= 2) f(position + step);

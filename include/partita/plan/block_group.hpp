@@ -11,13 +11,13 @@
 
 namespace partita {
 
-/// The workers of a grid whose indices equal those of one of them in the kept dimensions, arranged along the other
+/// The workers of a grid whose index equals that of a given worker in the kept dimensions, arranged along the other
 /// dimensions.
 template <std::size_t Rank>
 struct block_group {
-  std::vector<std::size_t> members;       ///< worker ids in C order; empty if the worker is not in the grid
-  std::size_t position = 0;               ///< this worker's place among them
-  std::array<std::size_t, Rank> shape{};  ///< of their own grid: 1 along the kept dimensions
+  std::vector<std::size_t> members;       ///< worker ids in C order; empty for a worker that is not in the grid
+  std::size_t position = 0;               ///< the index of this worker in `members`
+  std::array<std::size_t, Rank> shape{};  ///< the shape of the group's own grid: 1 along the kept dimensions
 
   bool active() const { return !members.empty(); }
 };
@@ -36,14 +36,14 @@ block_group<Extents::rank()> block_group_of(const grid<Extents>& p, const std::a
   return group;
 }
 
-/// The parts of one tensor, by position in the group that holds them.
+/// The parts that the members of a group hold of one tensor, by position in the group.
 template <std::size_t Rank>
 struct parted_tensor {
   text problem;  ///< empty if the blocks fit together
   std::array<std::size_t, Rank> whole{};
   std::vector<box<Rank>> parts;
 
-  /// Whether all parts are those of the balanced decomposition.
+  /// Whether all parts equal those of the balanced decomposition of the tensor.
   bool balanced(const std::array<std::size_t, Rank>& grid) const {
     const auto cuts = decomposition<Rank>::balanced(whole, grid);
     for (std::size_t k = 0; k < parts.size(); ++k)
@@ -52,7 +52,7 @@ struct parted_tensor {
   }
 };
 
-/// The tensor that blocks of these shapes form, laid side by side over a grid.
+/// The tensor that blocks of these shapes form if they are placed side by side over a grid.
 template <std::size_t Rank>
 parted_tensor<Rank> joined(const std::vector<std::array<std::size_t, Rank>>& shapes,
                            const std::array<std::size_t, Rank>& grid) {
@@ -79,8 +79,8 @@ parted_tensor<Rank> balanced_parts(const std::array<std::size_t, Rank>& whole,
   return tensor;
 }
 
-/// The plan of one member for gathering the parts of a tensor on all members: every part goes to every member. The
-/// reversed plan sums wholes into parts. A worker outside the group has an empty plan.
+/// The plan of one member of a group that gathers the parts of a tensor on all members: every part goes to every
+/// member. The reversed plan sums the members' tensors into parts. A worker outside the group has an empty plan.
 template <std::size_t Rank>
 exchange_plan<Rank> plan_wholes(const block_group<Rank>& group, const parted_tensor<Rank>& tensor, std::size_t worker) {
   exchange_plan<Rank> plan;

@@ -8,13 +8,13 @@
 
 namespace partita::detail {
 
-/// `Most` plans are kept. If workers agree on a choice of plans, each has one bit in the agreement's set of choices.
+/// A cache of `Most` plans. If workers agree on a choice of plans, each plan has one bit in the set that they agree on.
 template <class Structure, std::size_t Most = 32>
 class plan_cache {
  public:
   static constexpr std::size_t most = Most;
 
-  /// The plan for which fits(plan) holds, which is then the last used; null if there is none.
+  /// The plan for which fits(plan) holds, which becomes the last used plan; null if no plan fits.
   template <class Fits>
   Structure* find(Fits fits) {
     for (std::size_t k = 0; k < entries_.size(); ++k)
@@ -24,7 +24,7 @@ class plan_cache {
       }
     return nullptr;
   }
-  /// The set of plans, one bit each, for which fits(plan) holds.
+  /// The plans for which fits(plan) holds, as a set with one bit for each plan.
   template <class Fits>
   std::uint64_t matching(Fits fits) const {
     std::uint64_t set = 0;
@@ -32,7 +32,7 @@ class plan_cache {
       if (fits(entries_[k])) set |= std::uint64_t{1} << k;
     return set;
   }
-  /// Of the plans in a set of entries, the one that was used last. Requires a set that is not empty.
+  /// The plan that was used last among the plans in a set. Requires a set that is not empty.
   Structure& last_used(std::uint64_t set) {
     std::size_t best = most;
     for (std::size_t k = 0; k < entries_.size(); ++k)
@@ -40,27 +40,27 @@ class plan_cache {
     used_[best] = ++clock_;
     return entries_[best];
   }
-  /// The plan that was used last of all; null before the first.
+  /// The plan that was used last of all plans; null before the first plan.
   const Structure* latest() const {
     for (std::size_t k = 0; k < entries_.size(); ++k)
       if (used_[k] == clock_) return &entries_[k];
     return nullptr;
   }
-  /// The plan of a set with exactly one element; null for other sets.
+  /// The plan in a set of one element; null for any other set.
   Structure* only(std::uint64_t set) {
     if (set == 0 || (set & (set - 1)) != 0) return nullptr;
     std::size_t k = 0;
     while ((set >> k & 1U) == 0) ++k;
     return &entries_[k];
   }
-  /// Reserves memory, so that the next `add` allocates none.
+  /// Reserves memory, so that the next `add` allocates nothing.
   void make_room() {
     if (entries_.size() < entries_.capacity() && used_.size() < used_.capacity()) return;
     const std::size_t room = 2 * entries_.size() + 1 < most ? 2 * entries_.size() + 1 : most;
     entries_.reserve(room);
     used_.reserve(room);
   }
-  /// Adds a plan; if the cache is full, the least recently used plan is evicted.
+  /// Adds a plan; a full cache evicts the least recently used plan.
   Structure& add(Structure structure) {
     ++made_;
     std::size_t k = entries_.size();
@@ -77,7 +77,7 @@ class plan_cache {
     used_[k] = ++clock_;
     return entries_[k];
   }
-  /// How many plans have been made so far.
+  /// The number of plans that have been made so far.
   std::size_t made() const { return made_; }
 
  private:

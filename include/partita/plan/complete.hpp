@@ -14,62 +14,62 @@ namespace partita {
 /// tensors.
 struct cut_origin {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  std::uint32_t of = 0;  ///< a value
+  std::uint32_t of = 0;  ///< the value whose dimension the axis shards
   std::uint8_t dimension = 0, axis = 0;
-  std::uint32_t operation = none;  ///< none: annotated
-  std::uint8_t factor = 0;         ///< of that operation's rule
-  std::uint32_t from = 0;          ///< the value that had the axis before, in
+  std::uint32_t operation = none;  ///< the operation that propagated the axis; `none` for an annotation
+  std::uint8_t factor = 0;         ///< the factor in the rule of that operation
+  std::uint32_t from = 0;          ///< the value from which the axis was propagated, and its dimension
   std::uint8_t from_dimension = 0;
-  std::uint32_t next = none;  ///< the next origin of the same value
+  std::uint32_t next = none;  ///< the index of the next origin of the same value
   friend constexpr bool operator==(const cut_origin&, const cut_origin&) = default;
 };
 
-/// A move before an operation (of an operand) or after it (of a result).
+/// A move of an operand before an operation, or of a result after it.
 struct graph_reshard {
   std::uint32_t operation = 0;
-  std::uint8_t tensor = 0;  ///< of the operation, operands first
-  std::uint32_t of = 0;     ///< a value
+  std::uint8_t tensor = 0;  ///< the number of the tensor in the operation, operands first
+  std::uint32_t of = 0;     ///< the value that is moved
   sharding from{}, to{};
   friend constexpr bool operator==(const graph_reshard&, const graph_reshard&) = default;
 };
 
 /// A move in the backward pass: of a cotangent, or of a value that a gradient reads.
 struct backward_reshard {
-  text operation{};  ///< the operation that needs it
+  text operation{};  ///< the operation that needs the move
   shape_list shape{};
   sharding from{}, to{};
-  /// To the busiest worker, where the layouts are equal because the operation itself moves something.
+  /// The bytes that the busiest worker receives if `from` equals `to` because the operation itself moves something.
   std::size_t bytes = 0;
 };
 
-/// A program with all its shardings. Refers to its graph, which must outlive it.
+/// The shardings of all values of a program, and its moves. The graph of the program must outlive this object.
 template <class Graph>
 struct completion_of {
   const Graph* program = nullptr;
-  std::vector<sharding> layouts{};        ///< of each value when it is read; may be partial for its only reader
-  std::vector<graph_reshard> reshards{};  ///< in the order of the program
-  std::vector<backward_reshard> back{};   ///< of a traced program, whose operations define the backward pass
+  std::vector<sharding> layouts{};        ///< the sharding in which each value is read; partial only for one reader
+  std::vector<graph_reshard> reshards{};  ///< the moves in the order of the program
+  std::vector<backward_reshard> back{};   ///< the moves of the backward pass, if the program was traced
   std::vector<cut_origin> origins{};
-  std::vector<std::uint32_t> first_origin{};  ///< of each value, or none
+  std::vector<std::uint32_t> first_origin{};  ///< the index of each value's first origin, or `none`
   policy by{};
-  std::size_t visits = 0;  ///< how many times an operation was visited
+  std::size_t visits = 0;  ///< how many times the completion visited an operation
 
   const sharding& operator[](value v) const { return layouts[v.number]; }
-  /// The origin of an axis of a dimension, or null if it does not shard it.
+  /// The origin of an axis of a dimension of a value; null if the axis does not shard the dimension.
   const cut_origin* origin(value v, std::size_t d, std::size_t a) const {
     for (std::uint32_t k = first_origin[v.number]; k != cut_origin::none; k = origins[k].next)
       if (origins[k].dimension == d && origins[k].axis == a) return &origins[k];
     return nullptr;
   }
-  /// The steps of a move and their costs, where a real number has `real` bytes.
+  /// The plan of a move, with its cost if a real number has `real` bytes.
   template <class Move>
   reshard_plan plan(const Move& move, const mesh_links& over = {}, std::size_t real = 4) const {
     const value v{move.of};
     return plan_reshard(program->on(), move.from, move.to, (*program)[v].shape, over, program->element_bytes(v, real));
   }
-  /// The move of tensor t of operation o (operands first), or null.
+  /// The move of tensor t of operation o (operands are numbered first), or null.
   const graph_reshard* move_of(std::size_t o, std::size_t t) const {
-    std::size_t first = 0, end = reshards.size();  // they are in the order of the program
+    std::size_t first = 0, end = reshards.size();  // the moves are in the order of the operations
     while (first < end) {
       const std::size_t middle = first + (end - first) / 2;
       if (reshards[middle].operation < o) first = middle + 1;
@@ -79,13 +79,13 @@ struct completion_of {
       if (reshards[first].tensor == t) return &reshards[first];
     return nullptr;
   }
-  /// The sharding in which operation o reads tensor t, or makes it.
+  /// The sharding in which operation o reads or makes its tensor t.
   const sharding& used(std::size_t o, std::size_t t) const {
     const graph_reshard* move = move_of(o, t);
     const auto& n = program->operation(o);
     return move == nullptr ? (*this)[program->of(n, t)] : t < n.operands ? move->to : move->from;
   }
-  /// What operation o moves itself, because a dimension that it works along is sharded; zero if it moves nothing.
+  /// The cost of what operation o itself moves along sharded dimensions; zero if the operation moves nothing.
   exchange_figures window(std::size_t o, const mesh_links& over = {}, std::size_t real = 4) const {
     const auto& n = program->operation(o);
     if (n.window == nullptr) return {};
@@ -101,11 +101,11 @@ struct completion_of {
     return figures_of(*n.window, lies.data(), shapes.data(), n.operands, over,
                       program->element_bytes(value{n.first_result}, real));
   }
-  /// The bytes of that to the busiest worker, for numbers of 4 bytes, as in `plan`.
+  /// The bytes that the busiest worker receives in that window of operation o, for numbers of 4 bytes as in `plan`.
   std::size_t window_bytes(std::size_t o) const {
     return window(o).elements * program->element_bytes(value{program->operation(o).first_result}, 4);
   }
-  /// The bytes that a worker receives in all moves together: reshards, and windows of operations.
+  /// The bytes that a worker receives in all moves of the program together: reshards, and windows of operations.
   std::size_t bytes() const {
     std::size_t all = 0;
     for (const graph_reshard& one : reshards) all += plan(one).bytes();

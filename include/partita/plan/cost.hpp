@@ -8,13 +8,13 @@ namespace partita {
 
 /// The cost of one repartition over all workers.
 struct movement_cost {
-  std::size_t elements_moved = 0;  ///< elements that change their worker
+  std::size_t elements_moved = 0;  ///< the number of elements that move to another worker
   std::size_t elements_kept = 0;
-  std::size_t messages = 0;   ///< pairs of workers that exchange something
-  std::size_t most_sent = 0;  ///< elements, by the worker that sends most
+  std::size_t messages = 0;   ///< the number of pairs of workers that exchange a message
+  std::size_t most_sent = 0;  ///< the elements that the busiest sender sends
   std::size_t most_received = 0;
-  std::size_t most_messages = 0;  ///< sent or received, by the worker that has most
-  std::size_t workers = 0;        ///< workers that send, receive or keep something
+  std::size_t most_messages = 0;  ///< the messages of the worker that sends and receives most of them
+  std::size_t workers = 0;        ///< the number of workers that send, receive or keep elements
 
   /// The load of the busiest worker, relative to the average load: 1 is perfectly balanced.
   double imbalance() const {
@@ -22,7 +22,7 @@ struct movement_cost {
     const auto all = static_cast<double>(elements_moved);
     return elements_moved == 0 ? 1.0 : static_cast<double>(most) * static_cast<double>(workers) / all;
   }
-  /// Seconds by the simplest model: the time for the messages and bytes of the busiest worker.
+  /// The time for the messages and bytes of the busiest worker, in seconds: the simplest model of the cost.
   double seconds(std::size_t element_bytes, double seconds_per_message, double bytes_per_second) const {
     const std::size_t most = most_sent > most_received ? most_sent : most_received;
     return static_cast<double>(most_messages) * seconds_per_message +
@@ -33,7 +33,7 @@ struct movement_cost {
 };
 
 /// The cost of moving a tensor from `from` on `src` to `to` on `dst`; `axes` is the order of the result's dimensions.
-/// Cost: O(all overlaps) time; only one worker's plan is in memory at a time.
+/// Cost: Cost: O(all overlaps) time; memory for one worker's plan at a time.
 template <class Src, class Dst, class From, std::size_t Rank>
 movement_cost cost_of(const grid<Src>& src, const From& from, const grid<Dst>& dst, const decomposition<Rank>& to,
                       const axes_order<Rank>& axes = same_axes<Rank>()) {

@@ -15,7 +15,7 @@
 
 namespace partita {
 
-/// A half-open range of indices along one dimension.
+/// A half-open range of indices along one dimension: start <= i < stop.
 struct interval {
   std::size_t start = 0;
   std::size_t stop = 0;
@@ -62,25 +62,25 @@ constexpr std::size_t balanced_owner(std::size_t n, std::size_t p, std::size_t i
   return i < r * (q + 1) ? i / (q + 1) : r + (i - r * (q + 1)) / q;
 }
 
-/// The distribution of n indices over p parts, at least one. A part, an index or a range outside of it is a shape_error
-/// in every member.
+/// The distribution of n indices over p parts, at least one. All members throw shape_error for a part, an index or a
+/// range outside of the distribution.
 class cut {
  public:
   enum class kind { balanced, explicit_sizes, block_cyclic };
 
   static cut balanced(std::size_t n, std::size_t p) { return cut(kind::balanced, n, p, 0); }
-  /// Part k holds sizes[k] consecutive indices; sizes may be 0. Takes over the memory of `reused`.
+  /// Makes a cut whose part k holds sizes[k] consecutive indices; sizes may be 0. Reuses the memory of `reused`.
   PARTITA_DECL static cut at(const std::vector<std::size_t>& sizes, cut reused = balanced(0, 1));
-  /// Balanced over parts[0] parts, each of them balanced over parts[1] parts, and so on. Part k of the cut is innermost
-  /// part number k; the last of `parts` varies fastest.
+  /// Makes a cut that is balanced over parts[0] parts, each of them balanced over parts[1] parts, and so on. Part k of
+  /// the cut is innermost part number k; the last of `parts` varies fastest.
   PARTITA_DECL static cut nested(std::size_t n, const std::vector<std::size_t>& parts);
-  /// Blocks of `block` indices are assigned to the parts round-robin (ScaLAPACK's layout).
+  /// Makes a block-cyclic cut: blocks of `block` indices are assigned to the parts round-robin (ScaLAPACK's layout).
   PARTITA_DECL static cut block_cyclic(std::size_t n, std::size_t p, std::size_t block);
 
   kind how() const { return kind_; }
-  /// The number of indices that are distributed.
+  /// The number of indices that the cut distributes.
   std::size_t extent() const { return n_; }
-  /// The number of parts.
+  /// The number of parts over which the cut distributes the indices.
   std::size_t parts() const { return p_; }
 
   /// The indices of part k: `c.part(k).start` is the first. Requires a part of this cut, which must not be
@@ -89,7 +89,7 @@ class cut {
   /// The part that holds index i. Requires i below extent() [shape_error]. Cost: constant; for explicit sizes a binary
   /// search.
   PARTITA_DECL std::size_t owner(std::size_t i) const;
-  /// The local index of i in the block of its owner. Requires i below extent() [shape_error].
+  /// The local index of index i in the block of its owner. Requires i below extent() [shape_error].
   PARTITA_DECL std::size_t place(std::size_t i) const;
   /// The number of indices in part k.
   PARTITA_DECL std::size_t size(std::size_t k) const;
@@ -113,8 +113,8 @@ class cut {
   }
 
   /// Calls f(part, piece, at, size) for each part's share of `range`, in ascending order. `at` is the local index where
-  /// the share starts in that part's block, which holds `size` indices. Only the first part is searched for; the others
-  /// follow without a search or a division.
+  /// the share starts in that part's block, which holds `size` indices. Only the first part is found by a search; the
+  /// others follow without a search or a division.
   template <class F>
   void for_overlaps(interval range, F f) const {
     if (range.start >= range.stop) return;
@@ -143,10 +143,10 @@ class cut {
     }
   }
 
-  /// The number of pieces that `range` intersects, counting empty parts between them.
+  /// The number of pieces that `range` intersects, including empty parts between them.
   PARTITA_DECL std::size_t count_overlaps(interval range) const;
 
-  /// A fingerprint: equal for equal cuts, to compare cuts between workers.
+  /// A hash that is equal for equal cuts, so that workers can compare cuts.
   std::uint64_t fingerprint() const { return hasher().mix(kind_).mix(n_).mix(p_).mix(block_).mix(starts_).value(); }
 
   friend bool operator==(const cut&, const cut&) = default;
@@ -158,7 +158,7 @@ class cut {
 
   PARTITA_DECL void require_index(std::size_t i) const;
 
-  /// The last part that starts at or before i and is not empty: an empty part starts where the next one does.
+  /// The last part that starts at or before index i and is not empty (an empty part starts where the next part does).
   PARTITA_DECL std::size_t last_start_not_after(std::size_t i) const;
 
   kind kind_;

@@ -12,7 +12,7 @@
 
 namespace partita {
 
-/// A Cartesian decomposition: dimension d is distributed by cuts[d], independently of the other dimensions.
+/// A Cartesian decomposition: cuts[d] distributes the indices of dimension d, independently of the other dimensions.
 template <std::size_t Rank>
 struct decomposition {
   std::array<cut, Rank> cuts;
@@ -28,14 +28,14 @@ struct decomposition {
                                 const std::array<std::size_t, Rank>& grid) {
     return make([&](std::size_t d) { return cut::balanced(extents[d], grid[d]); });
   }
-  /// ScaLAPACK's layout: blocks of these extents are assigned round-robin along every dimension.
+  /// The block-cyclic layout of ScaLAPACK: blocks of these extents are assigned round-robin along every dimension.
   static decomposition block_cyclic(const std::array<std::size_t, Rank>& extents,
                                     const std::array<std::size_t, Rank>& grid,
                                     const std::array<std::size_t, Rank>& block) {
     return make([&](std::size_t d) { return cut::block_cyclic(extents[d], grid[d], block[d]); });
   }
 
-  /// Makes a decomposition from a function of the dimension.
+  /// Constructs a decomposition from a function that returns the cut of a dimension.
   template <class MakeCut>
   static decomposition make(MakeCut make_cut) {
     return make(make_cut, std::make_index_sequence<Rank>());
@@ -46,7 +46,7 @@ struct decomposition {
     for (std::size_t d = 0; d < Rank; ++d) all[d] = cuts[d].extent();
     return all;
   }
-  /// The number of parts along each dimension: the shape of the grid that it is made for.
+  /// The number of parts along each dimension, which is the shape of the grid of the decomposition.
   std::array<std::size_t, Rank> parts() const {
     std::array<std::size_t, Rank> all{};
     for (std::size_t d = 0; d < Rank; ++d) all[d] = cuts[d].parts();
@@ -60,7 +60,7 @@ struct decomposition {
     for (std::size_t d = 0; d < Rank; ++d) sizes[d] = cuts[d].size(i[d]);
     return sizes;
   }
-  /// The same for a position in braces, one coordinate for each dimension.
+  /// The shape of the block at a position in braces, one coordinate for each dimension.
   template <std::size_t N>
   std::array<std::size_t, Rank> shape(const std::size_t (&i)[N]) const {
     return shape(index_from<Rank>(i));
@@ -88,8 +88,8 @@ struct decomposition {
     return block(index_from<Rank>(i));
   }
 
-  /// The position in the grid of the worker that holds the element of this global index, which must be inside extents()
-  /// [shape_error]: `p.worker(d.owner({i, j}))` is its id. Cost: no communication.
+  /// The position in the grid of the worker that holds the element with this global index, which must be inside
+  /// extents() [shape_error]: `p.worker(d.owner({i, j}))` is the worker's id. Cost: no communication.
   template <class Index = index<0>>  // {} names no type
   index<Rank> owner(const Index& element) const {
     const auto i = index_from<Rank>(element);
@@ -101,7 +101,7 @@ struct decomposition {
   index<Rank> owner(const std::size_t (&i)[N]) const {
     return owner(index_from<Rank>(i));
   }
-  /// The local index of the element of this global index in the block of its owner; it must be inside extents()
+  /// The local index, in its owner's block, of the element with this global index, which must be inside extents()
   /// [shape_error].
   template <class Index = index<0>>  // {} names no type
   index<Rank> place(const Index& element) const {
@@ -131,14 +131,14 @@ decomposition(const Cut&...) -> decomposition<sizeof...(Cut)>;
 template <std::size_t Rank>
 decomposition(const std::array<cut, Rank>&) -> decomposition<Rank>;
 
-/// The tensor that blocks form when they are laid side by side.
+/// The tensor that blocks form when they are laid side by side over a grid.
 template <std::size_t Rank>
 struct layout_of_blocks {
   text problem;                                          ///< empty if the blocks fit together
-  std::array<std::size_t, Rank> extents{};               ///< of the global tensor
-  bool cartesian = true;                                 ///< `sizes` describes the blocks, else `boxes` does
-  std::vector<std::size_t> sizes[Rank == 0 ? 1 : Rank];  ///< per dimension, the sizes of the blocks along it
-  std::vector<box<Rank>> boxes;                          ///< staggered blocks, by place in the grid
+  std::array<std::size_t, Rank> extents{};               ///< the extents of the global tensor
+  bool cartesian = true;                                 ///< whether `sizes` describes the blocks; else `boxes` does
+  std::vector<std::size_t> sizes[Rank == 0 ? 1 : Rank];  ///< for each dimension the sizes of the blocks along it
+  std::vector<box<Rank>> boxes;                          ///< the boxes of staggered blocks, by place in the grid
 };
 
 /// Lays blocks of the given shapes (by place in the grid, C order) side by side, and returns the tensor that they form.
@@ -154,7 +154,7 @@ layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>&
   if (places != volume_of(grid))
     throw shape_error(text("partita::lay_out(shapes, grid): requires one shape for each place of the grid ")
                       << grid << ", got " << places << " shapes");
-  // 1. The extents, from the blocks along the lines through index 0.
+  // 1. Find the extents from the blocks along the lines through index 0.
   for (std::size_t d = 0; d < Rank; ++d) {
     layout.sizes[d].resize(grid[d]);
     for (std::size_t k = 0; k < grid[d]; ++k) {
@@ -169,7 +169,7 @@ layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>&
       layout.extents[d] += layout.sizes[d][k];
     }
   }
-  // 2. If all lines have the same sizes, the decomposition is Cartesian.
+  // 2. Test whether all lines have the same sizes; then the decomposition is Cartesian.
   for (std::size_t place = 0; place < places; ++place) {
     const index<Rank> i = index_of(place, grid);
     for (std::size_t d = 0; d < Rank; ++d)
@@ -177,7 +177,7 @@ layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>&
   }
   if (layout.cartesian) return layout;
 
-  // 3. Else every block starts where the block before it in its line stops; all lines must have the same total.
+  // 3. If it is not, place every block where the block before it in its line stops; all lines must have the same total.
   layout.boxes.resize(places);
   for (std::size_t place = 0; place < places; ++place) {
     const index<Rank> i = index_of(place, grid);
@@ -194,7 +194,7 @@ layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>&
     }
   }
   if (!layout.problem.empty()) return layout;
-  // 4. The boxes must not overlap, and must fill the tensor.
+  // 4. Test whether the boxes overlap, and whether they fill the tensor.
   std::size_t volume = 0;
   for (std::size_t a = 0; a < places; ++a) {
     volume += layout.boxes[a].volume();

@@ -12,15 +12,15 @@
 
 namespace partita {
 
-/// What an operand needs before the workers of the result can compute: at most a repartition, then at most a broadcast.
+/// The movements of an operand to the workers of the result: at most a repartition, and then at most a broadcast.
 struct operand_route {
-  dimension_map map;               ///< from the operand's dimensions to the result's
-  shape_list extents;              ///< of the operand, global
-  shape_list held;                 ///< its partition
-  shape_list needed;               ///< the partition that the result's induces on it, in its own rank
-  std::vector<std::size_t> roots;  ///< the workers of that partition: those of the result that are first in each group
-  bool repartitions = false;       ///< its partition differs from the needed one
-  bool broadcasts = false;         ///< its blocks are needed by more workers than hold them, or by others
+  dimension_map map;   ///< from the dimensions of the operand to those of the result
+  shape_list extents;  ///< the global extents of the operand
+  shape_list held;     ///< the partition of the operand
+  shape_list needed;   ///< the partition that the result's partition induces on the operand, in the operand's rank
+  std::vector<std::size_t> roots;  ///< the workers of the needed partition: the first of each group of the result's
+  bool repartitions = false;       ///< whether the operand's partition differs from the needed partition
+  bool broadcasts = false;         ///< whether more or other workers need the operand's blocks than hold them
 
   bool stays() const { return !repartitions && !broadcasts; }
   friend bool operator==(const operand_route&, const operand_route&) = default;
@@ -37,13 +37,13 @@ struct elementwise_plan {
 };
 
 /// The partition that the partition of a result induces on an operand: the same number of parts where the operand spans
-/// the result's dimension, 1 where it is repeated. The decision uses global extents, because a block of extent 1 does
-/// not imply a global extent of 1.
+/// the result's dimension, 1 where the operand is repeated. The function takes global extents, because a block of
+/// extent 1 does not imply a global extent of 1.
 PARTITA_DECL shape_list induced_partition(const dimension_map& map, const shape_list& operand, const shape_list& result,
                                           const shape_list& partition);
 
-/// The partition of the operand that is at least as fine as the other in every dimension of the result; null if neither
-/// is. If both are, the result is `lhs`; the caller passes the operand of larger rank as `lhs`.
+/// The partition of the operand that is at least as fine as the other operand's in every dimension of the result; null
+/// if neither is. If both are, the result is that of `lhs`; the caller passes the operand of larger rank as `lhs`.
 PARTITA_DECL const shape_list* finer_partition(const shape_list& lhs, const shape_list& rhs);
 
 /// The route of one operand to a result partition.
@@ -92,7 +92,7 @@ Text& operator<<(Text& out, const Route& route) {
   return out;
 }
 
-/// Writes a plan in three lines.
+/// Writes the plan of an element-wise operation in three lines.
 template <class Text, class Plan>
   requires(std::is_same_v<Plan, elementwise_plan> && requires(Text& out) { out << "" << std::size_t{}; })
 Text& operator<<(Text& out, const Plan& plan) {

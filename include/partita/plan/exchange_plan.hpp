@@ -12,7 +12,7 @@
 namespace partita {
 namespace detail {
 
-/// One number for each dimension: an array, or a list if the rank is known at run time only.
+/// A number for each dimension: an array, or a list if the rank is known at run time only.
 template <std::size_t Rank>
 struct numbers_of_rank {
   using type = std::array<std::size_t, Rank>;
@@ -50,7 +50,7 @@ struct place_in_block {
   }
   friend constexpr bool operator==(const place_in_block&, const place_in_block&) = default;
 };
-/// The same where the rank is known at run time only; the stride along the last dimension is part of the list.
+/// The position of a box in another worker's block whose rank is known at run time only; all strides are listed.
 template <>
 struct place_in_block<dynamic> {
   std::size_t offset = 0;
@@ -70,13 +70,13 @@ struct place_in_block<dynamic> {
   friend constexpr bool operator==(const place_in_block&, const place_in_block&) = default;
 };
 
-/// One box that moves between this worker and a peer.
+/// One box that moves between this worker and another worker, the peer.
 template <std::size_t Rank>
 struct transfer {
   std::size_t worker = 0;  ///< the peer's worker id
-  box<Rank> where{};       ///< the global indices that move; of the result, for a received box
-  typename detail::numbers_of_rank<Rank>::type at{};  ///< where they start in this worker's own block
-  place_in_block<Rank> there{};  ///< its position in the peer's block, in the dimensions of the peer's tensor
+  box<Rank> where{};       ///< the global indices of the box; those of the result, for a received box
+  typename detail::numbers_of_rank<Rank>::type at{};  ///< the position of the box in this worker's own block
+  place_in_block<Rank> there{};  ///< the position of the box in the peer's block, in the peer's dimensions
 
   friend constexpr bool operator==(const transfer&, const transfer&) = default;
 };
@@ -85,23 +85,23 @@ struct transfer {
 template <std::size_t Rank>
 struct kept_box {
   box<Rank> where{};  ///< the indices of the global tensor, in the order of the source's dimensions
-  typename detail::numbers_of_rank<Rank>::type at_source{};       ///< where it starts in the source block
-  typename detail::numbers_of_rank<Rank>::type at_destination{};  ///< where it starts in the destination block
+  typename detail::numbers_of_rank<Rank>::type at_source{};       ///< the position of the box in the source block
+  typename detail::numbers_of_rank<Rank>::type at_destination{};  ///< the position of the box in the destination block
 
   friend constexpr bool operator==(const kept_box&, const kept_box&) = default;
 };
 
-/// The plan of one worker. `sends` and `receives` are in ascending order of the peers; both workers of a pair list its
-/// boxes in the same order. If dimensions are permuted, each side gives its boxes in the dimensions of its own tensor.
-/// Rank is `dynamic` if it is known at run time only; then no dimensions are permuted.
+/// The exchange plan of one worker. `sends` and `receives` are in ascending order of the peers; both workers of a pair
+/// list their boxes in the same order. If dimensions are permuted, each side gives its boxes in the dimensions of its
+/// own tensor. Rank is `dynamic` if it is known at run time only; then no dimensions are permuted.
 template <std::size_t Rank>
 struct exchange_plan {
   using numbers = typename detail::numbers_of_rank<Rank>::type;
 
   std::size_t worker = 0;
-  numbers extents{};   ///< of the global tensor; of the source, if dimensions are permuted
-  bool gives = false;  ///< active on the source partition
-  bool takes = false;  ///< active on the destination partition
+  numbers extents{};   ///< the extents of the global tensor; of the source, if dimensions are permuted
+  bool gives = false;  ///< whether this worker is active on the source partition
+  bool takes = false;  ///< whether this worker is active on the destination partition
   numbers source_shape{};
   numbers destination_shape{};
   std::vector<transfer<Rank>> sends;
@@ -109,11 +109,11 @@ struct exchange_plan {
   std::vector<kept_box<Rank>> kept;
   /// Dimension k of the result is dimension axes[k] of the source. An empty list permutes nothing.
   numbers axes = detail::numbers_of_rank<Rank>::in_order();
-  /// Whether each element goes to exactly one place. If not (a whole for all members of a group, replicated sources),
-  /// the reversed plan sums.
+  /// Whether each element goes to exactly one place. If an element goes to several (to all members of a group, or to
+  /// replicas), the reversed plan sums.
   bool one_to_one = true;
-  /// Received boxes are added to zeros instead of written, so that the order of a sum depends only on the plan: in the
-  /// order of their source workers given by `order` (ascending if it is empty), which includes this worker's own boxes.
+  /// Whether received boxes are added to zeros instead of written. The order of a sum depends only on the plan: it is
+  /// the order of the source workers in `order` (ascending if empty), which includes this worker's own boxes.
   bool accumulate = false;
   std::vector<std::size_t> order;
 
@@ -124,15 +124,15 @@ struct exchange_plan {
     return from;
   }
 
-  /// The number of peers that this worker sends to (receives from): one message for each. Messages that nodes share are
-  /// in node_messages.
+  /// The number of peers that this worker sends to (receives from), with one message for each peer. Messages that nodes
+  /// share are in node_messages.
   std::size_t messages_sent() const { return peers(sends); }
   std::size_t messages_received() const { return peers(receives); }
   /// The number of elements that leave this worker (arrive from others, stay).
   std::size_t elements_sent() const { return elements(sends); }
   std::size_t elements_received() const { return elements(receives); }
   std::size_t elements_kept() const { return elements(kept); }
-  /// Whether no element leaves or arrives: the block is copied unchanged.
+  /// Whether no element leaves or arrives: then the worker copies its block.
   bool identity() const {
     return sends.empty() && receives.empty() && axes == detail::numbers_of_rank<Rank>::in_order() &&
            (!gives || !takes || source_shape == destination_shape);
@@ -154,8 +154,8 @@ struct exchange_plan {
   }
 };
 
-/// The same plan in the opposite direction: what was sent is received, and summed where the adjoint is a sum. Takes
-/// over the memory of `back`.
+/// The plan in the opposite direction: what was sent is received, and summed where the adjoint is a sum. The result
+/// reuses the memory of `back`.
 template <std::size_t Rank>
 exchange_plan<Rank> reversed(const exchange_plan<Rank>& plan, exchange_plan<Rank>&& back = {}) {
   back.worker = plan.worker;
@@ -177,7 +177,7 @@ exchange_plan<Rank> reversed(const exchange_plan<Rank>& plan, exchange_plan<Rank
 
 namespace detail {
 
-/// Groups the transfers by peer and keeps the order of each peer's transfers.
+/// Groups transfers by peer, and keeps the order of the transfers of each peer.
 template <std::size_t Rank>
 void group_by_peer(std::vector<transfer<Rank>>& moves) {
   stable_sort(moves, [](const transfer<Rank>& t) { return t.worker; });

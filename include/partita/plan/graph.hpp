@@ -9,7 +9,7 @@
 
 namespace partita {
 
-/// A tensor of a program, identified by its number.
+/// A tensor of a program, identified by its number in the program.
 struct value {
   std::uint32_t number = 0;
   friend constexpr bool operator==(value, value) = default;
@@ -34,18 +34,18 @@ class basic_graph {
   struct tensor {
     shape_list shape{};
     label name{};
-    std::uint32_t producer = none;    ///< an operation
+    std::uint32_t producer = none;    ///< the operation that makes the value, or `none` for an input
     std::uint32_t annotation = none;  ///< an index in `annotations()`
-    bool is_parameter = false;        ///< its gradient is wanted
-    bool is_complex = false;          ///< an element has two real numbers
+    bool is_parameter = false;        ///< whether the gradient of the value is wanted
+    bool is_complex = false;          ///< whether an element is a pair of real numbers
   };
   struct node {
-    rule how{};  ///< bound to the shapes
+    rule how{};  ///< the rule of the operation, bound to the shapes
     label name{};
     std::uint32_t first_operand = 0;  ///< an index in `operand_values`
     std::uint32_t operands = 0;
     std::uint32_t first_result = 0, results = 0;
-    /// What it moves itself; null if its rule says everything. Owned by who made the graph, for as long as its copies.
+    /// What the operation itself moves, or null. The graph's maker keeps the object while copies of the graph exist.
     const operation_window* window = nullptr;
   };
 
@@ -55,7 +55,7 @@ class basic_graph {
   std::size_t values() const { return tensors_.size(); }
   std::size_t operations() const { return nodes_.size(); }
   const tensor& operator[](value v) const { return tensors_[v.number]; }
-  /// The bytes of an element, where a real number has `real` bytes.
+  /// The bytes of an element of a value, where a real number has `real` bytes.
   std::size_t element_bytes(value v, std::size_t real) const { return tensors_[v.number].is_complex ? 2 * real : real; }
   /// The bytes of the largest block of a value.
   std::size_t block_bytes(value v, const sharding& s, std::size_t real) const {
@@ -68,7 +68,7 @@ class basic_graph {
   }
   const node& operation(std::size_t o) const { return nodes_[o]; }
   value operand(const node& n, std::size_t i) const { return operand_values_[n.first_operand + i]; }
-  /// Tensor t of an operation, operands first, in the numbering of rules.
+  /// The value that is tensor t of an operation; operands are numbered first, as in rules.
   value of(const node& n, std::size_t t) const {
     return t < n.operands ? operand(n, t) : value{n.first_result + static_cast<std::uint32_t>(t - n.operands)};
   }
@@ -94,15 +94,15 @@ class basic_graph {
   value parameter(const shape_list& shape, const sharding& layout, const char* name = "") {
     return differentiate_by(input(shape, layout, name));
   }
-  /// Makes an input a parameter: a traced program has only inputs.
+  /// Makes an input a parameter. (A traced program has only inputs at first.)
   value differentiate_by(value v) {
     tensors_[known(v).number].is_parameter = true;
     return v;
   }
-  /// Says whether a value is complex; a result is if an operand is, unless this is called.
+  /// Sets whether a value is complex; without this call a result is complex if an operand is.
   void set_complex(value v, bool is_complex) { tensors_[known(v).number].is_complex = is_complex; }
-  /// Applies a rule, or an operation that makes its rule from the shapes of its operands. Requires shapes that fit
-  /// [shape_error].
+  /// Applies a rule, or an operation that makes its rule from the shapes of its operands, to values. Requires shapes
+  /// that fit the rule [shape_error].
   applied apply(const rule& r, std::initializer_list<value> operands, const char* name = "") {
     std::vector<spec> specs;
     bool is_complex = false;
@@ -122,7 +122,7 @@ class basic_graph {
     nodes_.push_back(n);
     return {n.first_result, n.results};
   }
-  /// The same for an operation with one result that may work along sharded dimensions: its rule has them so (see
+  /// Applies an operation with one result that may work along sharded dimensions: its rule allows that (see
   /// with_windows), and the extents of its result do not follow from the rule.
   applied apply(const rule& r, std::initializer_list<value> operands, const char* name, const shape_list& result,
                 const operation_window* window) {
@@ -138,9 +138,9 @@ class basic_graph {
     for (const value v : operands) shapes.push_back(tensors_[known(v).number].shape);
     return apply(rule(op(shape_span(shapes.data(), shapes.size()))), operands, name);
   }
-  /// Annotates a value with a sharding; its dimensions that are not open keep it. Annotations with lower priority
-  /// numbers are propagated through the whole program first. Requires one entry for each dimension [shape_error] and
-  /// the graph's mesh [partition_error]; a second annotation replaces the first.
+  /// Annotates a value with a sharding; the dimensions of the sharding that are not open are kept. Annotations with
+  /// lower priority numbers are propagated through the whole program first. Requires one entry for each dimension
+  /// [shape_error] and the graph's mesh [partition_error]; a second annotation replaces the first.
   void constrain(value v, const sharding& layout, std::size_t priority = 0) {
     const spec fits(layout, tensors_[known(v).number].shape);
     if (!(layout.on == mesh_))

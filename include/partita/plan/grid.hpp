@@ -12,14 +12,14 @@
 
 namespace partita {
 
-/// How many workers a partition of these extents needs. A number that overflows is a partition_error.
+/// The number of workers that a partition of these extents needs. A number that overflows is a partition_error.
 template <std::size_t Rank>
 constexpr std::size_t places_of(const std::array<std::size_t, Rank>& extents) {
   return product_of<partition_error>(extents, "partita::partition");
 }
 
 namespace detail {
-/// Extents that do not have one place for each worker, or none at all; one function for all extents of a rank.
+/// Throws the error for extents without one place for each worker, or without a worker; one function for all extents.
 template <std::size_t Rank>
 [[noreturn, gnu::noinline]] void refuse_extents(const std::array<std::size_t, Rank>& shape, std::size_t workers) {
   const std::size_t places = places_of(shape);
@@ -33,7 +33,7 @@ template <std::size_t Rank>
 }
 }  // namespace detail
 
-/// Workers arranged in C order over `Extents`. Pure: grids allow plans for any number of workers, without MPI.
+/// Workers arranged in C order over `Extents`. A grid needs no MPI, so it can plan for any number of workers.
 template <class Extents>
   requires is_extents<Extents>
 class grid {
@@ -41,13 +41,13 @@ class grid {
   using extents_type = Extents;
   static constexpr std::size_t rank() { return Extents::rank(); }
 
-  /// Requires as many workers as the extents have places, and at least one [partition_error]: no partition is empty.
+  /// Constructs a grid of as many workers as the extents have places, at least one [partition_error].
   grid(const Extents& extents, partita::workers chosen)
       : extents_(extents), workers_(static_cast<partita::workers&&>(chosen)) {
     const std::size_t places = places_of(shape());
     if (places == 0 || places != workers_.size()) detail::refuse_extents(shape(), workers_.size());
   }
-  /// On the first workers of the world.
+  /// Constructs a grid of the first workers of the world.
   explicit grid(const Extents& extents) : grid(extents, partita::workers(0, places_of(extents.array()))) {}
 
   const Extents& extents() const { return extents_; }
@@ -65,15 +65,15 @@ class grid {
                               << shape() << ", got " << i);
     return workers_[number_of(i, shape())];
   }
-  /// The same for a position in braces, one coordinate for each dimension: `worker({1, 0})`.
+  /// The id of the worker at a position in braces, one coordinate for each dimension: `worker({1, 0})`.
   template <std::size_t N>
   std::size_t worker(const std::size_t (&i)[N]) const {
     return worker(index_from<rank()>(i));
   }
-  /// The place of a worker in C order, or `size()` if it is not in the grid.
+  /// The place of a worker in C order, or `size()` for a worker that is not in the grid.
   std::size_t place(std::size_t worker) const { return workers_.find(worker); }
   bool contains(std::size_t worker) const { return workers_.contains(worker); }
-  /// The position of a place, which must be below size() [partition_error].
+  /// The position of a place in C order. The place must be below size() [partition_error].
   partita::index<rank()> index(std::size_t place) const {
     if (place >= size())
       throw partition_error(text("partita::grid::index(place): requires a place below the number of workers ")
@@ -81,14 +81,14 @@ class grid {
     return index_of(place, shape());
   }
 
-  /// The same workers in the same order with different extents of the same size (for example dimensions of 1 added or
-  /// removed).
+  /// The same workers in the same order over different extents of the same size (for example with dimensions of 1 added
+  /// or removed).
   template <std::size_t... E>
   grid<partita::extents<E...>> reshape(const partita::extents<E...>& other) const {
     return {other, workers_};
   }
 
-  /// A fingerprint: equal for equal grids, so that workers can compare grids with one message of 8 bytes.
+  /// A hash that is equal for equal grids, so that workers can compare grids with one message of 8 bytes.
   std::uint64_t fingerprint() const {
     hasher hash;
     hash.mix(shape()).mix(workers_.is_range());

@@ -1,4 +1,4 @@
-// The groups of a worker broadcast and of its reduction, from the view of one worker.
+// The groups of a worker broadcast and of a worker reduction, as one worker needs them.
 #pragma once
 
 #include <array>
@@ -9,38 +9,36 @@
 
 namespace partita {
 
-/// One worker of the small partition and the workers of the large one that pair with it.
+/// A group: one worker of the small partition, and the workers of the large partition that pair with it.
 struct worker_group {
-  std::size_t number = 0;  ///< the small worker's place: all workers process groups in this order
-  std::vector<std::size_t>
-      members;  ///< worker ids; the small worker is first, the large ones follow in C order, it is not repeated
-  bool root_is_large = false;  ///< the small worker is itself one of the large workers of its group
-  std::size_t position = 0;    ///< this worker's place among the members
+  std::size_t number = 0;  ///< the small worker's place; all workers process groups in the order of this number
+  std::vector<std::size_t> members;  ///< worker ids: the small worker first, then the large ones in C order, each once
+  bool root_is_large = false;        ///< whether the small worker is also a large worker of its group
+  std::size_t position = 0;          ///< the index of this worker in `members`
 
-  /// How many workers contribute a block to a reduction.
+  /// The number of workers that contribute a block to a reduction in this group.
   std::size_t contributors() const { return members.size() - (root_is_large ? 0 : 1); }
 
   friend bool operator==(const worker_group&, const worker_group&) = default;
 };
 
-/// The groups that one worker takes part in: at most one as a small worker and one as a large worker.
+/// The groups of one worker: at most one group as a small worker and one as a large worker.
 struct group_plan {
   enum class kind { broadcast, sum_reduce, all_sum_reduce };
 
   std::size_t worker = 0;
-  bool small = false;  ///< active on the small partition
-  bool large = false;  ///< active on the large partition
-  std::vector<worker_group>
-      groups;  ///< one or two, by ascending number; a worker that is small and large in one group has one
-  kind movement = kind::broadcast;  ///< the direction of the blocks: from the small partition, to it, or both
+  bool small = false;                ///< whether the worker is active on the small partition
+  bool large = false;                ///< whether the worker is active on the large partition
+  std::vector<worker_group> groups;  ///< by ascending number; two if this worker is small and large in different groups
+  kind movement = kind::broadcast;   ///< from the small partition, to the small partition, or both
 
-  /// The group whose root this worker is (as a small worker), or nullptr.
+  /// The group of which this worker is the small worker (the root), or nullptr.
   const worker_group* rooted() const {
     for (const worker_group& g : groups)
       if (g.position == 0) return &g;
     return nullptr;
   }
-  /// The group that this worker belongs to as a large worker, or nullptr.
+  /// The group of which this worker is a large worker, or nullptr.
   const worker_group* joined() const {
     for (const worker_group& g : groups)
       if (g.position != 0 || g.root_is_large) return &g;
@@ -94,9 +92,9 @@ group_plan plan_groups(const grid<Small>& small, const grid<Large>& large, const
   return plan;
 }
 
-/// The group of `worker` among the workers of a grid whose indices are equal in the kept dimensions: their blocks are
-/// summed and all of them get the sum. The first of them, in C order, is the root. A worker that is not in the grid has
-/// no group.
+/// The group of `worker` among the workers of a grid whose indices are equal in the kept dimensions: the blocks of the
+/// group are summed, and all its members get the sum. The first member, in C order, is the root. A worker that is not
+/// in the grid has no group.
 template <class Extents>
 group_plan plan_sum_groups(const grid<Extents>& p, const std::array<bool, Extents::rank()>& kept, std::size_t worker) {
   group_plan plan;

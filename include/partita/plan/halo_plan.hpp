@@ -15,30 +15,30 @@
 
 namespace partita {
 
-/// The plan of one worker: the exchange from blocks to windows, and which cells of its window it fills itself.
+/// The halo plan of one worker: the exchange from blocks to windows, and the cells of its window that it fills itself.
 template <std::size_t Rank>
 struct halo_plan {
   exchange_plan<Rank> exchange{};
   std::array<std::ptrdiff_t, Rank> start{};  ///< the global index of the window's first cell; may be negative
   box<Rank> inside{};                        ///< the cells that come from the tensor, as indices in the window
-  box<Rank> own{};                           ///< the block's own cells, as indices in the window; only for a halo
-  bool star = false;                         ///< cells beside the block along more than one dimension are not exchanged
+  box<Rank> own{};    ///< the cells of this worker's own block, as indices in the window; only for a halo
+  bool star = false;  ///< whether cells beside the block along more than one dimension are not exchanged
 
-  /// Whether this is the block itself at its place in the window, and not a periodic or reflected image of it.
+  /// Whether a kept box is the block itself at its place in the window, and not a periodic or reflected image of it.
   bool is_own_block(const kept_box<Rank>& k) const {
     for (std::size_t d = 0; d < Rank; ++d)
       if (start[d] + static_cast<std::ptrdiff_t>(k.at_destination[d]) != static_cast<std::ptrdiff_t>(k.where.start[d]))
         return false;
     return k.where.shape() == exchange.source_shape;
   }
-  /// The exchange for a window that already contains its own block.
+  /// The exchange without the worker's own block, for a window that already contains this block.
   exchange_plan<Rank> ghosts_alone() const {
     exchange_plan<Rank> rest = exchange;
     if (!rest.kept.empty() && is_own_block(rest.kept.front())) rest.kept.erase(rest.kept.begin());
     return rest;
   }
-  /// The box of the window around its own block whose cells are available before anything arrives: the cells that stay
-  /// on the worker, and those beyond the borders next to them. Given as indices in the window.
+  /// The box of the window around the worker's own block whose cells are available before anything arrives: the cells
+  /// that stay on the worker, and those beyond the borders next to them. Given as indices in the window.
   box<Rank> there_at_once() const {
     box<Rank> there{};
     for (const kept_box<Rank>& k : exchange.kept)
@@ -58,15 +58,15 @@ namespace detail {
 
 /// One contiguous run of a window in one block, along one dimension.
 struct ghost_run {
-  std::size_t part;       ///< the part of the other side
-  interval range;         ///< the global indices
-  std::size_t at_window;  ///< where they start in the window
-  std::size_t at_block;   ///< where they start in the block
-  std::size_t size;       ///< of the other side's window or block
-  bool ghost = false;     ///< only for a halo: whether the cells are beside the block and not its own
+  std::size_t part;       ///< the part of the other worker
+  interval range;         ///< the global indices of the run
+  std::size_t at_window;  ///< the position of the run in the window
+  std::size_t at_block;   ///< the position of the run in the block
+  std::size_t size;       ///< the size of the other worker's window or block
+  bool ghost = false;     ///< only for a halo: whether the cells are beside the block
 };
 
-/// Calls f(the chosen run of each dimension) for all combinations; the last dimension varies fastest.
+/// Calls f(the chosen run of each dimension) for all combinations of runs; the last dimension varies fastest.
 template <std::size_t Rank, class F>
 void for_products(const std::array<std::vector<ghost_run>, Rank>& runs, F f) {
   for (const auto& r : runs)
@@ -95,7 +95,7 @@ std::array<std::size_t, Rank> of_runs(const std::array<const ghost_run*, Rank>& 
   return all;
 }
 
-/// Whether the cells are beside the block along more than one dimension.
+/// Whether a combination of runs is beside the block along more than one dimension.
 template <std::size_t Rank>
 bool is_corner(const std::array<const ghost_run*, Rank>& chosen) {
   std::size_t beside = 0;
@@ -112,7 +112,7 @@ bool any_empty(const windows_of_parts<Rank>& windows, const index<Rank>& parts) 
 
 }  // namespace detail
 
-/// Each worker of a grid needs the window of its own position.
+/// The requirements of a grid: each worker needs the window of its own position.
 template <class Extents>
 struct windows_of_grid {
   const grid<Extents>* places;
@@ -145,13 +145,13 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& ow
   e.gives = src.contains(worker);
   e.takes = who.wants(worker);
   std::array<std::vector<ghost_run>, Rank> runs;
-  /// Whether cells of this worker's block are ghosts in the window of `part`; also used for its own window.
+  /// Whether cells of this worker's block are ghosts in the window of `part`, which may be the worker's own window.
   const auto is_ghost = [&](std::size_t d, std::size_t own, std::size_t part, std::size_t at_window,
                             std::size_t at_block) {
     const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(owned.cuts[d].part(own).start) - windows[d][own].start;
     return part != own || at_window != at_block + static_cast<std::size_t>(first);
   };
-  // Sends: the runs of all windows in this worker's block along each dimension, and then all combinations of runs.
+  // List the sends: the runs of all windows in this worker's block along each dimension, and all combinations of runs.
   if (e.gives) {
     const index<Rank> own = src.index(src.place(worker));
     e.source_shape = owned.shape(own);
@@ -180,7 +180,7 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& ow
       });
     });
   }
-  // Receives: the runs of this worker's window in all blocks along each dimension, and then all combinations.
+  // List the receives: the runs of this worker's window in all blocks along each dimension, and all combinations.
   if (e.takes) {
     const index<Rank> own = who.parts(worker);
     const bool empty = detail::any_empty<Rank>(windows, own);
@@ -213,7 +213,7 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& ow
   }
   detail::group_by_peer(e.sends);
   detail::group_by_peer(e.receives);
-  // The reversed exchange adds to a copy of the block's own cells, so that box comes first.
+  // Put the block's own cells first, because the reversed exchange adds the others to a copy of them.
   for (auto k = e.kept.begin(); k != e.kept.end(); ++k) {
     if (!plan.is_own_block(*k)) continue;
     const kept_box<Rank> own = *k;
@@ -227,7 +227,7 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& ow
   return plan;
 }
 
-/// The plan of worker `worker` for a halo: every block of `owned` on grid `p`, with ghosts around it. An empty block
+/// The plan of worker `worker` for a halo: every block of `owned` on grid `p` gets ghosts around it. An empty block
 /// does not grow, unless widths.of_empty_blocks is set.
 /// Requires: no halo_error [shape_error]; widths below 2^62.
 /// Cost:     that of plan_windows.
@@ -250,7 +250,7 @@ halo_plan<Rank> plan_halo(const grid<Extents>& p, const decomposition<Rank>& own
   const index<Rank> own = p.index(p.place(worker));
   for (std::size_t d = 0; d < Rank; ++d) {
     const auto first = static_cast<std::ptrdiff_t>(owned.cuts[d].part(own[d]).start) - plan.start[d];
-    plan.own.start[d] = first < 0 ? 0 : static_cast<std::size_t>(first);  // an empty window has no position
+    plan.own.start[d] = first < 0 ? 0 : static_cast<std::size_t>(first);  // an empty window has no start
     plan.own.stop[d] = plan.own.start[d] + e.source_shape[d];
   }
   return plan;

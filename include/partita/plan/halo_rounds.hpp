@@ -9,24 +9,25 @@
 
 namespace partita {
 
-/// How ghosts are exchanged: all at once with every worker that holds some, or with neighbours along one dimension
-/// after another.
+/// How ghosts are exchanged: in one round with every worker that holds some of them, or in one round for each dimension
+/// with neighbours along that dimension.
 enum class halo_way {
-  by_cost,      ///< at once on one node; between nodes the cheaper one by halo_costs
+  by_cost,      ///< `at_once` on one node; between nodes the cheaper one by halo_costs
   at_once,      ///< one round, up to 3^d - 1 messages if blocks are wider than the halo
   by_dimension  ///< up to d rounds, and 2 d messages
 };
 
-/// The messages of the worker that has the most, and the number of rounds.
+/// The number of messages of the worker that has the most, and the number of rounds.
 struct halo_costs {
   std::size_t messages_at_once = 0, messages_by_dimension = 0, rounds = 0;
 
-  /// Chosen: the cost of a message for its worker is a quarter of its latency (0.5 and 2 microseconds, as between nodes
-  /// of a cluster). In 2-D both are then equal, and one round is used; in 3-D three rounds are faster.
+  /// Whether rounds by dimension cost less. Chosen: a message costs its worker a quarter of its latency (0.5 and 2 µs,
+  /// as between nodes of a cluster). In 2-D both ways then cost the same, and one round is used; in 3-D three rounds
+  /// win.
   bool by_dimension_is_cheaper() const { return messages_by_dimension + 4 * rounds < messages_at_once + 4; }
 };
 
-/// The cost of both ways to exchange a halo, before anything moves. Cost: O(parts along each dimension × hops).
+/// The costs of both ways to exchange a halo, without communication. Cost: O(parts along each dimension × hops).
 template <std::size_t Rank>
 halo_costs costs_of_halo(const decomposition<Rank>& owned, const halo_widths<Rank>& widths,
                          const halo_boundaries<Rank>& beyond) {
@@ -35,7 +36,7 @@ halo_costs costs_of_halo(const decomposition<Rank>& owned, const halo_widths<Ran
   std::size_t holders = 1;
   for (std::size_t d = 0; d < Rank; ++d) {
     std::size_t most = 0;
-    // The part along d that receives from the most other parts; `holders` is the product over the dimensions.
+    // Find the part along d that receives from the most other parts; `holders` is the product over the dimensions.
     for (std::size_t part = 0; part < windows[d].size(); ++part) {
       std::vector<bool> met(windows[d].size(), false);
       std::size_t others = 0;
@@ -56,9 +57,9 @@ halo_costs costs_of_halo(const decomposition<Rank>& owned, const halo_widths<Ran
   return costs;
 }
 
-/// The rounds of one worker, one for each dimension along which blocks grow: the first round moves cells from its block
-/// to its window (and with them the block itself), the others move cells within windows. `whole` is its plan in one
-/// round. Boxes are given as indices in the receiver's window.
+/// The plans of one worker for the rounds, one for each dimension along which blocks grow: the first round moves cells
+/// from blocks to windows (and the block itself), the other rounds move cells within windows. `whole` is the worker's
+/// plan in one round. Boxes are given as indices in the receiver's window.
 /// Cost:     that of plan_halo for one dimension after another.
 template <class Extents, std::size_t Rank>
 std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const decomposition<Rank>& owned,
@@ -68,7 +69,7 @@ std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const 
   const exchange_plan<Rank>& all = whole.exchange;
   const bool any = all.takes && volume_of(all.source_shape) > 0;
   const index<Rank> own = all.takes ? p.index(p.place(all.worker)) : index<Rank>{};
-  index<Rank> inner{};  // where the block starts in the window
+  index<Rank> inner{};  // the position of the block in the window
   if (any)
     for (std::size_t d = 0; d < Rank; ++d)
       inner[d] = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(owned.block(own).start[d]) - whole.start[d]);
@@ -83,7 +84,7 @@ std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const 
     if (!any) continue;
     const std::size_t n = owned.cuts[d].extent();
     const interval block = {owned.block(own).start[d], owned.block(own).stop[d]};
-    /// A box `size` cells wide along d; along the others it is as wide as the cells that are already available.
+    /// A box that is `size` cells wide along d, and as wide as the available cells along the other dimensions.
     const auto box_at = [&](std::size_t at_window, std::size_t size) {
       box<Rank> b{};
       for (std::size_t f = 0; f < Rank; ++f) {
@@ -106,7 +107,7 @@ std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const 
     const auto is_own = [&](std::size_t part, std::size_t at_window, std::size_t at_block) {
       return part == own[d] && at_window == inner[d] + at_block;
     };
-    // Sends: the cells of this worker's block that are ghosts of the workers along d.
+    // List the sends: the cells of this worker's block that are ghosts of the workers along d.
     for (std::size_t part = 0; part < windows[d].size(); ++part)
       detail::for_runs(windows[d][part], n, beyond.before[d], beyond.after[d], [&](std::size_t at, interval r) {
         const interval common{r.start < block.start ? block.start : r.start, r.stop < block.stop ? r.stop : block.stop};
@@ -124,7 +125,7 @@ std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const 
         shape[d] = windows[d][part].size();
         t.there = place_in_block<Rank>::of(where.start, shape);
       });
-    // Receives: this worker's ghosts along d.
+    // List the receives: this worker's ghosts along d.
     detail::for_runs(windows[d][own[d]], n, beyond.before[d], beyond.after[d], [&](std::size_t at, interval r) {
       owned.cuts[d].for_overlaps(r, [&](std::size_t part, interval common, std::size_t, std::size_t) {
         if (part == own[d]) return;

@@ -11,24 +11,24 @@
 
 namespace partita {
 
-/// y = x W^T + b for a batch: the size of the problem, independent of the distribution.
+/// The size of the problem y = x W^T + b, independent of the distribution of x, W and y.
 struct linear_problem {
-  std::size_t batch = 0;  ///< rows of x: all its dimensions but the last together
+  std::size_t batch = 0;  ///< the number of rows of x: the product of all extents but the last
   std::size_t in_features = 0;
   std::size_t out_features = 0;
   std::size_t element_bytes = 4;
   bool bias = true;
 };
 
-/// What one worker does in a forward call and its adjoint, and its peak memory meanwhile, without the caller's inputs
+/// The work of one worker in a forward call and its adjoint, and its peak memory meanwhile, without the caller's inputs
 /// (x, dy) and results (y is dropped before the adjoint).
 struct linear_cost {
-  std::size_t flops = 0;  ///< of the three products
-  std::size_t sent = 0;   ///< bytes, if blocks travel as messages; on one node they are read and written in place
+  std::size_t flops = 0;  ///< floating-point operations of the three products
+  std::size_t sent = 0;   ///< bytes in messages; on one node blocks are read and written in place
   std::size_t received = 0;
-  std::size_t messages = 0;  ///< sent or received
-  std::size_t memory = 0;    ///< bytes: weights, bias, their gradients, and activations at their peak on one node
-  std::size_t staging = 0;   ///< bytes of it in the one buffer that is neither weight, gradient nor activation
+  std::size_t messages = 0;  ///< the number of messages that are sent or received
+  std::size_t memory = 0;    ///< bytes of weights, bias, their gradients, and activations at their peak on one node
+  std::size_t staging = 0;   ///< bytes of that memory in the buffer that is neither weight, gradient nor activation
 
   friend constexpr bool operator==(const linear_cost&, const linear_cost&) = default;
 };
@@ -45,12 +45,12 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
   const std::size_t rows = balanced_part(problem.out_features, shape[0], place[0]).size();
   const std::size_t columns = balanced_part(problem.in_features, shape[1], place[1]).size();
   const std::size_t x = times(problem.batch, columns),
-                    y = times(problem.batch, rows);  // what this worker multiplies, and the product
+                    y = times(problem.batch, rows);  // the worker's block of x, and the product
   const std::size_t bias = problem.bias && place[1] == 0 ? rows : 0;
   linear_cost cost;
   cost.flops = times(6U, problem.batch, rows, columns);
   std::size_t forward = 0, adjoint = 0, staging = 0;
-  const auto there_and_back = [&](std::size_t size, std::size_t position, std::size_t block) {  // sum, broadcast
+  const auto there_and_back = [&](std::size_t size, std::size_t position, std::size_t block) {  // sum and broadcast
     const block_routes routes{size, times(block, problem.element_bytes)};
     for (const block_traffic& one :
          {routes.traffic_of_spread(position, block), routes.traffic_of_sum(position, block)}) {
@@ -59,7 +59,7 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
       if (block != 0) cost.messages += one.messages;
     }
   };
-  const auto to_all = [&](std::size_t features) {  // gather parts to all, and scatter wholes
+  const auto to_all = [&](std::size_t features) {  // gather parts on all members, and scatter whole blocks
     const std::size_t part = problem.batch * balanced_part(features, workers, me).size(),
                       whole = times(problem.batch, features);
     cost.sent += (workers - 1) * part + whole - part;
@@ -68,10 +68,10 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
       const std::size_t other = problem.batch * balanced_part(features, workers, k).size();
       if (k != me) cost.messages += 2 * ((part != 0 ? 1U : 0U) + (other != 0 ? 1U : 0U));
     }
-    staging = (workers - 1) * part;  // the others' pieces, before they are added
+    staging = (workers - 1) * part;  // the parts of other workers, before the worker adds them
     return part;
   };
-  // The communication of each algorithm, and its peak memory beside the weights and x.
+  // Add the communication of each algorithm, and its peak memory beside the weights and x.
   if (algorithm == weight_stationary) {
     there_and_back(shape[0], place[0], x);
     there_and_back(shape[1], place[1], y);
@@ -94,7 +94,7 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
   return cost;
 }
 
-/// The cost for the worker with the most work: the one at the first place, whose parts are the largest.
+/// The cost for the worker with the most work, which is the worker at the first place: its parts are the largest.
 constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& problem,
                               const std::array<std::size_t, 2>& shape) {
   return predict(algorithm, problem, shape, index<2>{});
@@ -105,7 +105,7 @@ struct linear_machine {
   double flops_per_second = 1e11;
   double bytes_per_second = 5e9;
   double seconds_per_message = 2e-6;
-  std::size_t memory = ~std::size_t{0};  ///< of each worker, for the layer
+  std::size_t memory = ~std::size_t{0};  ///< the memory of each worker for the layer, in bytes
 
   constexpr double seconds(const linear_cost& cost) const {
     return static_cast<double>(cost.flops) / flops_per_second +
@@ -114,9 +114,9 @@ struct linear_machine {
   }
 };
 
-/// An algorithm, the partition of its weights, and the cost for the busiest worker.
+/// The choice of an algorithm, the partition of its weights, and the cost for the busiest worker.
 struct linear_choice {
-  bool possible = false;  ///< whether any algorithm is suitable; if not, the rest has no meaning
+  bool possible = false;  ///< whether any algorithm is suitable; if not, the other members have no meaning
   linear_algorithm algorithm = weight_stationary;
   std::array<std::size_t, 2> p_w{};
   linear_cost cost{};
@@ -137,7 +137,7 @@ constexpr linear_choice choose(const linear_problem& problem, std::size_t x_part
     if (cost.memory > machine.memory || (best.possible && seconds >= best.seconds)) return;
     best = {true, algorithm, p_w, cost, seconds};
   };
-  if (x_parts == y_parts) {  // first, so that among equals the one with fewer workers is chosen
+  if (x_parts == y_parts) {  // considered first, because it wins among equal costs: it needs fewer workers
     consider(column_parallel, {x_parts, 1});
     consider(row_parallel, {1, x_parts});
   }

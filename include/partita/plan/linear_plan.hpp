@@ -1,4 +1,4 @@
-// The plan of one worker in a linear layer: the weights it holds, how it gets x, and where its product is summed.
+// The plan of one worker in a linear layer: its weights, the movement of x to it, and the reduction of its products.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,16 @@
 
 namespace partita {
 
-/// The plan of one worker; the adjoint uses the same groups in the opposite direction.
+/// The plan of one worker in a linear layer; the adjoint uses the same groups in the opposite direction.
 struct linear_plan {
   std::size_t worker = 0;
   linear_algorithm algorithm = weight_stationary;
-  bool multiplies = false;             ///< active on p_w
-  bool has_bias = false;               ///< adds the bias
-  box<2> weights{};                    ///< of the global W, out x in
+  bool multiplies = false;             ///< whether the worker is active on p_w
+  bool has_bias = false;               ///< whether the worker adds the bias
+  box<2> weights{};                    ///< the worker's box of the global W, out x in
   group_plan input{};                  ///< weight_stationary: the broadcast of x from p_x to p_w
   group_plan output{};                 ///< weight_stationary: the sum of the products from p_w to p_y
-  std::vector<std::size_t> members{};  ///< column_parallel and row_parallel: the workers that gather x or scatter y
+  std::vector<std::size_t> members{};  ///< column_parallel, row_parallel: the workers that gather x or scatter y
 
   friend bool operator==(const linear_plan&, const linear_plan&) = default;
 };

@@ -1,4 +1,4 @@
-// The members of a group, by node.
+// The members of a group of workers, by node.
 #pragma once
 
 #include <cstddef>
@@ -8,24 +8,24 @@
 
 namespace partita {
 
-/// Which members of a group share a node, and which member of a node represents a member of another node.
+/// A table of the members of a group that share a node, and of the member that represents a member on another node.
 class members_by_node {
  public:
   /// `node[k]` is the number of the node of the k-th member. Cost: O(members * log(members)).
   PARTITA_DECL explicit members_by_node(const std::vector<std::size_t>& node);
-  /// Nodes are numbered in the order in which they first appear among the members.
+  /// The number of nodes. Nodes are numbered in the order in which they first appear among the members.
   std::size_t nodes() const { return members_.size(); }
   std::size_t node_of(std::size_t member) const { return node_[member]; }
-  /// The members on a node, ascending.
+  /// The members on a node, in ascending order.
   const std::vector<std::size_t>& members(std::size_t node) const { return members_[node]; }
   /// The member that represents a member on a node (itself on its own node): local rank k of c members is paired with
   /// local rank ⌊k·d/c⌋ of a node with d members, so that the work is balanced.
   PARTITA_DECL std::size_t lane(std::size_t member, std::size_t node) const;
-  /// With which of n workers of another node a member is paired in this way.
+  /// The index, among n workers of another node, of the worker that is paired with a member in this way.
   std::size_t turn(std::size_t k, std::size_t n) const { return rank_[k] * n / members_[node_[k]].size(); }
 
  private:
-  std::vector<std::size_t> node_, rank_;  // by member
+  std::vector<std::size_t> node_, rank_;  // the node of each member, and its local rank there
   std::vector<std::vector<std::size_t>> members_;
 };
 

@@ -1,4 +1,4 @@
-// Which block of a tensor a worker of a mesh holds.
+// The block of a tensor that a worker of a mesh holds.
 //
 // The axes of a dimension partition it one after the other, major first: each axis distributes, in balance, what the
 // axes before it left. So a block of "a+b" is always a part of a block of "a", even if the extent is not divisible, and
@@ -11,8 +11,8 @@
 
 namespace partita {
 
-/// The coordinate of a worker along axis a; workers are numbered in C order over the axes. A worker or an axis outside
-/// the mesh is a partition_error.
+/// The coordinate of a worker along axis a of a mesh; workers are numbered in C order over the axes. A worker or an
+/// axis outside the mesh is a partition_error.
 constexpr std::size_t coordinate_of(const mesh& m, std::size_t worker, std::size_t a) {
   if (worker >= m.size() || m.checked(a) != a)
     throw partition_error(text("partita::mesh_block: requires a worker of the mesh, below ")
@@ -27,7 +27,7 @@ constexpr std::size_t part_number(const mesh& m, axis_list cut, std::size_t work
   for (std::size_t k = 0; k < cut.size(); ++k) number = number * m.size(cut[k]) + coordinate_of(m, worker, cut[k]);
   return number;
 }
-/// A part, by its number, of a dimension of n indices that is sharded over these axes.
+/// The indices of a part, given by its number, of a dimension of n indices that is sharded over these axes.
 constexpr interval part_of_dimension(const mesh& m, axis_list cut, std::size_t n, std::size_t number) {
   interval part{0, n};
   std::size_t step = m.size(cut);

@@ -8,7 +8,7 @@
 
 namespace partita {
 
-/// The cost of a message along one mesh axis: its latency, and seconds for each byte.
+/// The cost of a message along one mesh axis: the latency, and the seconds for each byte.
 struct mesh_link {
   double latency = 1e-6;
   double seconds_per_byte = 1e-10;
@@ -21,7 +21,7 @@ struct mesh_links {
   double step = 1e-9;
 
   constexpr mesh_links() = default;
-  /// In the order of the axes; axes that are not listed have the default.
+  /// Constructs links from a list in the order of the axes; axes that are not listed have the default.
   constexpr mesh_links(std::initializer_list<mesh_link> all) {
     std::size_t a = 0;
     for (const mesh_link& one : all)

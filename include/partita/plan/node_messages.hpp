@@ -1,6 +1,6 @@
-// Which message carries each box from one node to another: a message of its own pair of workers, or one that workers of
-// both nodes share. All workers compute the same result; box transports execute it, and counts and printed plans are
-// views of it.
+// Decides which message carries each box from one node to another: a message of one pair of workers, or a joint message
+// of several workers of both nodes. All workers compute the same result; box transports execute it, and counts and
+// printed plans are views of it.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@ namespace partita {
 /// A box that a worker of one node sends to a worker of another node.
 struct crossing_box {
   std::size_t from = 0, to = 0, elements = 0;
-  std::size_t plan = 0, box = 0;  ///< the index of the node's plan that lists it, and of the send or receive there
+  std::size_t plan = 0, box = 0;  ///< the box's plan among the node's plans, and its index in the plan
   std::size_t other_node = 0;
 };
 
-/// A message from node to node: it contains the boxes first, ..., last - 1, one after the other.
+/// A message from node to node, which contains the boxes first, ..., last - 1 in sequence.
 struct node_message {
-  std::size_t from = 0, to = 0;  ///< the worker that posts it, and the worker that receives it
+  std::size_t from = 0, to = 0;  ///< the worker that posts the message, and the worker that receives it
   std::size_t other_node = 0, first = 0, last = 0, elements = 0;
-  bool joined = false;  ///< whether it also carries boxes of other workers
+  bool joined = false;  ///< whether the message also carries boxes of other workers
 };
 
-/// All messages that leave one node, or all that arrive there.
+/// All messages that leave one node, or all messages that arrive at one node.
 struct node_messages {
   std::vector<crossing_box> boxes;
   std::vector<node_message> messages;
@@ -34,7 +34,7 @@ struct node_messages {
   node_messages() = default;
   /// `all` are the boxes of the workers of node `here` in one direction, plan by plan, those of each plan in ascending
   /// order of the peers; node_of(worker) is the number of a worker's node. If messages are not joined, each pair of
-  /// workers has one.
+  /// workers has its own message.
   template <class NodeOf>
   node_messages(std::vector<crossing_box> all, bool leaving, std::size_t here, std::size_t element_bytes,
                 NodeOf node_of, bool join = true) {
@@ -42,9 +42,9 @@ struct node_messages {
       b.other_node = node_of(leaving ? b.to : b.from);
       if (b.other_node != here && b.elements != 0) boxes.push_back(b);
     }
-    // Sorts into an order that both nodes compute.
+    // Sort the boxes into an order that both nodes compute.
     detail::stable_sort(boxes, [](const crossing_box& b) { return b.other_node << 32U | b.from; });
-    // For each other node: counts the traffic, and decides whether joint messages are cheaper.
+    // For each other node, count the traffic, and decide whether joint messages are cheaper.
     for (std::size_t k = 0, next = 0; k < boxes.size(); k = next) {
       const std::size_t there = boxes[k].other_node;
       node_traffic traffic;
@@ -57,7 +57,7 @@ struct node_messages {
       traffic.senders = workers_of(k, next, &crossing_box::from).size();
       traffic.receivers = workers_of(k, next, &crossing_box::to).size();
       const std::size_t lanes = join ? traffic.joined() : 0;
-      // Cuts the boxes into joint messages of about equal length, or into one message for each pair of workers.
+      // Cut the boxes into joint messages of about equal length, or into one message for each pair of workers.
       for (std::size_t m = k, at = 0; m < next; m = messages.back().last) {
         const std::size_t lane = at * lanes / elements;
         node_message one{boxes[m].from, boxes[m].to, there, m, m, 0, lanes != 0};
@@ -75,7 +75,7 @@ struct node_messages {
     }
   }
 
-  /// How many messages a worker posts, and the boxes and elements in these.
+  /// The number of messages that a worker posts, and the boxes and elements in these messages.
   struct posted {
     std::size_t messages = 0, boxes = 0, elements = 0;
     friend bool operator==(const posted&, const posted&) = default;
@@ -86,16 +86,16 @@ struct node_messages {
   bool of_one_pair(std::size_t a, std::size_t b) const {
     return boxes[a].from == boxes[b].from && boxes[a].to == boxes[b].to;
   }
-  /// The workers on one side of the boxes first, ..., last - 1, in ascending order.
+  /// The workers that send, or receive, the boxes first, ..., last - 1, in ascending order.
   PARTITA_DECL std::vector<std::size_t> workers_of(std::size_t first, std::size_t last,
                                                    std::size_t crossing_box::*side) const;
   PARTITA_DECL std::size_t owner(const node_message& m, std::size_t crossing_box::*side, std::size_t other,
                                  std::size_t lane) const;
 };
 
-/// The messages that leave the node of these workers (in ascending order), or that arrive there: `plan_of(worker)` is
-/// the exchange plan of a worker, node_of(worker) the number of its node. Cost: that of the node's plans and a sort of
-/// their boxes.
+/// The messages that leave the node of these workers (in ascending order), or that arrive at it: `plan_of(worker)` is
+/// the exchange plan of a worker, node_of(worker) the number of its node. Cost: that of the plans of the node and of a
+/// sort of their boxes.
 template <class PlanOf, class NodeOf>
 node_messages plan_node_messages(const std::vector<std::size_t>& members, bool leaving, std::size_t element_bytes,
                                  PlanOf plan_of, NodeOf node_of, bool join = true) {

@@ -73,7 +73,7 @@ constexpr std::size_t parts_over(const mesh& m, axis_list cut, std::size_t n, in
   return count;
 }
 
-/// What a worker receives of a tensor to hold these indices, of which it has its own block.
+/// The number of elements and messages that a worker receives to hold these indices of a tensor beside its own block.
 constexpr received_share window_share(const short_list<interval>& wanted, const sharding& lies, const shape_list& shape,
                                       std::size_t place) {
   std::size_t all = 1, own = 1, parts = 1;
@@ -91,8 +91,8 @@ constexpr received_share window_share(const short_list<interval>& wanted, const 
 
 }  // namespace detail
 
-/// The figures of the windows of an operation with one result, over all workers. A message takes the slowest axis that
-/// shards one of its dimensions. Cost: O(workers that differ along an axis in use).
+/// The cost, over all workers, of the windows of an operation with one result. A message has the cost of the slowest
+/// axis that shards one of the window's dimensions. Cost: O(workers that differ along an axis in use).
 inline exchange_figures figures_of(const operation_window& window, const sharding* lies, const shape_list* shapes,
                                    std::size_t operands, const mesh_links& over, std::size_t element_bytes) {
   const mesh& m = lies[0].on;
@@ -108,7 +108,7 @@ inline exchange_figures figures_of(const operation_window& window, const shardin
   exchange_figures all;
   std::size_t workers = 0;
   for (std::size_t place = 0; place < m.size(); ++place) {
-    bool repeats = false;  // another worker, with the same blocks, was counted
+    bool repeats = false;  // whether another worker with the same blocks was counted
     for (std::size_t a = 0; a < m.rank(); ++a)
       repeats = repeats || ((used >> a & 1U) == 0 && coordinate_of(m, place, a) != 0);
     if (repeats) continue;

@@ -13,20 +13,20 @@
 
 namespace partita::detail {
 
-/// The overlap of a block with one part of the other side along one dimension: the part, the indices, and where they
-/// start in both blocks.
+/// The overlap of a block with one part of the other decomposition along one dimension: the part, the indices, and
+/// where these start in both blocks.
 struct overlap {
   std::size_t part;
   interval range;
   std::size_t at;
   std::size_t at_other;
-  std::size_t size_other;  ///< how many indices the other part holds
+  std::size_t size_other;  ///< the number of indices of the other part
 };
 
-/// An estimate of the number of overlaps along one dimension: exact, unless a block-cyclic part has several pieces.
+/// Estimates the number of overlaps along one dimension: exactly, unless a block-cyclic part has several pieces.
 PARTITA_DECL std::size_t about_how_many(const cut& own, std::size_t part, const cut& other);
 
-/// Appends the overlaps along one dimension.
+/// Appends the overlaps of a part with another cut along one dimension.
 PARTITA_DECL void find_overlaps(const cut& own, std::size_t part, const cut& other, std::vector<overlap>& found);
 
 /// The cuts of a decomposition; cut d of the result is that of dimension order[d].
@@ -38,7 +38,7 @@ std::array<const cut*, Rank> cuts_of(const decomposition<Rank>& all,
   return cuts;
 }
 
-/// Cuts of `extents` such that a box is the middle part along each dimension.
+/// Cuts of `extents` whose middle part, along each dimension, is the range of a box.
 template <std::size_t Rank>
 decomposition<Rank> cuts_around(const box<Rank>& b, const std::array<std::size_t, Rank>& extents) {
   return decomposition<Rank>::make([&](std::size_t d) {
@@ -52,8 +52,8 @@ constexpr index<Rank> middle() {
   return i;
 }
 
-/// The overlap of two blocks: its indices, where it starts in this side's block and in the other's, and the shape of
-/// the other's block.
+/// The overlap of two blocks: its indices, its start in this side's block and in the other side's block, and the shape
+/// of the other side's block.
 template <std::size_t Rank>
 struct meeting {
   box<Rank> where{};
@@ -61,8 +61,8 @@ struct meeting {
   std::array<std::size_t, Rank> shape_other{};
 };
 
-/// Nested loops over the overlaps of dimensions D, D + 1, …, so that a box costs only what differs from the box before
-/// it. found[first[d]] to found[first[d + 1]] are the overlaps along dimension d.
+/// Nested loops over the overlaps of dimensions D, D + 1, …, which compute for each box only what differs from the box
+/// before. found[first[d]] to found[first[d + 1]] are the overlaps along dimension d.
 template <std::size_t D, std::size_t Rank, class F>
 [[gnu::always_inline]] inline void for_each_choice(const overlap* found, const std::array<std::size_t, Rank + 1>& first,
                                                    index<Rank>& peer, meeting<Rank>& m, F& f) {
@@ -83,8 +83,8 @@ template <std::size_t D, std::size_t Rank, class F>
 }
 
 /// Calls f(index of the other side's block, meeting) for all overlaps of one block with the other decomposition: the
-/// product of the overlaps along each dimension, which are stored in `found`. Before the first it calls expect(how
-/// many).
+/// product of the overlaps along each dimension, which are stored in `found`. Before the first call of f, calls
+/// expect(number of overlaps).
 template <std::size_t Rank, class F, class Expect>
 void for_each_overlap(const std::array<const cut*, Rank>& own, const index<Rank>& i,
                       const std::array<const cut*, Rank>& other, std::vector<overlap>& found, F f, Expect expect) {
@@ -92,7 +92,7 @@ void for_each_overlap(const std::array<const cut*, Rank>& own, const index<Rank>
   std::size_t count = 0;
   for (std::size_t d = 0; d < Rank; ++d) count += about_how_many(*own[d], i[d], *other[d]);
   found.clear();
-  if (found.capacity() < count) found.reserve(count + count / 8);  // the opposite direction may find a few more
+  if (found.capacity() < count) found.reserve(count + count / 8);  // the adjoint may have a few overlaps more
   count = 1;
   for (std::size_t d = 0; d < Rank; ++d) {
     find_overlaps(*own[d], i[d], *other[d], found);
@@ -106,8 +106,8 @@ void for_each_overlap(const std::array<const cut*, Rank>& own, const index<Rank>
   for_each_choice<0>(found.data(), first, peer, m, f);
 }
 
-// The following functions treat both kinds of side in the same way: a decomposition, and boxes by place for staggered
-// blocks. order[d] is the dimension of that side which is dimension d in the common order.
+// The functions below accept two kinds of sides: a decomposition, and a list of boxes by place for staggered blocks.
+// order[d] is the dimension of that side which is dimension d in the common order.
 
 template <std::size_t Rank>
 std::array<std::size_t, Rank> tensor_extents(const decomposition<Rank>& cuts) {
@@ -121,7 +121,7 @@ std::array<std::size_t, Rank> tensor_extents(const std::vector<box<Rank>>& boxes
   return extents;
 }
 
-/// Calls f(cuts, i, shape): the block at a place is part i of these cuts, and has this shape.
+/// Calls f(cuts, i, shape) for the block at a place, which is part i of these cuts, and has this shape.
 template <class Extents, std::size_t Rank, class F>
 void with_cuts(const grid<Extents>& side, const decomposition<Rank>& blocks, std::size_t place,
                const axes_order<Rank>& order, F f) {
@@ -135,13 +135,13 @@ void with_cuts(const grid<Extents>&, const std::vector<box<Rank>>& blocks, std::
   f(cuts_of(around, order), middle<Rank>(), blocks[place].shape());
 }
 
-/// Calls f(place, meeting) for all overlaps of part i of `own` with a block of the other side. If that is a
-/// decomposition, it first calls expect(how many).
+/// Calls f(place, meeting) for all overlaps of part i of `own` with a block of the other side. If the other side is a
+/// decomposition, first calls expect(number of overlaps).
 template <class Extents, std::size_t Rank, class F, class Expect>
 void for_each_meeting(const std::array<const cut*, Rank>& own, const index<Rank>& i, const grid<Extents>& side,
                       const decomposition<Rank>& blocks, const axes_order<Rank>& order, std::vector<overlap>& scratch,
                       F f, Expect expect) {
-  std::array<std::size_t, Rank> steps{};  // between places, in the common order
+  std::array<std::size_t, Rank> steps{};  // the distances between places, in the common order
   for (std::size_t d = Rank, next = 1; d-- > 0; next *= side.extents()[d]) steps[d] = next;
   steps = in_result_order(steps, order);
   for_each_overlap(

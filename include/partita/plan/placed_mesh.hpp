@@ -13,14 +13,14 @@ namespace partita {
 /// A mesh, and the ids of its workers in C order over the axes.
 class placed_mesh {
  public:
-  /// On these workers, in this order. Requires as many as the mesh has places, each once [partition_error].
+  /// A mesh on these workers in this order. Requires one worker for each place, each once [partition_error].
   PARTITA_DECL placed_mesh(const partita::mesh& m, partita::workers ids);
-  /// On the first workers of a world.
+  /// A mesh on the first workers of a world.
   explicit placed_mesh(const partita::mesh& m) : placed_mesh(m, partita::workers(0, m.size())) {}
 
   using row = std::initializer_list<std::size_t>;
-  /// From the ids arranged along the axes: of_ids({{4, 5}, {6, 7}}, "data", "model"). Rows of different lengths are a
-  /// partition_error.
+  /// A mesh from worker ids arranged along the axes: of_ids({{4, 5}, {6, 7}}, "data", "model"). Rows of different
+  /// lengths are a partition_error.
   static placed_mesh of_ids(row ids, const char* name) {
     return {partita::mesh(axis(name, ids.size())), partita::workers(ids)};
   }
@@ -31,7 +31,7 @@ class placed_mesh {
   const partita::mesh& mesh() const { return mesh_; }
   const partita::workers& workers() const { return workers_; }
   std::size_t size() const { return workers_.size(); }
-  /// The id of the worker at a place, and the place of a worker (`size()` if it is not on the mesh).
+  /// The id of the worker at a place, and the place of a worker (`size()` for a worker that is not on the mesh).
   PARTITA_DECL std::size_t worker(std::size_t place) const;
   std::size_t place(std::size_t worker) const { return workers_.find(worker); }
 

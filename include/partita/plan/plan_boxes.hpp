@@ -8,14 +8,14 @@
 
 namespace partita {
 
-/// The plan of one worker: it receives each index of its wanted box from one worker that holds it, from itself if
-/// possible. Blocks are dense. A box of rank 0 has one dimension of extent 1, because exchanges need one. If workers
-/// share nodes, this is the first of two steps; the second, in which they pass on what came from other nodes, has the
-/// wanted boxes as both source and destination (`passed_on`).
+/// The plan of one worker: the worker receives each index of its wanted box from one worker that holds the index, from
+/// itself if possible. Blocks are dense. A box of rank 0 has one dimension of extent 1, because exchanges need one. If
+/// workers share nodes, this is the first of two steps; in the second, workers pass on what came from other nodes, and
+/// the wanted boxes are both source and destination (`passed_on`).
 /// Shapes:   boxes of one rank.
-/// Requires: held boxes that cover the wanted ones; boxes that are held are equal or disjoint.
+/// Requires: held boxes that cover the wanted boxes, and are equal or disjoint.
 /// Cost:     O(workers).
-/// Adjoint:  `reversed` of the plan, which sums, because several workers may want an index.
+/// Adjoint:  `reversed` of the plan, which sums, because several workers may want the same index.
 PARTITA_DECL exchange_plan<dynamic> plan_boxes(const box_overlaps& all, std::size_t worker, bool passed_on = false);
 
 }  // namespace partita

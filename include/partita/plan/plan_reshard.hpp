@@ -1,9 +1,9 @@
 // Planning a reshard: the steps that will be executed, and what each worker receives in them.
 //
 // Without a pending reduction a reshard is one exchange of boxes: every worker receives exactly what it lacks. A
-// reduction is planned as the cheapest of a few sequences: the summands of each new block are gathered at once; or each
-// worker reduces a part of its block first, and the parts are then exchanged. Where the tensor is replicated, the
-// replicas divide this work.
+// reduction is planned as the cheapest of a few sequences: either the summands of each new block are gathered at once,
+// or each worker reduces a part of its block first, and the parts are then exchanged. Where the tensor is replicated,
+// the replicas divide this work.
 #pragma once
 
 #include <cstddef>
@@ -34,9 +34,9 @@ constexpr sharding bare(const sharding& s) {
   return only;
 }
 
-/// Calls use(exchange, shape) for each exchange of a step. An all_reduce in two rounds treats the block as a row: this
-/// is divided among the workers that hold its summands, reduced, and gathered. `block` is the number of elements of a
-/// worker's block before the step.
+/// Calls use(exchange, shape) for each exchange of a step. An all_reduce in two rounds treats the block as a row: the
+/// row is divided among the workers that hold its summands, reduced, and gathered. `block` is the number of elements of
+/// a worker's block before the step.
 template <class Use>
 constexpr void for_each_exchange(const reshard_step& step, const sharding& before, const shape_list& shape,
                                  std::size_t block, Use use) {
@@ -45,7 +45,7 @@ constexpr void for_each_exchange(const reshard_step& step, const sharding& befor
   sharding whole(before.on, 1), partial = whole, cut = whole;
   for (std::size_t a = 0; a < before.on.rank(); ++a)
     if ((step.reduced >> a & 1U) != 0) partial.pending[a] = before.pending[a], cut.cuts[0].push_back(a);
-    else if (((before.cutting() | partial_axes(before)) >> a & 1U) != 0)  // other blocks, which are no copies of this
+    else if (((before.cutting() | partial_axes(before)) >> a & 1U) != 0)  // axes with other blocks
       whole.pending[a] = partial.pending[a] = cut.pending[a] = pending_reduction::sum;
   use(reshard_exchange{partial, cut, step.reduced}, shape_list{block});
   use(reshard_exchange{cut, whole, 0}, shape_list{block});
@@ -61,19 +61,19 @@ class reshard_planner {
   }
 
   constexpr reshard_plan plan() const {
-    // 1. The target without reductions that become pending anew, and the axes that are reduced on the way.
+    // 1. Find the target without the reductions that the reshard makes pending, and the axes that the reshard reduces.
     const auto &had = from_.pending, &wanted = to_.pending;
     sharding core = to_;
     for (std::size_t a = 0; a < m_.rank(); ++a)
       if (wanted[a] != had[a]) core.pending[a] = {};
     const std::uint32_t reduced = partial_axes(from_) & ~partial_axes(core);
-    // 2. The cheapest sequence between the two.
+    // 2. Choose the cheapest sequence of steps from the source to that target.
     reshard_plan out;
     if (reduced == 0) go(out, core);
     else reduce(out, core, reduced);
     for (reshard_step* one = out.steps.begin(); one != out.steps.end() && !(over_ == usual); ++one)
       price(*one, one == out.steps.begin() ? from_ : (one - 1)->after, over_);
-    // 3. The reductions that become pending.
+    // 3. Append the steps that make reductions pending.
     sharding now = core;
     for (std::size_t a = 0; a < m_.rank(); ++a) {
       if (core.pending[a] == wanted[a]) continue;
@@ -91,11 +91,11 @@ class reshard_planner {
     sharding finished = from_;
     for (std::size_t a = 0; a < m_.rank(); ++a)
       if ((reduced >> a & 1U) != 0) finished.pending[a] = {};
-    const std::uint32_t free = ~(partial_axes(from_) | from_.cutting());  // the axes that replicate
-    // The fewest bytes; among sequences within a twentieth of them the fastest.
+    const std::uint32_t free = ~(partial_axes(from_) | from_.cutting());  // the axes that replicate the source
+    // Choose the fewest bytes; among sequences with at most a twentieth more bytes, choose the fastest.
     std::size_t least = ~std::size_t{0};
     const auto most = [&] { return least == ~std::size_t{0} ? least : least + least / 20; };
-    const auto consider = [&](reshard_plan next) {  // the first steps of a sequence; the last leads to the target
+    const auto consider = [&](reshard_plan next) {  // `next`: the first steps of a sequence
       go(next, core);
       if (next.bytes() < least) least = next.bytes();
       if (out.empty() || out.bytes() > most() || (next.bytes() <= most() && next.seconds() < out.seconds())) out = next;
@@ -103,7 +103,7 @@ class reshard_planner {
     reshard_plan at_once;
     go(at_once, core, reduced);
     consider(at_once);
-    sharding both = finished;  // with the axes of the target that are free
+    sharding both = finished;  // `finished`, sharded by the free axes of the target as well
     for (std::size_t d = 0; d < both.rank(); ++d)
       for (std::size_t k = 0; k < core.cuts[d].size(); ++k)
         if (const std::size_t a = core.cuts[d][k]; (both.cutting() >> a & 1U) == 0) both.cuts[d].push_back(a);
@@ -115,7 +115,7 @@ class reshard_planner {
         go(next, middle, reduced);
         if (next.bytes() > most()) continue;
         consider(next);
-        sharding last = core;  // the target, still divided as in the middle
+        sharding last = core;  // the target, with the axes that were added for the reduction
         for (std::size_t d = 0; d < last.rank(); ++d)
           for (std::size_t k = base->cuts[d].size(); k < middle.cuts[d].size(); ++k)
             if (const std::size_t a = middle.cuts[d][k]; (core.cutting() >> a & 1U) == 0) last.cuts[d].push_back(a);
@@ -131,8 +131,8 @@ class reshard_planner {
       if (next.bytes() <= most()) consider(next);
     }
   }
-  /// The sharding with these axes added where they do not shard yet: each to a dimension that it divides, if possible
-  /// to one that another sharding cuts in the same way, and then to the one with the longest parts.
+  /// A sharding with these axes added, unless they shard already. An axis is added to a dimension that it divides, if
+  /// possible to one that another sharding cuts in the same way, and among these to the one with the longest parts.
   constexpr sharding divided(const sharding& base, std::uint32_t axes, const sharding& other) const {
     sharding s = base;
     axes &= ~(partial_axes(base) | base.cutting());
@@ -151,7 +151,7 @@ class reshard_planner {
     return s;
   }
 
-  /// Appends a step to a sequence, unless it changes nothing.
+  /// Appends a step to a sequence of steps, unless the step changes nothing.
   constexpr void go(reshard_plan& out, const sharding& after, std::uint32_t reduced = 0,
                     std::uint8_t rounds = 1) const {
     const sharding& before = out.empty() ? from_ : out[out.size() - 1].after;
@@ -166,12 +166,12 @@ class reshard_planner {
     price(one, before, usual);
     out.steps.push_back(one);
   }
-  /// Sets the costs of a step, and its name.
+  /// Sets the costs of a step, and the collective that names the step.
   constexpr void price(reshard_step& one, const sharding& before, const mesh_links& over) const {
     std::size_t block = 1;
     double mean_block = 1;
     for (std::size_t d = 0; d < shape_.size(); ++d) {
-      block *= mesh_part(m_, before.cuts[d], shape_[d], 0).size();  // the first part is the longest
+      block *= mesh_part(m_, before.cuts[d], shape_[d], 0).size();  // the first part of a dimension is the longest
       mean_block *= static_cast<double>(shape_[d]) / static_cast<double>(m_.size(before.cuts[d]));
     }
     double mean = 0;
@@ -182,7 +182,7 @@ class reshard_planner {
       exchange_figures most;
       if (one.rounds == 1) {
         most = counter.all();
-      } else {  // in both rounds of a row together the worker with its first part receives most
+      } else {  // in both rounds the worker with the first part of the row receives most
         const received_share first = counter.at(0);
         const double summands = static_cast<double>(reshard_exchange{before, one.after, one.reduced}.summands());
         most = {first.elements, first.messages, mean_block * (1 - 1 / summands), first.seconds, first.starting};
@@ -206,7 +206,7 @@ class reshard_planner {
     std::size_t changed = 0, axis = 0;
     for (std::size_t a = 0; a < m_.rank(); ++a)
       if (dimension_of(before, a) != dimension_of(one.after, a) || (one.reduced >> a & 1U) != 0) ++changed, axis = a;
-    for (std::size_t d = 0; d < before.rank(); ++d)  // others may only have another order
+    for (std::size_t d = 0; d < before.rank(); ++d)  // other axes may have changed their order only
       if (changed == 1 && !(before.cuts[d].without(axis) == one.after.cuts[d].without(axis))) changed = 2;
     if (changed == 1) {
       one.axis = static_cast<std::uint8_t>(axis);
@@ -220,7 +220,7 @@ class reshard_planner {
     else one.done = has_same_blocks(before, one.after) ? permute : exchange;
   }
   constexpr static bool is_last(axis_list cuts, std::size_t a) { return cuts.size() > 0 && cuts[cuts.size() - 1] == a; }
-  /// Whether the blocks of both are the same, on other workers.
+  /// Whether two shardings have equal blocks, which may be on different workers.
   constexpr bool has_same_blocks(const sharding& s, const sharding& t) const {
     for (std::size_t d = 0; d < shape_.size(); ++d) {
       const std::size_t parts = m_.size(s.cuts[d]);
@@ -231,7 +231,7 @@ class reshard_planner {
     return true;
   }
 
-  static constexpr mesh_links usual{};  // by which sequences are compared
+  static constexpr mesh_links usual{};  // the links by which sequences are compared
 
   const mesh& m_;
   sharding from_, to_;
@@ -242,12 +242,12 @@ class reshard_planner {
 
 }  // namespace detail
 
-/// The steps that a reshard executes to move a tensor from one sharding to another, each with its cost.
+/// Returns the steps that a reshard executes to move a tensor from one sharding to another, each with its cost.
 /// Shapes:   both shardings have the rank of `shape`, any list of extents; a `dynamic` extent counts as 1.
 /// Requires: shardings of the mesh [partition_error] and of the tensor's rank [shape_error]; pending reductions that
 ///           commute [partition_error].
-/// Cost:     microseconds: O(workers along the axes that are used), no boxes are listed. It can be a constant
-///           expression. The links determine the seconds; which steps are executed does not depend on them.
+/// Cost:     microseconds: O(workers along the axes that are used), no boxes are listed. The call can be a constant
+///           expression. The links determine the seconds; the steps that are executed do not depend on the links.
 /// Adjoint:  plan_reshard(m, to, from, shape) with partial and replicated exchanged in both shardings.
 template <class Shape = shape_list>
 constexpr reshard_plan plan_reshard(const mesh& m, const sharding& from, const sharding& to, const Shape& shape,
@@ -267,7 +267,7 @@ constexpr reshard_plan plan_reshard(const mesh& m, const sharding& from, const s
   return detail::reshard_planner(from, to, whole, over, element_bytes).plan();
 }
 
-/// What the worker at a place of the mesh receives in the steps of a plan: `from` is the sharding before the first.
+/// What the worker at a place of the mesh receives in the steps of a plan that starts from the sharding `from`.
 constexpr received_share received_in(const reshard_plan& plan, const sharding& from, const shape_list& shape,
                                      std::size_t place, const mesh_links& over = {}, std::size_t element_bytes = 4) {
   received_share all;

@@ -17,14 +17,14 @@ namespace partita {
 template <std::size_t Rank>
 using repartition_plan = exchange_plan<Rank>;
 
-/// Grids of equal shapes that hold the same blocks: a replicated tensor. No worker is in two of them.
+/// Grids of equal shapes that hold the same blocks: a replicated tensor. Each worker is in at most one of the grids.
 template <class Extents>
 struct replicas {
   std::vector<grid<Extents>> copies;
 };
 
-/// Chooses the sender of a box that several workers own: the receiver itself if it is one of them, else the owner whose
-/// id is nearest to the receiver's, the first of two that are equally near.
+/// Chooses the sender of a box that several workers own: the receiver itself if possible, else the owner whose id is
+/// nearest to the receiver's id, the first of two that are equally near.
 struct nearest_owner {
   template <class Owner>
   std::size_t operator()(std::size_t taker, std::size_t owners, Owner owner) const {
@@ -54,7 +54,7 @@ struct holders {
     if (count == 0) throw partition_error("partita::plan_repartition: requires at least one replica, got none");
   }
   const grid<Extents>& first() const { return copies[0]; }
-  /// The place of a worker in the grid that contains it, or size() of one grid.
+  /// The place of a worker in the grid that contains it, or the size of a grid for a worker in none.
   std::size_t place(std::size_t worker) const {
     for (std::size_t c = 0; c < count; ++c)
       if (const std::size_t k = copies[c].place(worker); k < copies[c].size()) return k;
@@ -86,8 +86,8 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
     const auto owner = [&](std::size_t c) { return src.copies[c].workers()[place]; };
     return owner(choose(taker, src.count, owner));
   };
-  static thread_local std::vector<overlap> scratch;  // so that repeated planning allocates nothing
-  // As a source: the overlaps of the own block with the destination are sent or kept.
+  static thread_local std::vector<overlap> scratch;  // kept, so that repeated planning allocates nothing
+  // As a source, send or keep the overlaps of this worker's block with the destination.
   if (plan.gives)
     with_cuts(src.first(), from, as_source, same, [&](const auto& cuts, const index<Rank>& i, const auto& shape) {
       plan.source_shape = shape;
@@ -109,7 +109,7 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
             [&](std::size_t n) { plan.sends.reserve(plan.sends.size() + n); });
       }
     });
-  // As a destination: the overlaps of the own block with the source are received.
+  // As a destination, receive the overlaps of this worker's block with the source.
   if (plan.takes)
     with_cuts(dst.first(), to, as_destination, back, [&](const auto& cuts, const index<Rank>& j, const auto& shape) {
       plan.destination_shape = shape;
@@ -123,7 +123,7 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
           },
           [&](std::size_t n) { plan.receives.reserve(n); });
       if (!turned) return;
-      for (transfer<Rank>& t : plan.receives) {  // received boxes are given in the result's dimensions
+      for (transfer<Rank>& t : plan.receives) {  // received boxes are in the dimensions of the result
         t.where = in_result_order(t.where, axes);
         t.at = in_result_order(t.at, axes);
       }
@@ -136,11 +136,11 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
 }  // namespace detail
 
 /// The plan of worker `worker` for moving a tensor from `from` on grid `src` to `to` on grid `dst`. The dimensions of
-/// `dst` and `to` are those of the result: dimension k of the result is dimension axes[k] of the source. Each side is a
-/// decomposition or, for staggered blocks, one box for each place of its grid.
-/// Requires: both sides are of one tensor, over their grids [shape_error].
-/// Cost:     O(own overlaps) for any number of workers; O(workers of the other side) if its blocks are staggered. Takes
-///           over the memory of the plan `reused`.
+/// `dst` and `to` are those of the result: dimension k of the result is dimension axes[k] of the source. Source and
+/// destination are each a decomposition or, for staggered blocks, one box for each place of the grid.
+/// Requires: a source and a destination of one tensor, each over its grid [shape_error].
+/// Cost:     O(own overlaps) for any number of workers; O(workers of the other grid) if that grid's blocks are
+///           staggered. The result reuses the memory of the plan `reused`.
 template <class Src, class From, class Dst, class To, std::size_t Rank = Src::rank()>
 exchange_plan<Rank> plan_repartition(const grid<Src>& src, const From& from, const grid<Dst>& dst, const To& to,
                                      std::size_t worker, const axes_order<Rank>& axes = same_axes<Rank>(),
@@ -149,9 +149,9 @@ exchange_plan<Rank> plan_repartition(const grid<Src>& src, const From& from, con
                                nearest_owner{}, static_cast<exchange_plan<Rank>&&>(reused));
 }
 
-/// The same for a tensor that is replicated on either side: each receiver gets every element once, from the owner that
-/// `choose(taker, how many, owner(k))` returns; it must return the same on all workers. The reversed plan sums the
-/// blocks of the replicas of the destination.
+/// The plan of worker `worker` for moving a replicated tensor: each receiver gets every element once, from the owner
+/// that `choose(receiver, how many, owner(k))` returns; it must return the same on all workers. The reversed plan sums
+/// the blocks of the replicas of the destination.
 /// Requires: replicas of equal shapes, at least one on each side [partition_error].
 /// Cost:     O(own overlaps of all replicas).
 template <class Src, class From, class Dst, class To, std::size_t Rank = Src::rank(), class Choose = nearest_owner>

@@ -9,7 +9,7 @@
 
 namespace partita {
 
-/// The exchange: both shardings of one mesh, and the axes (as bits) whose summands are gathered.
+/// An exchange of a reshard: both shardings of one mesh, and the axes (as bits) whose summands are gathered.
 struct reshard_exchange {
   sharding from{}, to{};
   std::uint32_t reduced = 0;
@@ -22,13 +22,13 @@ struct reshard_exchange {
   }
 };
 
-/// What one worker receives from others. A message takes the slowest of the axes along which its two workers differ.
+/// What one worker receives from others. A message has the cost of the slowest axis along which its two workers differ.
 struct received_share {
   std::size_t elements = 0, messages = 0;
-  double seconds = 0, starting = 0;  ///< `starting`: the part for the latencies of the messages
+  double seconds = 0, starting = 0;  ///< `starting`: the part of the seconds for latencies
 };
 
-/// What all workers of a mesh receive: the most of any worker, and the mean of the elements.
+/// What the workers of a mesh receive: the largest number of any worker, and the mean number of elements.
 struct exchange_figures {
   std::size_t elements = 0, messages = 0;
   double mean = 0, seconds = 0, starting = 0;
@@ -36,13 +36,13 @@ struct exchange_figures {
 
 namespace detail {
 
-/// How many indices two intervals have in common.
+/// The number of indices that two intervals have in common.
 constexpr std::size_t overlap_of(const interval& a, const interval& b) {
   const std::size_t start = a.start > b.start ? a.start : b.start, stop = a.stop < b.stop ? a.stop : b.stop;
   return stop > start ? stop - start : 0;
 }
 
-/// The axes with a pending reduction, as bits.
+/// The axes of a sharding with a pending reduction, as bits.
 constexpr std::uint32_t partial_axes(const sharding& s) {
   std::uint32_t bits = 0;
   for (std::size_t a = 0; a < s.on.rank(); ++a)
@@ -50,8 +50,8 @@ constexpr std::uint32_t partial_axes(const sharding& s) {
   return bits;
 }
 
-/// The parts of each dimension under both shardings. A part is found by its number, to which every axis adds its
-/// coordinate times a stride. Links of equal speed form a class; classes are in order, the slowest first.
+/// Counts an exchange from the parts of each dimension under both shardings. A part has a number, to which every axis
+/// adds its coordinate times a stride. Links of equal speed form a class; classes are in order, the slowest first.
 class exchange_counter {
  public:
   constexpr exchange_counter(const reshard_exchange& e, const shape_list& shape, const mesh_links& over,
@@ -72,13 +72,13 @@ class exchange_counter {
     find_classes(over);
   }
 
-  /// What the worker at a place of the mesh receives.
+  /// What the worker at a place of the mesh receives in the exchange.
   constexpr received_share at(std::size_t place) const {
     std::size_t from[most_dimensions] = {}, to[most_dimensions] = {};
     for (const std::size_t a : used_) add(a, coordinate_of(m_, place, a), from, to);
     return share(from, to);
   }
-  /// The figures of all workers. Cost: O(workers that differ along an axis in use, times rank).
+  /// The largest and the mean numbers over all workers. Cost: O(workers that differ along an axis in use, times rank).
   constexpr exchange_figures all() const {
     exchange_figures out;
     std::size_t from[most_dimensions] = {}, to[most_dimensions] = {}, coordinate[most_axes] = {};
@@ -89,7 +89,7 @@ class exchange_counter {
       if (one.elements > out.elements) out.elements = one.elements;
       if (one.messages > out.messages) out.messages = one.messages;
       if (one.seconds > out.seconds) out.seconds = one.seconds, out.starting = one.starting;
-      std::size_t k = 0;  // the next coordinates
+      std::size_t k = 0;  // add one to the coordinates
       for (; k < used_.size(); ++k) {
         const std::size_t a = used_[k];
         add(a, 1, from, to);
@@ -104,13 +104,13 @@ class exchange_counter {
   }
 
  private:
-  /// A range of the source's parts; how many of them overlap a part of the target.
+  /// A range of the source's parts, and how many of them overlap a part of the target.
   struct overlapping {
     std::size_t first = 0, end = 0, count = 0;
   };
   struct dimension {
     std::vector<interval> from{}, to{};
-    std::vector<overlapping> of{};                 ///< for each part of the target
+    std::vector<overlapping> of{};                 ///< the overlapping parts, for each part of the target
     std::vector<std::vector<std::size_t>> code{};  ///< for each class but the last: a number for each source part; it
                                                    ///< is equal for parts with equal coordinates in the classes so far
   };
@@ -119,7 +119,7 @@ class exchange_counter {
   };
   struct link_class {
     mesh_link link{};
-    std::uint32_t axes = 0;    ///< those of this class and of all slower ones
+    std::uint32_t axes = 0;    ///< the axes of this class and of all slower classes
     std::size_t summands = 1;  ///< the summands that are held by workers with equal coordinates along these axes
   };
 
@@ -187,8 +187,8 @@ class exchange_counter {
     to[one.to_dimension] += coordinates * one.to;
   }
 
-  /// Counts what comes from the workers with equal coordinates along the axes of the slowest classes: of no class at
-  /// first, which is everything; then of one class more at a time; at last of all, which is what the worker has itself.
+  /// Counts what comes from the workers with equal coordinates along the axes of the slowest classes: first of no class
+  /// (which is everything), then of one class more at a time, at last of all classes (which is the worker's own share).
   constexpr received_share share(const std::size_t* from, const std::size_t* to) const {
     received_share out;
     std::size_t elements = summands_, messages = summands_;

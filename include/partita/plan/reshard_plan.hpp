@@ -8,8 +8,8 @@
 
 namespace partita {
 
-/// One step. A step that moves elements is one exchange of boxes, in which each worker receives what it lacks directly
-/// from a worker that has it; it is named after the collective that it replaces, if there is one.
+/// One step of a reshard. A step that moves elements is one exchange of boxes, in which each worker receives what it
+/// lacks directly from a worker that has it. The step is named after the collective that it replaces, if there is one.
 struct reshard_step {
   enum class what : std::uint8_t {
     slice,           ///< every worker keeps a part of its block: nothing moves
@@ -24,15 +24,15 @@ struct reshard_step {
   static constexpr std::uint8_t none = 255;
 
   what done = what::slice;
-  std::uint8_t axis = none;  ///< if the role of one axis changes
+  std::uint8_t axis = none;  ///< the axis of a step that changes the role of one axis
   std::uint8_t from = none, to = none;
-  std::uint8_t rounds = 0;    ///< exchanges: 0 if nothing moves, 2 for an all_reduce in two halves
-  std::uint32_t reduced = 0;  ///< the axes whose summands are reduced, as bits
+  std::uint8_t rounds = 0;    ///< the number of exchanges: 0 if nothing moves, 2 for an all_reduce in two halves
+  std::uint32_t reduced = 0;  ///< as bits, the axes whose summands are reduced
   pending_reduction kind = pending_reduction::none;
-  std::size_t bytes = 0;             ///< received by the worker that receives most
-  std::size_t mean_bytes = 0;        ///< received by a worker in the mean, rounded up
-  std::size_t messages = 0;          ///< received by the worker that receives most messages
-  double seconds = 0, starting = 0;  ///< of the slowest worker; `starting`: the latencies of its messages
+  std::size_t bytes = 0;             ///< bytes that the worker with the most bytes receives
+  std::size_t mean_bytes = 0;        ///< bytes that a worker receives on average, rounded up
+  std::size_t messages = 0;          ///< messages that the worker with the most messages receives
+  double seconds = 0, starting = 0;  ///< for the slowest worker; `starting`: the latencies of its messages
   sharding after{};
   friend constexpr bool operator==(const reshard_step&, const reshard_step&) = default;
 };
@@ -65,7 +65,7 @@ struct reshard_plan {
   }
 
  public:
-  // The sums over the steps: of each, what its busiest or slowest worker has.
+  // Sum, over the steps, the numbers of each step's busiest or slowest worker.
   constexpr std::size_t bytes() const { return sum(&reshard_step::bytes); }
   constexpr std::size_t mean_bytes() const { return sum(&reshard_step::mean_bytes); }
   constexpr std::size_t messages() const { return sum(&reshard_step::messages); }
@@ -74,7 +74,7 @@ struct reshard_plan {
   friend constexpr bool operator==(const reshard_plan&, const reshard_plan&) = default;
 };
 
-/// Writes the axes along which a step acts, if it is one axis or a reduction: " model" or " data+model".
+/// Writes the axis or the reduced axes of a step, if it has any: " model" or " data+model".
 template <std::size_t Capacity>
 constexpr basic_text<Capacity>& write_axes(basic_text<Capacity>& out, const reshard_step& one) {
   const char* before = " ";
@@ -92,12 +92,12 @@ constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const resh
   if (one.to != reshard_step::none) out << " to " << one.to;
   return out << ", " << one.bytes << " bytes -> " << one.after;
 }
-/// Writes a plan, one line for each step. Not a template, because clang would prefer the text's own output of ranges.
+/// Writes a plan, one line for each step. This is no template, because clang would prefer the output of ranges to it.
 constexpr text& operator<<(text& out, const reshard_plan& plan) {
   for (const reshard_step& one : plan) out << one << '\n';
   return out;
 }
-/// Writes all lines of a plan to any stream with `write`, whatever their number.
+/// Writes all lines of a plan to any stream with `write`, whatever the number of lines.
 template <class Stream>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const reshard_plan& plan) {

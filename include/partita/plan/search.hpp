@@ -8,7 +8,7 @@
 
 namespace partita {
 
-/// The sharding of one input: a line of the answer.
+/// The sharding that a search chose for one input.
 struct found_annotation {
   value of{};
   sharding layout{};
@@ -23,28 +23,28 @@ struct search_candidate {
   bool is_there = false;
 };
 
-/// The options of a search.
+/// The options of a search for shardings.
 struct search_options {
-  step_model model{};       ///< its links are replaced by those of the call
+  step_model model{};       ///< the model of a step's cost; its links are replaced by those of the call
   std::size_t most = 4096;  ///< the most candidates that are evaluated
   policy by{};
-  /// Not null: by which candidates are compared where its peak is within the limit of memory; see overlapped_cost.
+  /// Not null: the cost by which candidates are compared if their peak is within the memory limit; see overlapped_cost.
   schedule_cost schedule = nullptr;
 };
 
-/// The result of a search. Refers to its program, which must outlive it.
+/// The result of a search. Its program must outlive it.
 template <class Graph>
 struct search_answer_of {
   const Graph* program = nullptr;
   step_model model{};
   policy by{};
   std::size_t memory = 0, judged = 0;
-  bool is_exact = false;  ///< all candidates were evaluated
+  bool is_exact = false;  ///< whether all candidates were evaluated
   search_candidate best{}, runner_up{};
-  search_candidate without_limit{};  ///< the fastest one without the memory limit, if it differs
+  search_candidate without_limit{};  ///< the fastest candidate without the memory limit, if it differs
 
   const std::vector<found_annotation>& annotations() const { return best.annotations; }
-  /// The program with a candidate's annotations, to be completed, planned and bound.
+  /// The program with the annotations of a candidate, ready to be completed, planned and bound.
   Graph annotated(const search_candidate& with) const {
     Graph g = *program;
     for (const found_annotation& one : with.annotations) g.constrain(one.of, one.layout);

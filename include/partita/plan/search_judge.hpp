@@ -12,7 +12,7 @@
 
 namespace partita::detail {
 
-/// The costs of moves, each planned only once. A hash identifies a move.
+/// The costs of moves. Each move is planned only once; a hash identifies the move.
 class move_prices {
  public:
   move_prices(const mesh& m, const step_model& model) : m_(m), model_(model), table_(1024) {}
@@ -22,7 +22,7 @@ class move_prices {
 
  private:
   struct entry {
-    std::uint64_t number = 0;  ///< 0 for an empty slot
+    std::uint64_t number = 0;  ///< the hash of the move; 0 for an empty slot
     move_price price{};
   };
   PARTITA_DECL entry& slot_of(std::uint64_t number);
@@ -41,7 +41,7 @@ struct said_layout {
 
 /// The evaluation of a candidate. `over` is the number of bytes beyond the memory limit.
 struct judgement {
-  step_cost cost{}, plain{};  ///< `plain`: before the optimiser's states are sharded to fit
+  step_cost cost{}, plain{};  ///< `plain`: without the sharding of states that saves memory
   std::size_t over = 0;
   std::uint64_t layouts = 0;  ///< a fingerprint of the shardings of the inputs
   bool cuts_states = false;
@@ -71,7 +71,7 @@ class search_judge {
     out.over = out.cost.peak > memory_ ? out.cost.peak - memory_ : 0;
     return out;
   }
-  /// The parameters whose optimiser states are sharded further to fit, with these shardings.
+  /// The parameters whose optimiser states are sharded further to fit into memory, with the shardings of these states.
   std::vector<std::pair<value, sharding>> cut_states(const std::vector<said_layout>& said) {
     const completion_of<Graph> done = completed(said);
     const std::vector<sharding> states = states_cut(done);
@@ -96,7 +96,7 @@ class search_judge {
     const auto nothing = [](const step_event&) {};
     return step_walk(done, facts_, model_, states, prices_, nothing).run();
   }
-  /// The shardings of optimiser states: those of their parameters, with each axis over which a parameter is replicated
+  /// The shardings of optimiser states: those of the parameters, with each axis over which a parameter is replicated
   /// added to the dimension with the longest blocks.
   std::vector<sharding> states_cut(const completion_of<Graph>& done) const {
     std::vector<sharding> all = done.layouts;
@@ -125,7 +125,7 @@ class search_judge {
   }
 
   const Graph& g_;
-  Graph with_;  ///< a copy, annotated anew for each candidate
+  Graph with_;  ///< a copy of the graph, annotated anew for each candidate
   const step_model& model_;
   policy by_;
   std::size_t memory_;

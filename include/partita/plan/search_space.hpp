@@ -10,8 +10,8 @@
 
 namespace partita::detail {
 
-/// All shardings of a tensor: each axis shards one dimension or none. The first two axes of a dimension occur in both
-/// orders, further axes follow in the mesh's order. No block is empty.
+/// All shardings of a tensor in which each axis shards at most one dimension and no block is empty. The first two axes
+/// of a dimension occur in both orders; further axes follow in the mesh's order.
 struct layout_options {
   std::vector<sharding> all{};
 
@@ -21,7 +21,7 @@ struct layout_options {
   PARTITA_DECL void extend(const sharding& so_far, const shape_list& shape, std::size_t a);
 };
 
-/// One input without an annotation. Option 0 leaves it without one: its sharding follows from the program.
+/// One input without an annotation. Option 0 gives the input no annotation: its sharding then follows from the program.
 struct search_choice {
   value of{};
   std::vector<sharding> options{};
@@ -31,8 +31,8 @@ struct search_choice {
 template <class Graph>
 struct search_space {
   std::vector<search_choice> choices{};
-  /// Choices that are made together: inputs of equal shapes at the same operand of operations with equal rules. Each
-  /// choice is in one group; groups of several choices come first.
+  /// Groups of inputs that get the same option: inputs of equal shapes that are the same operand of operations with
+  /// equal rules. Each input is in one group; groups of several inputs come first.
   std::vector<std::vector<std::size_t>> groups{};
 
   explicit search_space(const Graph& g) {
@@ -55,7 +55,7 @@ struct search_space {
         groups.push_back(together);
       }
   }
-  /// The number of candidates, or `most` if there are more.
+  /// The number of candidates of a search, or `most` if there are more.
   std::size_t size(std::size_t most) const {
     std::size_t all = 1;
     for (const search_choice& one : choices) {
@@ -66,7 +66,7 @@ struct search_space {
   }
 
  private:
-  /// The operation and operand at which an input is read first.
+  /// The operation that reads an input first, and the number of the operand there.
   struct place {
     value of{};
     std::uint32_t operation = Graph::none;

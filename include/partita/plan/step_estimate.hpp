@@ -10,21 +10,21 @@
 
 namespace partita::detail {
 
-/// The properties of one operation.
+/// The properties of one operation that an estimate needs.
 struct operation_facts {
-  std::uint32_t loops = 0;          ///< the factors of its product, as bits; 0 if it only reads and writes
-  tensor_set read = 0, wanted = 0;  ///< operands that the gradient reads, and operands whose gradients are wanted
+  std::uint32_t loops = 0;          ///< as bits, the factors of the operation's product; 0 if it only reads and writes
+  tensor_set read = 0, wanted = 0;  ///< the operands that the gradient reads, and those whose gradients are wanted
   rule gradient{};
 };
 
-/// The properties of a program. With parameters it has a backward pass; the gradient of a value is wanted if the value
-/// depends on a parameter.
+/// The properties of a program that an estimate needs. A program with parameters has a backward pass; the gradient of a
+/// value is wanted if the value depends on a parameter.
 template <class Graph>
 struct step_estimate {
   const Graph& of;
   std::vector<operation_facts> operations{};
-  std::vector<std::uint8_t> wants{};         ///< for each value
-  std::vector<std::uint32_t> last_reader{};  ///< the operation, or none
+  std::vector<std::uint8_t> wants{};         ///< for each value, whether its gradient is wanted
+  std::vector<std::uint32_t> last_reader{};  ///< for each value, the last operation that reads it, or `none`
   bool has_parameters = false;
 
   explicit step_estimate(const Graph& g) : of(g), wants(g.values(), 0), last_reader(g.values(), Graph::none) {
@@ -61,7 +61,7 @@ struct step_estimate {
       if ((factors >> f & 1U) != 0 && r.factors[f].size != dynamic) all *= static_cast<double>(r.factors[f].size);
     return all;
   }
-  /// The loops of the largest product of two operands, if it has more iterations than any tensor has elements.
+  /// The loops of the largest product of two operands, if the product has more iterations than any tensor has elements.
   static std::uint32_t product_of(const rule& r) {
     double largest = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {

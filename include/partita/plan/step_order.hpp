@@ -1,4 +1,4 @@
-// The order in which a worker executes the steps of a program: computing goes on while blocks are on their way.
+// The order in which a worker executes the steps of a program: the worker computes while movements are pending.
 #pragma once
 
 #include <cstddef>
@@ -9,55 +9,54 @@
 
 namespace partita {
 
-/// A step of a program: what it reads and sets, and how long it takes by an estimate.
+/// A step of a program: the blocks that it reads and sets, and its estimated time.
 struct step_use {
   static constexpr std::uint32_t nothing = ~std::uint32_t{0};
 
-  std::vector<std::uint32_t> reads{};  ///< numbers of blocks
-  std::uint32_t sets = nothing;        ///< the number of a block
-  std::uint32_t task = 0;              ///< what it belongs to, if the program has several parts
-  bool moves = false;                  ///< between workers: other steps may be executed while it is pending
-  bool is_backward = false;            ///< of the backward pass
+  std::vector<std::uint32_t> reads{};  ///< the numbers of the blocks that the step reads
+  std::uint32_t sets = nothing;        ///< the number of the block that the step sets
+  std::uint32_t task = 0;              ///< the number of the part of the program to which the step belongs
+  bool moves = false;        ///< whether the step moves blocks between workers, so that others may run meanwhile
+  bool is_backward = false;  ///< whether the step is part of the backward pass
   double seconds = 0;
-  double once = 0;                ///< of these seconds, what movements that share their messages take only once
-  std::uint32_t joins = nothing;  ///< the first of the movements that share their messages, if it is another one
-  std::size_t bytes = 0;          ///< of the block that it sets
-  std::size_t received = 0;       ///< bytes, in a movement
-  basic_text<48> name{};          ///< the operation
+  double once = 0;                ///< the part of `seconds` that joined movements take only once
+  std::uint32_t joins = nothing;  ///< the first of the movements that share messages with this one, if it is another
+  std::size_t bytes = 0;          ///< the bytes of the block that the step sets
+  std::size_t received = 0;       ///< the bytes that a movement receives
+  basic_text<48> name{};          ///< the name of the operation
 };
 
 /// What a worker does next: it executes a step, starts a movement, or waits until a movement has finished. A start may
-/// be in two halves: the receivers say early where the elements go, so that the senders need not wait for them.
-/// Movements that share their messages start one after another on one lane, and finish one after another.
+/// be in two halves: the receivers say early where the elements go, so that the senders need not wait for the
+/// receivers. Movements that share their messages start one after another on one lane, and finish one after another.
 struct ordered_step {
   enum class what : std::uint8_t { compute, start, finish, expect, give };
 
   what done = what::compute;
   std::uint32_t step = 0;
-  std::uint32_t lane = 0;  ///< of a movement; two movements pending at one time have different lanes
-  /// The times, in seconds. A movement is sent from `from` to `until` of its start, and waited for from `from` to
-  /// `until` of its finish.
+  std::uint32_t lane = 0;  ///< the lane of a movement; movements pending at one time have different lanes
+  /// The start and the end, in seconds. The start of a movement sends between these times, its finish waits.
   double from = 0, until = 0;
   friend bool operator==(const ordered_step& a, const ordered_step& b) {
     return a.done == b.done && a.step == b.step && a.lane == b.lane;
   }
 };
 
-/// How far an order may differ from that of the program.
+/// Limits on how far an order may differ from the order of the program.
 struct order_limits {
-  std::size_t pending = 1;              ///< movements at one time; 1 with `ahead` = 0 is the order of the program
-  std::size_t ahead = ~std::size_t{0};  ///< a step is done at most so many steps before an earlier one
+  std::size_t pending = 1;              ///< movements at one time; 1 with `ahead` = 0 gives the program's order
+  std::size_t ahead = ~std::size_t{0};  ///< the most steps by which a step may precede an earlier one
 
   static constexpr order_limits in_program_order() { return {1, 0}; }
   friend bool operator==(const order_limits&, const order_limits&) = default;
 };
 
 /// An order of the steps `first` to `end` in which each step comes after those that set what it reads, and after those
-/// that read what it sets. A movement starts as soon as what it reads is there; steps that do not need it are computed
-/// in the meantime, in the order of the program, and it is finished when it has arrived by the estimate or nothing else
-/// is left to do. Movements follow each other on one link. Movements that share their messages start when all of them
-/// could; if that never happens, because one of them needs another, the order ends there and lacks steps. Cost: O(steps
-/// times those that could be executed at one time).
+/// that read what it sets. A movement starts as soon as what it reads is there; steps that do not need the movement are
+/// computed in the meantime, in the order of the program. The movement is finished when it has arrived by the estimate,
+/// or when nothing else is left to do. Movements follow each other on one link. Movements that share messages start
+/// when all of them can; if that never happens, because one needs another, the order ends there and lacks steps. Cost:
+/// O(steps × ready steps).
 PARTITA_DECL std::vector<ordered_step> order_steps(const std::vector<step_use>& steps, std::size_t first,
                                                    std::size_t end, const order_limits& limits, double now = 0);
 

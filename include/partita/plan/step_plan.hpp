@@ -7,7 +7,7 @@
 
 namespace partita {
 
-/// The events of a step in order, and their total cost. Refers to its completion, which must outlive it.
+/// The events of a step in order, and their total cost. The completion must outlive this plan.
 template <class Graph>
 struct step_plan_of {
   const completion_of<Graph>* done = nullptr;
@@ -18,7 +18,7 @@ struct step_plan_of {
   double seconds() const { return cost.seconds(); }
   std::size_t bytes() const { return cost.received; }
   std::size_t peak() const { return cost.peak; }
-  /// The steps of a move.
+  /// The steps of the reshard that a move event stands for.
   reshard_plan plan(const step_event& move) const { return done->plan(move, model.links, model.element_bytes); }
 };
 using step_plan = step_plan_of<graph>;

@@ -10,7 +10,7 @@
 
 namespace partita::detail {
 
-/// The cost of a move.
+/// The cost of moving a tensor between two shardings.
 struct move_price {
   double seconds = 0, starting = 0;
   std::size_t bytes = 0;
@@ -20,13 +20,13 @@ struct move_price {
       : seconds(plan.seconds()), starting(plan.starting_seconds()), bytes(plan.bytes()) {}
 };
 
-/// `Prices` returns the price of a move of a tensor between two shardings, `Note` is called for each event.
+/// Walks through a step. `Prices` returns the price of a move between two shardings; `Note` is called for each event.
 ///
-/// Backward, an operation reads its operands in the shardings of the forward pass. Its gradients get the shardings of
-/// its gradient rule. Gradients of one value are added as long as their shardings are equal; then they are moved to the
-/// cotangent's sharding where the value was made, and forward moves and pending sums become one move. A parameter's
-/// gradient is moved to the sharding of the optimiser's state, and the updated parameter from there to the sharding in
-/// which it is read.
+/// In the backward pass an operation reads its operands in the shardings of the forward pass, and its gradients get the
+/// shardings of its gradient rule. Gradients of one value are added as long as their shardings are equal; then they are
+/// moved to the cotangent's sharding where the value was made, and forward moves and pending sums become one move. A
+/// parameter's gradient is moved to the sharding of the optimiser's state, and the updated parameter from there to the
+/// sharding of its readers.
 template <class Graph, class Prices, class Note>
 class step_walk {
  public:
@@ -60,10 +60,10 @@ class step_walk {
 
   // --- shardings ---
 
-  /// The sharding in which operand t is read, or result t is made.
+  /// The sharding in which operation o reads operand t, or makes result t.
   const sharding& used(std::size_t o, std::size_t t) const { return done_.used(o, t); }
   const sharding& state_of(std::uint32_t v) const { return states_.empty() ? done_[value{v}] : states_[v]; }
-  /// The sharding of the cotangent; pending reductions other than sums are completed before differentiation.
+  /// The sharding of the cotangent of a value; reductions other than sums are completed before differentiation.
   static sharding cotangent_of(sharding s) {
     for (std::size_t a = 0; a < s.on.rank(); ++a)
       if (s.pending[a] != pending_reduction::sum) s.pending[a] = pending_reduction::none;
@@ -71,7 +71,7 @@ class step_walk {
   }
   std::size_t bytes_of(value v, const sharding& s) const { return g_.block_bytes(v, s, model_.element_bytes); }
 
-  /// Whether result j is computed at all: of several results, unused ones after the first are not.
+  /// Whether result j of an operation is computed: an operation with several results skips unused ones after the first.
   bool is_made(std::size_t o, std::size_t j) const {
     const node& n = g_.operation(o);
     return j == 0 || facts_.last_reader[n.first_result + j] != Graph::none;
@@ -100,12 +100,12 @@ class step_walk {
     cost_.movements += 1;
     note_({step_event::what::move, backward, o, of, is_cotangent, from, to, price.bytes, price.seconds, held_});
   }
-  /// What an operation moves itself, along sharded dimensions.
+  /// Adds the cost of what an operation itself moves along sharded dimensions.
   void exchange_window(bool backward, std::uint32_t o) {
     const std::uint32_t y = g_.operation(o).first_result;
     exchange_figures figures = done_.window(o, model_.links, model_.element_bytes);
     if (figures.elements == 0) return;
-    if (model_.times != nullptr) figures.seconds = figures.starting = 0;  // part of the operation
+    if (model_.times != nullptr) figures.seconds = figures.starting = 0;  // measured with the operation
     const std::size_t bytes = figures.elements * g_.element_bytes(value{y}, model_.element_bytes);
     hold(bytes);
     cost_.moving += figures.seconds;
@@ -115,7 +115,7 @@ class step_walk {
     note_({step_event::what::window, backward, o, y, false, {}, {}, bytes, figures.seconds, held_});
     release(bytes);
   }
-  /// The time of one operation, or of some gradients: the multiply-adds of its loops, and the bytes of its blocks.
+  /// The time of an operation, or of some gradients: from the multiply-adds of its loops and the bytes of its blocks.
   double seconds_of(std::size_t o, std::size_t times = 1, tensor_set gradients = 0) {
     const node& n = g_.operation(o);
     if (model_.times != nullptr) {
@@ -140,7 +140,7 @@ class step_walk {
         const rule::dimension& here = n.how.at(t, d);
         if (here.count == 0 || n.how.term(here, 0) != f) continue;
         const std::size_t parts = g_.on().size(used(o, t).cuts[d]);
-        return parts >= size ? 1 : (size + parts - 1) / parts;  // shards the major factor of a merged dimension first
+        return parts >= size ? 1 : (size + parts - 1) / parts;  // axes shard the major factor of a dimension first
       }
     return size;
   }
@@ -166,7 +166,7 @@ class step_walk {
         move(false, o, m->of, false, m->from, m->to);
         release(bytes_of(value{m->of}, m->from));
       }
-    if (facts_.has_parameters) return;  // every value is kept for the backward pass
+    if (facts_.has_parameters) return;  // the backward pass may read every value
     release(copies);
     for (std::size_t i = 0; i < n.operands; ++i) {
       const value v = g_.operand(n, i);
@@ -178,7 +178,7 @@ class step_walk {
 
   // --- backward ---
 
-  /// A result of the program that no operation reads; the backward pass begins there.
+  /// Whether a value is a result of the program that no operation reads; the backward pass begins at such a value.
   bool is_last(std::uint32_t v) const {
     const std::uint32_t o = g_[value{v}].producer;
     return facts_.last_reader[v] == Graph::none && o != Graph::none && is_made(o, v - g_.operation(o).first_result);

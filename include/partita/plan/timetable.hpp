@@ -1,4 +1,4 @@
-// What a worker computes, and which movements are pending, at any time of a step: estimated, or as it was measured.
+// The computations and pending movements of a worker at any time of a step, as they were estimated or measured.
 #pragma once
 
 #include <cstddef>
@@ -10,24 +10,24 @@
 
 namespace partita {
 
-/// The times of one step of a program on one worker, in seconds since it began.
+/// The times of one step of a program on one worker, in seconds since the step began.
 struct timetable {
-  /// A computation, or a movement from its start until it has arrived.
+  /// A computation, or a movement from its start until all its blocks have arrived.
   struct entry {
     basic_text<48> operation{};
     bool moves = false, is_backward = false;
     double from = 0, until = 0;
-    double waited = 0;         ///< of a movement: the time in which this worker computed nothing because of it
-    std::size_t received = 0;  ///< bytes, of a movement
-    std::size_t held = 0;      ///< bytes of intermediate values while it is done
-    std::size_t others = 0;    ///< movements that share its messages
+    double waited = 0;         ///< in which this worker computes nothing because of the movement
+    std::size_t received = 0;  ///< the bytes that a movement receives
+    std::size_t held = 0;      ///< the bytes of intermediate values during the entry
+    std::size_t others = 0;    ///< the number of movements that share the messages of this one
   };
 
   std::vector<entry> entries{};
-  double longest_chain = 0;  ///< of entries that need each other; no order takes less time
+  double longest_chain = 0;  ///< seconds of entries that need each other; no order takes less
   bool is_measured = false;
 
-  /// From the first to the last time.
+  /// The time from the start to the end of the step.
   double seconds() const { return largest(&entry::until); }
   PARTITA_DECL double computing() const;
   /// The time in which at least one movement is pending.
@@ -36,7 +36,7 @@ struct timetable {
   double waiting() const { return sum(&entry::waited); }
   std::size_t received() const { return sum(&entry::received); }
   std::size_t peak() const { return largest(&entry::held); }
-  /// No step takes less than the larger of computing and moving.
+  /// The larger of computing and moving: no order of the step takes less time.
   double least() const { return computing() < moving() ? moving() : computing(); }
 
  private:
@@ -54,8 +54,8 @@ struct timetable {
   }
 };
 
-/// The timetable of an order. `measured` are the times of its entries, in seconds, or empty: then those of the
-/// estimate.
+/// The timetable of an order. `measured` contains the times of the order's entries in seconds; if it is empty, the
+/// timetable contains the estimated times.
 PARTITA_DECL timetable timetable_of(const std::vector<step_use>& steps, const std::vector<ordered_step>& order,
                                     const std::vector<double>& measured = {});
 

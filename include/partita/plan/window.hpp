@@ -22,14 +22,14 @@ struct window {
   friend constexpr bool operator==(const window&, const window&) = default;
 };
 
-/// For each dimension the windows of the parts along it.
+/// The windows of the parts along each dimension.
 template <std::size_t Rank>
 using windows_of_parts = std::array<std::vector<window>, Rank>;
 
 namespace detail {
 
 /// Calls f(at, range) for the runs of a window: the cells from `at` on hold the indices of `range`, in their order.
-/// Cells that are copies of no index are in no run.
+/// Cells that hold no index of the tensor are in no run.
 template <class F>
 void for_runs(window w, std::size_t n, boundary before, boundary after, F f) {
   const auto extent = static_cast<std::ptrdiff_t>(n);
@@ -67,7 +67,7 @@ inline interval filled(window w, std::size_t n, boundary before, boundary after)
 
 }  // namespace detail
 
-/// The windows of blocks that grow by these widths; at a border of boundary::none they end. A block without an index
+/// The windows of blocks that grow by these widths; they end at a border of boundary::none. A block without an index
 /// along a dimension does not grow along it, unless widths.of_empty_blocks is set.
 template <std::size_t Rank>
 windows_of_parts<Rank> grown(const decomposition<Rank>& owned, const halo_widths<Rank>& widths,
@@ -89,15 +89,15 @@ windows_of_parts<Rank> grown(const decomposition<Rank>& owned, const halo_widths
   return windows;
 }
 
-/// The cells that a sliding kernel reads at some output places: from its first cell at the first place to its last cell
-/// at the last place.
+/// The cells that a sliding kernel reads for a range of outputs: from the kernel's first cell at the first output to
+/// its last cell at the last output.
 constexpr window window_under(const sliding& kernel, interval places) {
   if (places.size() == 0) return {};
   return {kernel.first_cell(places.start),
           kernel.first_cell(places.stop - 1) + static_cast<std::ptrdiff_t>(kernel.reach())};
 }
 
-/// An error message if blocks of a tensor of these extents cannot grow by these widths, else empty.
+/// The error message for blocks of a tensor of these extents that cannot grow by these widths; else an empty text.
 template <std::size_t Rank>
 text halo_error(const std::array<std::size_t, Rank>& extents, const halo_widths<Rank>& widths,
                 const halo_boundaries<Rank>& beyond) {

@@ -11,38 +11,38 @@
 
 namespace partita {
 
-/// Disjoint groups of workers, each with an order: its first member is its root. A worker may be in no group. The value
-/// must be the same on all workers. Cost: O(workers) to make, O(members of its own group) to plan a worker's call.
+/// Disjoint groups of workers, each with an order: its first member is its root. A worker may be in no group. All
+/// workers pass equal groups. Cost: O(workers) to make, O(members of its own group) to plan a worker's call.
 class worker_groups {
  public:
-  /// From lists of worker ids. Requires lists that are not empty and contain each worker once [partition_error].
+  /// Makes groups from lists of worker ids, none of them empty. Each worker may be in one list, once [partition_error].
   PARTITA_DECL explicit worker_groups(std::vector<std::vector<std::size_t>> lists);
-  /// Puts the workers k with equal colours[k] in one group, in ascending order; workers of `no_colour` are in no group.
+  /// Makes groups of the workers k with equal colours[k], in ascending order; workers of `no_colour` are in no group.
   PARTITA_DECL static worker_groups by_colour(const std::vector<std::size_t>& colours);
   static constexpr std::size_t no_colour = ~std::size_t{0};
 
   std::size_t size() const { return members_.size(); }
-  /// The workers of a group, its root first.
+  /// The workers of a group, the root first.
   PARTITA_DECL const std::vector<std::size_t>& members(std::size_t group) const;
-  /// The group of a worker, or size() if it is in none.
+  /// The number of a worker's group, or size() if the worker is in no group.
   std::size_t group_of(std::size_t worker) const {
     return worker < group_of_.size() && group_of_[worker] != none ? group_of_[worker] : size();
   }
-  /// One more than the largest id, or 0 if there is none.
+  /// One more than the largest worker id, or 0 if there are no groups.
   std::size_t bound() const { return group_of_.size(); }
-  /// A fingerprint: equal for equal groups.
+  /// A hash that is equal for equal groups.
   PARTITA_DECL std::uint64_t fingerprint() const;
-  /// The part of a worker in a call: the root of its group is also one of the members that send and receive.
+  /// The plan of a worker in a collective call: the root of its group is also a member that sends and receives.
   PARTITA_DECL group_plan plan(std::size_t worker, group_plan::kind movement) const;
 
   friend bool operator==(const worker_groups& a, const worker_groups& b) { return a.members_ == b.members_; }
 
  private:
   static constexpr std::size_t none = ~std::size_t{0};
-  static constexpr std::size_t most_workers = std::size_t{1} << 31U;  // MPI counts them in an int
+  static constexpr std::size_t most_workers = std::size_t{1} << 31U;  // MPI counts workers in an int
 
   std::vector<std::vector<std::size_t>> members_;
-  std::vector<std::size_t> group_of_;  // by worker
+  std::vector<std::size_t> group_of_;  // the group of each worker
 };
 
 }  // namespace partita

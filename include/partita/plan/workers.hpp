@@ -14,20 +14,20 @@ namespace partita {
 
 namespace detail {
 
-/// A set of ids, with memory for the ids and not for all workers below the largest: one flag per worker if that takes
-/// no more memory, else an open-addressing hash table.
+/// A set of ids whose memory is proportional to the number of ids: one flag for each worker if flags take no more
+/// memory, else an open-addressing hash table.
 class id_set {
  public:
-  /// With room for `count` ids, all below `bound`.
+  /// Constructs an empty set with memory for `count` ids, all below `bound`.
   PARTITA_DECL id_set(std::size_t count, std::size_t bound);
-  /// Inserts an id and returns whether it is new.
+  /// Inserts an id and returns whether the id is new.
   PARTITA_DECL bool insert(std::size_t id);
   PARTITA_DECL bool contains(std::size_t id) const;
 
  private:
-  static constexpr std::size_t none = static_cast<std::size_t>(-1);  // above the largest id
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);  // marks an empty slot: larger than any id
 
-  /// The slot of the id, or the empty slot where it would be inserted.
+  /// The slot of an id, or the empty slot where the id would be inserted.
   PARTITA_DECL std::size_t find(std::size_t id) const;
 
   std::vector<char> met_;
@@ -43,19 +43,19 @@ class id_set {
 /// selection may be empty; a partition may not (docs/decisions/zero-workers.md).
 class workers {
  public:
-  /// The largest id: larger numbers are negative numbers that were converted to unsigned.
+  /// The largest valid worker id: a larger number is a negative number that was converted to unsigned.
   static constexpr std::size_t largest_id = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
 
-  /// The range first, first + 1, …, last - 1.
+  /// Selects the workers of the range first, first + 1, …, last - 1.
   constexpr workers(std::size_t first, std::size_t last) : first_(first), count_(last > first ? last - first : 0) {
     require_id(first, 0);
     if (count_ != 0) require_id(last - 1, count_ - 1);
   }
   workers(std::initializer_list<std::size_t> ids) : workers(std::vector<std::size_t>(ids)) {}
 
-  /// A list of ids in this order. A worker that is listed twice is a partition_error.
+  /// Selects the workers of a list of ids in this order. A worker that is listed twice is a partition_error.
   PARTITA_DECL explicit workers(std::vector<std::size_t> ids);
-  /// The same from any container of integers: a vector or an array of int, a span, a list.
+  /// Selects the workers of any container of integers: a vector or an array of int, a span, a list.
   template <class Container>
     requires(!std::is_same_v<Container, workers> && !std::is_same_v<Container, std::vector<std::size_t>> &&
              requires(const Container& c) {
@@ -63,7 +63,7 @@ class workers {
                c.end();
              })
   explicit workers(const Container& ids) : workers(converted(ids)) {}
-  /// Rejected: a single number is neither a range nor a list.
+  /// Rejects a single number, which is neither a range nor a list.
   template <class Number>
     requires std::is_scalar_v<Number>
   explicit workers(Number) {
@@ -77,26 +77,26 @@ class workers {
   /// Whether the ids are a contiguous ascending range (stored without a list).
   bool is_range() const { return ids_.empty(); }
 
-  /// The id of the k-th worker.
+  /// The id of the worker at place k of the selection.
   std::size_t operator[](std::size_t k) const {
     if (k >= count_) refuse_place(k);
     return ids_.empty() ? first_ + k : ids_[k];
   }
 
-  /// The place of a worker in this order, or `size()` if it is not in it. Cost: one comparison for a range, one pass
-  /// for a list.
+  /// The place of a worker in the selection, or `size()` for a worker that is not selected. Cost: one comparison for a
+  /// range, one pass for a list.
   PARTITA_DECL std::size_t find(std::size_t id) const;
   bool contains(std::size_t id) const { return find(id) != count_; }
 
-  /// Whether all of the other workers are among these. Cost: constant for ranges, else one search for each of them.
+  /// Whether a selection contains all workers of another. Cost: constant for ranges, else one search for each worker.
   PARTITA_DECL bool contain(const workers& others) const;
-  /// One more than the largest id, or 0 if there is none.
+  /// One more than the largest id, or 0 for an empty selection.
   PARTITA_DECL std::size_t bound() const;
 
-  /// The workers at the places listed in `chosen`, in the order of `chosen`; the order is also kept in nested subsets.
+  /// The workers at the places listed in `chosen`, in the order of `chosen`; nested subsets keep that order, too.
   PARTITA_DECL workers subset(const workers& chosen) const;
 
-  /// The workers of `a` in order, then those of `b` that are not in `a`, in order.
+  /// The workers of `a` in order, followed by the workers of `b` that are not in `a`, in order.
   friend workers united(const workers& a, const workers& b) {
     if (a.is_range() && b.is_range()) {
       if (b.empty() || (!a.empty() && b.first_ >= a.first_ && b.first_ + b.count_ <= a.first_ + a.count_)) return a;
@@ -138,7 +138,7 @@ class workers {
 
   std::size_t first_ = 0;
   std::size_t count_ = 0;
-  std::vector<std::size_t> ids_;  // empty for a range
+  std::vector<std::size_t> ids_;  // the ids of a list; empty for a range
 };
 
 }  // namespace partita

@@ -278,12 +278,12 @@ auto lookup(const Table& table, const Labels& labels) {
   else return go(table);
 }
 
-PARTITA_FALLBACK_CLASS(relu, detail::nothing_given) {
+PARTITA_FALLBACK_CLASS(relu, detail::arguments_not_given) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::relu: requires a tensor or an array, relu(x), or as a layer an element type, relu<float>()");
 }
 
-PARTITA_FALLBACK_CLASS(sigmoid, detail::nothing_given) {
+PARTITA_FALLBACK_CLASS(sigmoid, detail::arguments_not_given) {
   static_assert(
       detail::dependent_false<Given...>,
       "partita::sigmoid: requires a tensor or an array, sigmoid(x), or as a layer an element type, sigmoid<float>()");

@@ -19,7 +19,7 @@ PARTITA_DEF box_overlaps::box_overlaps(std::vector<worker_box> had, std::vector<
   }
   detail::stable_sort(order_, [&](std::size_t worker) { return had_[worker].replica; });
   detail::stable_sort(order_, [&](std::size_t worker) { return number[worker]; });
-  // Find the ranges of workers with equal boxes: they hold copies.
+  // Find the ranges of workers with equal boxes: these workers hold copies.
   for (std::size_t k = 0; k < order_.size();) {
     std::size_t end = k + 1;
     while (end < order_.size() && had_[order_[end]] == had_[order_[k]]) ++end;
@@ -46,7 +46,7 @@ PARTITA_DEF std::vector<box_overlap> box_overlaps::given(std::size_t worker) con
     if (one.worker == worker && one.passed_on == passed_on) all.push_back({other, where, passed_on});
   };
   for (std::size_t other = 0; other < wanted_.size() && had_[worker].there; ++other) give(worker, other, false);
-  // What this worker receives from other nodes and passes on.
+  // List the boxes that this worker receives from other nodes and passes on.
   for (std::size_t k = 0; k < order_.size() && nodes_.nodes() > 0; k = copies_[order_[k]].end)
     if (meet(had_[order_[k]], wanted_[worker], where))
       for (const std::size_t mate : nodes_.members(nodes_.node_of(worker)))
@@ -88,7 +88,7 @@ PARTITA_DEF box_overlap box_overlaps::transfer_of(std::size_t holder, std::size_
   const range all = copies_[holder];
   const std::size_t number = wanted_[receiver].replica == worker_box::by_worker ? receiver : wanted_[receiver].replica;
   if (nodes_.nodes() > 0) {
-    std::vector<std::size_t> copies, same;  // on the receiver's node: the holders, and those that want the same of them
+    std::vector<std::size_t> copies, same;  // on the receiver's node
     short_list<interval> wanted;
     for (const std::size_t mate : nodes_.members(nodes_.node_of(receiver))) {
       if (copies_[mate].first == all.first) copies.push_back(mate);

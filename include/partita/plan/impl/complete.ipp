@@ -1,8 +1,8 @@
 // Defines the completion that plan/complete.hpp declares.
 //
 // The algorithm is a monotone fixpoint iteration. An operation proposes shardings for all its tensors, as if they
-// agreed; a value takes a proposal only if it adds axes to those that the value has. Axes are never removed, so the
-// iteration terminates. Operations wait in a queue that starts in program order, so the result is deterministic.
+// agreed; a value takes a proposal only if the proposal adds axes to those that the value has. Axes are never removed,
+// so the iteration terminates. Operations wait in a queue that starts in program order, so the result is deterministic.
 // Annotations of one priority are propagated through the whole program before those of the next. Within a priority,
 // operations that only pass axes on come before those that reduce or need whole dimensions.
 #pragma once
@@ -39,7 +39,7 @@ class completer {
   completion_of<Graph> run() {
     for (std::size_t priority = 0; priority < 256; ++priority) {
       bool any = false;
-      // Activates the annotations of this priority.
+      // Activate the annotations of this priority.
       for (std::size_t v = 0; v < g_.values(); ++v) {
         const sharding* said = g_.annotation({static_cast<std::uint32_t>(v)});
         if (said == nullptr || said->priority != priority) continue;
@@ -47,7 +47,7 @@ class completer {
         any = true;
       }
       if (!any) continue;
-      // First only the operations that pass axes on, then all; each time until no value changes.
+      // Propagate first by the operations that pass axes on, then by all operations; each until no value changes.
       for (const bool all : {false, true}) {
         for (std::size_t o = 0; o < g_.operations(); ++o) put(o, all);
         while (head_ < line_.size()) visit(line_[head_++], all);
@@ -65,7 +65,7 @@ class completer {
       if (r.factors[f].kind != factor_kind::pass) return false;
     return true;
   }
-  /// The operations that read each value, in one list.
+  /// For each value the operations that read it, in one list.
   void list_readers() {
     first_reader_.assign(g_.values() + 1, 0);
     for (std::size_t o = 0; o < g_.operations(); ++o)
@@ -98,7 +98,7 @@ class completer {
     s.known = known;
     return s;
   }
-  /// Values without annotations propose as soon as an axis shards them, because they got it from a value that proposes.
+  /// Lets values without annotations propose as soon as an axis shards them: the axis comes from a value that proposes.
   bool proposes(value v) const {
     return active_[v.number] != 0 || (g_[v].annotation == Graph::none && out_.layouts[v.number].cutting() != 0);
   }
@@ -119,7 +119,7 @@ class completer {
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t)
       if (take(o, t, p[t])) put_around(g_.of(n, t), all);
   }
-  /// Takes from a proposal only the axes that extend the value's own, dimension by dimension.
+  /// Takes from a proposal only the axes that extend the value's own axes, dimension by dimension.
   bool take(std::size_t o, std::size_t t, const sharding& answer) {
     const typename Graph::node& n = g_.operation(o);
     const value v = g_.of(n, t);
@@ -145,8 +145,8 @@ class completer {
     value from;
     std::size_t dimension, factor;
   };
-  /// The tensor of the operation from which an axis of this dimension comes; the tensor itself if there is none (axes
-  /// that were joined).
+  /// The tensor of the operation from which an axis of this dimension comes; if no other tensor has the axis (axes that
+  /// were joined), the tensor itself.
   gift giver(const typename Graph::node& n, std::size_t t, std::size_t d, std::size_t a) const {
     const rule::dimension& here = n.how.at(t, d);
     for (std::size_t k = 0; k < here.count; ++k)
@@ -169,7 +169,7 @@ class completer {
 
   // --- the moves ---
 
-  /// Visits the operations in program order: the shardings that each needs and leaves, and a move wherever they differ.
+  /// Visits the operations in program order, and notes a move wherever a tensor's sharding differs from the one needed.
   void conclude() {
     for (sharding& s : out_.layouts) s.open = s.kept_whole = s.priority = 0;
     for (std::size_t o = 0; o < g_.operations(); ++o) {
@@ -183,9 +183,9 @@ class completer {
         const value v = g_.of(n, n.operands + j);
         const sharding& made = p.results[j];
         sharding& layout = out_.layouts[v.number];
-        // Without an annotation the value keeps the sharding in which it was made. It stays partial only for a single
-        // reader, which may reduce it directly into the sharding that it needs; with several readers, or none, it is
-        // reduced once.
+        // A value without an annotation keeps the sharding in which it was made. It stays partial only for a single
+        // reader, which may reduce it directly into the sharding that the reader needs; with several readers, or none,
+        // the value is reduced once.
         if (g_.annotation(v) == nullptr) {
           layout = readers(v) == 1 ? made : made.finished();
           note_made(o, n.operands + j);
@@ -194,7 +194,7 @@ class completer {
       }
     }
   }
-  /// Notes the origin of axes that a value has only because its operation leaves them there.
+  /// Notes the origin of axes that a value has only because its operation makes the value with them.
   void note_made(std::size_t o, std::size_t t) {
     const value v = g_.of(g_.operation(o), t);
     const sharding& layout = out_.layouts[v.number];

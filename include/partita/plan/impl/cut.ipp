@@ -86,7 +86,7 @@ PARTITA_DEF void cut::require_index(std::size_t i) const {
 }
 
 PARTITA_DEF std::size_t cut::last_start_not_after(std::size_t i) const {
-  std::size_t low = 0, high = p_;  // starts_[low] <= i < starts_[high]
+  std::size_t low = 0, high = p_;  // invariant: starts_[low] <= i < starts_[high]
   while (high - low > 1) {
     const std::size_t middle = low + (high - low) / 2;
     (starts_[middle] <= i ? low : high) = middle;

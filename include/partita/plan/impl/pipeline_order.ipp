@@ -21,7 +21,7 @@ PARTITA_DEF double pipeline_times::of(const pipeline_task& one) const {
 
 namespace detail {
 
-/// When each task of a pipeline is done, as far as is known.
+/// The times at which the tasks of a pipeline end, as far as they are known.
 class pipeline_clock {
  public:
   static constexpr double never = -1;
@@ -32,7 +32,7 @@ class pipeline_clock {
   double& done(const pipeline_task& one) { return done_[shape_.number(one)]; }
   bool is_done(const pipeline_task& one) const { return done_[shape_.number(one)] != never; }
 
-  /// The task that one waits for and that is not done; one itself if it could begin.
+  /// An unfinished task that task `one` needs; task `one` itself if it could begin.
   pipeline_task waits_for(const pipeline_task& one) const {
     pipeline_task missing = one;
     for_each_need(one, [&](const pipeline_task& need, double) {
@@ -40,7 +40,7 @@ class pipeline_clock {
     });
     return missing;
   }
-  /// When all that it needs has arrived.
+  /// The time at which all inputs of a task have arrived.
   double ready(const pipeline_task& one) const {
     double at = 0;
     for_each_need(one, [&](const pipeline_task& need, double way) {
@@ -79,7 +79,7 @@ PARTITA_DECL void require_pipeline(const pipeline_shape& shape, const pipeline_t
   if (shape.group_of.empty() || shape.micro_batches == 0)
     throw partition_error(text("partita::pipeline: requires at least one stage and one micro-batch, got ")
                           << shape.stages() << " and " << shape.micro_batches << "; give both");
-  const auto is_time = [](double t) { return t >= 0 && t <= 1e30; };  // sums of times stay finite
+  const auto is_time = [](double t) { return t >= 0 && t <= 1e30; };  // sums of such times stay finite
   bool are_times = is_time(times.moving);
   for (const auto* list : {&times.forward, &times.backward, &times.weights}) {
     are_times = are_times && (list->empty() || list->size() == shape.stages());
@@ -90,7 +90,7 @@ PARTITA_DECL void require_pipeline(const pipeline_shape& shape, const pipeline_t
                           << shape.stages() << " stages in each list; give them all, or leave a list empty");
 }
 
-/// Each task once, by its group, and gradients in one order.
+/// Requires each task once, in the list of its group, and the gradients of a stage in ascending order.
 PARTITA_DECL void require_complete(const pipeline_shape& shape, const pipeline_tasks& tasks, bool has_weights) {
   if (tasks.size() != shape.groups())
     throw partition_error(text("partita::pipeline: requires a list of tasks for each of the ")
@@ -122,7 +122,7 @@ PARTITA_DECL void require_complete(const pipeline_shape& shape, const pipeline_t
                                 << "" << one << "; add it to group " << shape.group_of[s]);
 }
 
-/// The circle of tasks that wait for each other, from the tasks at which the groups stand still.
+/// Throws the error for a deadlock, and names the circle of tasks that wait for each other.
 PARTITA_DECL void refuse_circle(const pipeline_shape& shape, const pipeline_tasks& tasks,
                                 const std::vector<std::size_t>& next, const pipeline_clock& clock) {
   std::vector<bool> seen(tasks.size(), false);
@@ -131,7 +131,7 @@ PARTITA_DECL void refuse_circle(const pipeline_shape& shape, const pipeline_task
   const auto needed_by = [&](std::size_t group) { return clock.waits_for(tasks[group][next[group]]); };
   const auto behind = [&](std::size_t group) { return std::size_t{shape.group_of[needed_by(group).stage]}; };
   while (!seen[g]) seen[g] = true, g = behind(g);
-  basic_text<1200> circle;  // what is longer ends with dots: the way out comes after it
+  basic_text<1200> circle;  // longer text ends with dots, and the way out follows
   const std::size_t first = g;
   do {
     circle << (circle.empty() ? "" : "; ") << "group " << g << " waits with " << tasks[g][next[g]] << " for "
@@ -142,7 +142,7 @@ PARTITA_DECL void refuse_circle(const pipeline_shape& shape, const pipeline_task
                         << circle << "; put a task that is waited for before one that waits");
 }
 
-/// Lets each group do next what a rule chooses among the tasks that could begin first.
+/// Orders the tasks of all groups: among the tasks that could begin first, a preference decides which group does next.
 class pipeline_chooser {
  public:
   pipeline_chooser(const pipeline_shape& shape, const pipeline_times& times, bool has_weights)
@@ -151,7 +151,7 @@ class pipeline_chooser {
   pipeline_tasks chosen() {
     const std::size_t all = (has_weights_ ? 3U : 2U) * std::size_t{shape_.stages()} * shape_.micro_batches;
     for (std::size_t k = 0; k < all; ++k) {
-      // The task that can begin first; of several that could begin then, the one that the rule prefers.
+      // Find the task that can begin first; among several that could begin at that time, the preferred task.
       pipeline_task best;
       double at = pipeline_clock::never;
       for (std::uint32_t s = 0; s < shape_.stages(); ++s)
@@ -184,7 +184,7 @@ class pipeline_chooser {
     }
     return clock_.waits_for(one) == one;
   }
-  /// Backward passes first, then forward passes of later stages, and weights when there is nothing else to do.
+  /// Whether task a is preferred: backward passes, then forward passes of later stages, then gradients of weights.
   static bool is_preferred(const pipeline_task& a, const pipeline_task& b) {
     const auto rank = [](pipeline_pass pass) {
       return pass == pipeline_pass::backward ? 0 : pass == pipeline_pass::forward ? 1 : 2;
@@ -202,15 +202,15 @@ class pipeline_chooser {
   pipeline_tasks tasks_ = pipeline_tasks(shape_.groups());
 };
 
-/// Whether the stages are dealt to the groups in turn, and the micro-batches are a multiple of the groups.
+/// Whether the stages are assigned to the groups in turn, and the groups divide the number of micro-batches.
 PARTITA_DECL bool is_dealt_in_turn(const pipeline_shape& shape) {
   const std::uint32_t groups = shape.groups();
   bool is = shape.stages() > groups && shape.stages() % groups == 0 && shape.micro_batches % groups == 0;
   for (std::uint32_t s = 0; s < shape.stages(); ++s) is = is && shape.group_of[s] == s % groups;
   return is;
 }
-/// The order of Megatron-LM for such stages: micro-batches pass through all stages in blocks of as many as there are
-/// groups.
+/// The order of Megatron-LM for stages that are assigned in turn: micro-batches pass through all stages in blocks of as
+/// many micro-batches as there are groups.
 PARTITA_DECL pipeline_tasks interleaved_tasks(const pipeline_shape& shape) {
   const std::uint32_t groups = shape.groups(), rounds = shape.stages() / groups, all = shape.micro_batches * rounds;
   pipeline_tasks tasks(groups);
@@ -266,7 +266,7 @@ PARTITA_DEF pipeline_run simulate(const pipeline_shape& shape, const pipeline_ta
   pipeline_run run;
   double busy = 0;
   for (std::size_t left = shape.numbers() / 3 * (are_apart ? 3 : 2); left > 0; --left) {
-    // The next task that can begin, of any group: the earliest.
+    // Find the task, of any group, that can begin earliest.
     std::size_t first = tasks.size();
     double at = 0;
     for (std::size_t g = 0; g < tasks.size(); ++g) {
@@ -278,7 +278,7 @@ PARTITA_DEF pipeline_run simulate(const pipeline_shape& shape, const pipeline_ta
     }
     if (first == tasks.size()) detail::refuse_circle(shape, tasks, next, clock);
     const pipeline_task& one = tasks[first][next[first]++];
-    // Every task takes some time, so that tasks that need each other begin at different times: at least one rounding.
+    // Give every task a duration of at least one rounding, so that tasks that need each other begin at different times.
     const double least = at + at * 2.3e-16 + 1e-300, full = at + times.of(one), until = full > least ? full : least;
     run.tasks.push_back({one, static_cast<std::uint32_t>(first), at, until});
     clock.done(one) = free[first] = until;

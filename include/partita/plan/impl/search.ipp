@@ -2,8 +2,8 @@
 //
 // A candidate is evaluated by completing the program and walking through its step. The search is a coordinate descent
 // that starts from no annotations and from the best single annotations: it changes one choice at a time, first for all
-// layers together, then for each layer; then two choices at a time; then it starts again from other points. If there
-// are few candidates, all of them are evaluated, and the result is the optimum.
+// layers together, then for each layer; then two choices at a time; then it starts again from other points. If the
+// program has few candidates, all of them are evaluated, and the result is the optimum.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class searcher {
     const std::vector<choice> nothing(space_.choices.size(), 0);
     try_candidate(nothing);
     std::vector<std::vector<choice>> starts{nothing};
-    for (const auto& group : space_.groups) {  // the best annotation of each group alone
+    for (const auto& group : space_.groups) {  // find the best annotation of each group alone
       std::vector<choice> best = nothing;
       descend_in(best, group);
       if (best != nothing) starts.push_back(best);
@@ -49,7 +49,7 @@ class searcher {
     bool is_there = false;
   };
 
-  /// Whether a is better: first what fits into memory, then seconds, then peak memory, then fewer annotations.
+  /// Whether candidate a is better: first it fits into memory, then seconds, then peak memory, then fewer annotations.
   static bool better(const known& a, const known& b) {
     if (!b.is_there || !a.is_there) return a.is_there && !b.is_there;
     if (a.what.over != b.what.over) return a.what.over < b.what.over;
@@ -65,7 +65,7 @@ class searcher {
     return n;
   }
 
-  /// Evaluates a candidate, once; the result is cached.
+  /// Evaluates a candidate once, and caches the result.
   const known& try_candidate(const std::vector<choice>& at) {
     if (2 * (known_.size() + 1) > table_.size()) rehash();
     std::uint32_t& slot = slot_of(at);
@@ -94,7 +94,7 @@ class searcher {
     for (std::size_t k = 0; k < known_.size(); ++k) slot_of(known_[k].at) = static_cast<std::uint32_t>(k + 1);
   }
 
-  /// Tries all options of some choices together, keeps the best, and leaves the other choices unchanged.
+  /// Tries all options of some choices together, keeps the best option, and leaves the other choices unchanged.
   bool descend_in(std::vector<choice>& from, const std::vector<std::size_t>& together) {
     known best = try_candidate(from);
     bool gained = false;
@@ -113,7 +113,7 @@ class searcher {
         if (k < space_.groups.size() || !gained) gained = descend_in(from, units_[k]) || gained;
     }
   }
-  /// Changes two units at a time; stops at the first gain.
+  /// Changes two units of choices at a time, and stops at the first gain.
   bool try_pairs(std::vector<choice>& from) {
     const known here = try_candidate(from);
     for (std::size_t g = 0; g < units_.size(); ++g)
@@ -128,8 +128,8 @@ class searcher {
           }
     return false;
   }
-  /// Spends the remaining evaluations on restarts from pseudo-random points, the same in every run; half of them near
-  /// the best.
+  /// Spends the remaining evaluations on restarts from pseudo-random candidates, the same in every run; half of them
+  /// are near the best candidate.
   void restart() {
     std::uint64_t state = 0x2545f4914f6cdd1dU;
     const auto random = [&](std::size_t below) {
@@ -190,7 +190,7 @@ class searcher {
   std::size_t memory_;
   const search_options& how_;
   search_space<Graph> space_;
-  std::vector<std::vector<std::size_t>> units_{};  ///< choices that are changed together: the groups, then each alone
+  std::vector<std::vector<std::size_t>> units_{};  ///< choices that change together: each group, then each choice alone
   search_judge<Graph> judge_;
   std::vector<known> known_{};
   std::vector<std::uint32_t> table_{};

@@ -8,8 +8,8 @@ namespace partita {
 PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& steps, std::size_t first,
                                                   std::size_t end, const order_limits& limits, double now) {
   constexpr std::size_t none = ~std::size_t{0};
-  /// For each step, how many steps it waits for, and which steps wait for it. Movements that share their messages are
-  /// one step, with the number of the first.
+  /// For each step, the number of steps that it waits for, and the steps that wait for it. Movements that share their
+  /// messages are one step, with the number of the first of them.
   struct step_dependencies {
     std::vector<std::size_t> waits_for;
     std::vector<std::vector<std::size_t>> needed_by, joined;
@@ -30,7 +30,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
       };
       for (std::size_t k = first; k < end; ++k) {
         const auto after = [&](std::size_t earlier) {
-          if (earlier >= k) return;  // none, or the step itself
+          if (earlier >= k) return;  // no earlier step, or the step itself
           needed_by[number(earlier)].push_back(number(k));
           ++waits_for[number(k)];
         };
@@ -72,7 +72,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         const std::size_t arrived = first_arrival();
         if (arrived != none && (pending_[arrived].until <= now_ || !may_compute())) finish(arrived);
         else if (may_compute()) compute();
-        else break;  // not reached without joined movements: the earliest step that is not done waits for earlier ones
+        else break;  // only with joined movements: the earliest unfinished step waits for earlier ones
       }
       return std::move(order_);
     }
@@ -81,7 +81,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
     bool is_in_reach(std::size_t k) const { return k - earliest_ <= limits_.ahead; }
     void is_ready(std::size_t k) {
       std::vector<std::size_t>& list = steps_[first_ + k].moves ? movements_ : computations_;
-      list.push_back(k);  // kept in descending order: the first of the program is last
+      list.push_back(k);  // descending order: the step that is first in the program is last
       for (std::size_t i = list.size() - 1; i > 0 && list[i - 1] < list[i]; --i) std::swap(list[i - 1], list[i]);
     }
     void is_done(std::size_t k) {
@@ -137,9 +137,9 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
     order_limits limits_;
     step_dependencies depend_;
     std::vector<bool> done_, lanes_;
-    std::vector<std::size_t> computations_, movements_;  // that could be executed now
+    std::vector<std::size_t> computations_, movements_;  // steps that could be executed now
     std::vector<ordered_step> pending_, order_;
-    std::size_t earliest_ = 0;  // the first step that is not done
+    std::size_t earliest_ = 0;  // the first step that is not finished
     double now_, link_free_;
   };
 

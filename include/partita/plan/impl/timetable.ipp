@@ -25,7 +25,7 @@ PARTITA_DEF timetable timetable_of(const std::vector<step_use>& steps, const std
                                    const std::vector<double>& measured) {
   timetable all;
   all.is_measured = !measured.empty();
-  // The chain to a block is the longest one of entries of which each needs the one before.
+  // chain[b] is the longest chain of entries that leads to block b, in which each entry needs the one before.
   const auto [first, last] = lives_of(steps, order);
   std::vector<std::size_t> bytes(last.size(), 0), entry_of(steps.size(), 0);
   std::vector<double> chain(last.size(), 0);
@@ -40,10 +40,10 @@ PARTITA_DEF timetable timetable_of(const std::vector<step_use>& steps, const std
     if (one.sets != step_use::nothing && first[one.sets] == k) held += bytes[one.sets] = one.bytes;
     const double from = all.is_measured ? measured[2 * k] : now.from;
     const double until = all.is_measured ? measured[2 * k + 1] : now.until;
-    if (now.done == ordered_step::what::expect) continue;  // the movement begins when it is given
+    if (now.done == ordered_step::what::expect) continue;  // the movement begins when its sender starts
     if (now.done == ordered_step::what::finish) {
       timetable::entry& started = all.entries[entry_of[now.step]];
-      if (all.is_measured) started.until = until;  // an estimated movement has arrived when its start says
+      if (all.is_measured) started.until = until;  // the start of an estimated movement contains its end
       started.waited += until - from;
       continue;
     }
@@ -51,7 +51,7 @@ PARTITA_DEF timetable timetable_of(const std::vector<step_use>& steps, const std
     if (!is_joined)
       all.entries.push_back(
           {one.name, starts, one.is_backward, from, until, starts && all.is_measured ? until - from : 0, 0, held});
-    timetable::entry& entry = all.entries.back();  // of a movement that joins others, theirs
+    timetable::entry& entry = all.entries.back();  // movements that share messages share one entry
     if (starts) entry.received += one.received, entry.held = held, entry.others += is_joined ? 1U : 0U;
     entry_of[now.step] = all.entries.size() - 1;
     double before = 0;

@@ -11,7 +11,7 @@ PARTITA_DEF id_set::id_set(std::size_t count, std::size_t bound) {
     return;
   }
   std::size_t slots = 2;
-  while (slots / 2 < count) slots *= 2;  // at most half full, so that a search is short
+  while (slots / 2 < count) slots *= 2;  // at most half of the slots are full, so that searches are short
   slots_.assign(slots, none);
 }
 
@@ -80,7 +80,7 @@ PARTITA_DEF workers workers::subset(const workers& chosen) const {
   if (chosen.bound() > count_)
     throw partition_error(text("partita::workers::subset: requires places below ")
                           << count_ << " (this many workers are chosen from), got place " << chosen.bound() - 1);
-  if (ids_.empty() && chosen.is_range() && !chosen.empty())  // braces would make a list of two
+  if (ids_.empty() && chosen.is_range() && !chosen.empty())  // braces would construct a list of two ids
     return workers(first_ + chosen[0], first_ + chosen[0] + chosen.size());
   std::vector<std::size_t> ids(chosen.size());
   for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = (*this)[chosen[k]];
