@@ -21,7 +21,7 @@ struct decomposition {
   /// `decomposition<2>(c_0, c_1)`: one cut for each dimension.
   template <class... Cut>
     requires(sizeof...(Cut) == Rank && (std::is_same_v<Cut, cut> && ...))
-  explicit decomposition(const Cut&... one_each) : cuts{one_each...} {}
+  explicit decomposition(const Cut&... cut_of_dimension) : cuts{cut_of_dimension...} {}
 
   /// The balanced decomposition of a tensor of these extents over a grid of this shape.
   static decomposition balanced(const std::array<std::size_t, Rank>& extents,

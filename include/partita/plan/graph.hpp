@@ -108,7 +108,7 @@ class basic_graph {
     bool is_complex = false;
     for (const value v : operands) specs.emplace_back(tensors_[known(v).number].shape);
     for (const value v : operands) is_complex = is_complex || tensors_[v.number].is_complex;
-    const auto here = static_cast<std::uint32_t>(nodes_.size());
+    const auto node_number = static_cast<std::uint32_t>(nodes_.size());
     node n{bound(r, spec_list(specs)),
            label(name[0] == '\0' ? r.name() : name),
            static_cast<std::uint32_t>(operand_values_.size()),
@@ -118,7 +118,7 @@ class basic_graph {
            nullptr};
     for (const value v : operands) operand_values_.push_back(v);
     for (std::size_t j = 0; j < n.results; ++j)
-      tensors_.push_back({result_shape(n.how, j), n.name, here, none, false, is_complex});
+      tensors_.push_back({result_shape(n.how, j), n.name, node_number, none, false, is_complex});
     nodes_.push_back(n);
     return {n.first_result, n.results};
   }

@@ -51,14 +51,14 @@ struct group_plan {
 namespace detail {
 
 template <class Small, class Large>
-worker_group group_number(const grid<Small>& small, const grid<Large>& large,
-                          const worker_pairing<Large::rank()>& pairing, std::size_t number, std::size_t worker) {
+worker_group make_group(const grid<Small>& small, const grid<Large>& large,
+                        const worker_pairing<Large::rank()>& pairing, std::size_t number, std::size_t worker) {
   worker_group group;
   group.number = number;
-  const std::size_t fan = pairing.fan();
-  group.members.reserve(fan + 1);
+  const std::size_t count = pairing.count();
+  group.members.reserve(count + 1);
   group.members.push_back(small.workers()[number]);
-  for (std::size_t k = 0; k < fan; ++k) {
+  for (std::size_t k = 0; k < count; ++k) {
     const std::size_t member = large.workers()[pairing.large_of(number, k)];
     if (member == group.members[0]) {
       group.root_is_large = true;
@@ -83,12 +83,12 @@ group_plan plan_groups(const grid<Small>& small, const grid<Large>& large, const
   const std::size_t as_small = small.place(worker), as_large = large.place(worker);
   plan.small = as_small < small.size();
   plan.large = as_large < large.size();
-  const std::size_t joined = plan.large ? pairing.small_of(large.index(as_large)) : 0;
-  if (plan.small && plan.large && joined < as_small)
-    plan.groups.push_back(detail::group_number(small, large, pairing, joined, worker));
-  if (plan.small) plan.groups.push_back(detail::group_number(small, large, pairing, as_small, worker));
-  if (plan.large && (!plan.small || joined > as_small))
-    plan.groups.push_back(detail::group_number(small, large, pairing, joined, worker));
+  const std::size_t number_of_large = plan.large ? pairing.small_of(large.index(as_large)) : 0;
+  if (plan.small && plan.large && number_of_large < as_small)
+    plan.groups.push_back(detail::make_group(small, large, pairing, number_of_large, worker));
+  if (plan.small) plan.groups.push_back(detail::make_group(small, large, pairing, as_small, worker));
+  if (plan.large && (!plan.small || number_of_large > as_small))
+    plan.groups.push_back(detail::make_group(small, large, pairing, number_of_large, worker));
   return plan;
 }
 
@@ -106,9 +106,9 @@ group_plan plan_sum_groups(const grid<Extents>& p, const std::array<bool, Extent
   worker_group group;
   group.number = pairing.small_of(p.index(place));
   group.root_is_large = true;
-  const std::size_t fan = pairing.fan();
-  group.members.reserve(fan);
-  for (std::size_t k = 0; k < fan; ++k) {
+  const std::size_t count = pairing.count();
+  group.members.reserve(count);
+  for (std::size_t k = 0; k < count; ++k) {
     const std::size_t member = p.workers()[pairing.large_of(group.number, k)];
     if (member == worker) group.position = k;
     group.members.push_back(member);

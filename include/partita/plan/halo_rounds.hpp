@@ -38,13 +38,13 @@ halo_costs costs_of_halo(const decomposition<Rank>& owned, const halo_widths<Ran
     std::size_t most = 0;
     // Find the part along d that receives from the most other parts; `holders` is the product over the dimensions.
     for (std::size_t part = 0; part < windows[d].size(); ++part) {
-      std::vector<bool> met(windows[d].size(), false);
+      std::vector<bool> is_counted(windows[d].size(), false);
       std::size_t others = 0;
       detail::for_runs(windows[d][part], owned.cuts[d].extent(), beyond.before[d], beyond.after[d],
                        [&](std::size_t, interval r) {
                          owned.cuts[d].for_overlaps(r, [&](std::size_t from, interval, std::size_t, std::size_t) {
-                           if (from != part && !met[from]) ++others;
-                           met[from] = true;
+                           if (from != part && !is_counted[from]) ++others;
+                           is_counted[from] = true;
                          });
                        });
       most = others > most ? others : most;
@@ -69,10 +69,10 @@ std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const 
   const exchange_plan<Rank>& all = whole.exchange;
   const bool any = all.takes && volume_of(all.source_shape) > 0;
   const index<Rank> own = all.takes ? p.index(p.place(all.worker)) : index<Rank>{};
-  index<Rank> inner{};  // the position of the block in the window
+  index<Rank> origin{};  // the position of the block in the window
   if (any)
     for (std::size_t d = 0; d < Rank; ++d)
-      inner[d] = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(owned.block(own).start[d]) - whole.start[d]);
+      origin[d] = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(owned.block(own).start[d]) - whole.start[d]);
 
   std::vector<exchange_plan<Rank>> rounds;
   for (std::size_t d = 0; d < Rank; ++d) {
@@ -88,15 +88,15 @@ std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const 
     const auto box_at = [&](std::size_t at_window, std::size_t size) {
       box<Rank> b{};
       for (std::size_t f = 0; f < Rank; ++f) {
-        b.start[f] = f < d ? whole.inside.start[f] : f == d ? at_window : inner[f];
-        b.stop[f] = f < d ? whole.inside.stop[f] : f == d ? at_window + size : inner[f] + all.source_shape[f];
+        b.start[f] = f < d ? whole.inside.start[f] : f == d ? at_window : origin[f];
+        b.stop[f] = f < d ? whole.inside.stop[f] : f == d ? at_window + size : origin[f] + all.source_shape[f];
       }
       return b;
     };
     const auto at_source = [&](const box<Rank>& b, std::size_t at_block) {
       index<Rank> at = b.start;
-      at[d] = inner[d] + at_block;
-      for (std::size_t f = 0; first && f < Rank; ++f) at[f] -= inner[f];
+      at[d] = origin[d] + at_block;
+      for (std::size_t f = 0; first && f < Rank; ++f) at[f] -= origin[f];
       return at;
     };
     const auto along = [&](std::size_t part) {
@@ -105,7 +105,7 @@ std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const 
       return p.worker(i);
     };
     const auto is_own = [&](std::size_t part, std::size_t at_window, std::size_t at_block) {
-      return part == own[d] && at_window == inner[d] + at_block;
+      return part == own[d] && at_window == origin[d] + at_block;
     };
     // List the sends: the cells of this worker's block that are ghosts of the workers along d.
     for (std::size_t part = 0; part < windows[d].size(); ++part)

@@ -41,7 +41,7 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
   const auto times = [](const auto... factors) {
     return product_of(std::array<std::size_t, sizeof...(factors)>{factors...}, "partita::predict(linear)");
   };
-  const std::size_t workers = times(shape[0], shape[1]), me = place[0] * shape[1] + place[1];
+  const std::size_t workers = times(shape[0], shape[1]), worker = place[0] * shape[1] + place[1];
   const std::size_t rows = balanced_part(problem.out_features, shape[0], place[0]).size();
   const std::size_t columns = balanced_part(problem.in_features, shape[1], place[1]).size();
   const std::size_t x = times(problem.batch, columns),
@@ -50,7 +50,8 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
   linear_cost cost;
   cost.flops = times(6U, problem.batch, rows, columns);
   std::size_t forward = 0, adjoint = 0, staging = 0;
-  const auto there_and_back = [&](std::size_t size, std::size_t position, std::size_t block) {  // sum and broadcast
+  const auto round_trip = [&](std::size_t size, std::size_t position,
+                              std::size_t block) {  // sum and broadcast
     const block_routes routes{size, times(block, problem.element_bytes)};
     for (const block_traffic& one :
          {routes.traffic_of_spread(position, block), routes.traffic_of_sum(position, block)}) {
@@ -60,21 +61,21 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
     }
   };
   const auto to_all = [&](std::size_t features) {  // gather parts on all members, and scatter whole blocks
-    const std::size_t part = problem.batch * balanced_part(features, workers, me).size(),
+    const std::size_t part = problem.batch * balanced_part(features, workers, worker).size(),
                       whole = times(problem.batch, features);
     cost.sent += (workers - 1) * part + whole - part;
     cost.received += whole - part + (workers - 1) * part;
     for (std::size_t k = 0; k < workers; ++k) {
       const std::size_t other = problem.batch * balanced_part(features, workers, k).size();
-      if (k != me) cost.messages += 2 * ((part != 0 ? 1U : 0U) + (other != 0 ? 1U : 0U));
+      if (k != worker) cost.messages += 2 * ((part != 0 ? 1U : 0U) + (other != 0 ? 1U : 0U));
     }
     staging = (workers - 1) * part;  // the parts of other workers, before the worker adds them
     return part;
   };
   // Add the communication of each algorithm, and its peak memory beside the weights and x.
   if (algorithm == weight_stationary) {
-    there_and_back(shape[0], place[0], x);
-    there_and_back(shape[1], place[1], y);
+    round_trip(shape[0], place[0], x);
+    round_trip(shape[1], place[1], y);
     forward = y;
     adjoint = y + x;
   } else if (algorithm == column_parallel) {

@@ -24,12 +24,12 @@ constexpr std::size_t number_along(const mesh& m, std::size_t place, std::uint32
 }  // namespace detail
 
 /// The boxes that the workers of a mesh hold of a tensor. In a partial tensor each box belongs to a summand.
-PARTITA_DECL std::vector<worker_box> boxes_on_mesh(const placed_mesh& where, std::size_t workers, const sharding& s,
+PARTITA_DECL std::vector<worker_box> boxes_on_mesh(const placed_mesh& placed, std::size_t workers, const sharding& s,
                                                    const shape_list& shape);
 
 /// The boxes of an exchange. If summands are gathered, every box has a leading dimension that numbers them. From
 /// several replicas, a worker receives from the one that differs from it only along axes that shard the source.
-PARTITA_DECL box_overlaps overlaps_of(const reshard_exchange& e, const shape_list& shape, const placed_mesh& where,
+PARTITA_DECL box_overlaps overlaps_of(const reshard_exchange& e, const shape_list& shape, const placed_mesh& placed,
                                       std::size_t workers);
 
 }  // namespace partita

@@ -32,15 +32,15 @@ struct node_messages {
   std::vector<node_message> messages;
 
   node_messages() = default;
-  /// `all` are the boxes of the workers of node `here` in one direction, plan by plan, those of each plan in ascending
-  /// order of the peers; node_of(worker) is the number of a worker's node. If messages are not joined, each pair of
-  /// workers has its own message.
+  /// `all` are the boxes of the workers of node `own_node` in one direction, plan by plan, those of each plan in
+  /// ascending order of the peers; node_of(worker) is the number of a worker's node. If messages are not joined, each
+  /// pair of workers has its own message.
   template <class NodeOf>
-  node_messages(std::vector<crossing_box> all, bool leaving, std::size_t here, std::size_t element_bytes,
+  node_messages(std::vector<crossing_box> all, bool leaving, std::size_t own_node, std::size_t element_bytes,
                 NodeOf node_of, bool join = true) {
     for (crossing_box& b : all) {
       b.other_node = node_of(leaving ? b.to : b.from);
-      if (b.other_node != here && b.elements != 0) boxes.push_back(b);
+      if (b.other_node != own_node && b.elements != 0) boxes.push_back(b);
     }
     // Sort the boxes into an order that both nodes compute.
     detail::stable_sort(boxes, [](const crossing_box& b) { return b.other_node << 32U | b.from; });
@@ -58,17 +58,17 @@ struct node_messages {
       traffic.receivers = workers_of(k, next, &crossing_box::to).size();
       const std::size_t lanes = join ? traffic.joined() : 0;
       // Cut the boxes into joint messages of about equal length, or into one message for each pair of workers.
-      for (std::size_t m = k, at = 0; m < next; m = messages.back().last) {
-        const std::size_t lane = at * lanes / elements;
+      for (std::size_t m = k, done = 0; m < next; m = messages.back().last) {
+        const std::size_t lane = done * lanes / elements;
         node_message one{boxes[m].from, boxes[m].to, there, m, m, 0, lanes != 0};
         const auto joins = [&](std::size_t b) {
-          return lanes == 0 ? of_one_pair(b, m) : (at + one.elements) * lanes / elements == lane;
+          return lanes == 0 ? of_one_pair(b, m) : (done + one.elements) * lanes / elements == lane;
         };
         for (; one.last < next && joins(one.last); ++one.last) one.elements += boxes[one.last].elements;
-        at += one.elements;
+        done += one.elements;
         if (one.joined) {
-          one.from = owner(one, &crossing_box::from, leaving ? there : here, lane);
-          one.to = owner(one, &crossing_box::to, leaving ? here : there, lane);
+          one.from = owner(one, &crossing_box::from, leaving ? there : own_node, lane);
+          one.to = owner(one, &crossing_box::to, leaving ? own_node : there, lane);
         }
         messages.push_back(one);
       }
@@ -104,8 +104,8 @@ node_messages plan_node_messages(const std::vector<std::size_t>& members, bool l
     const auto plan = plan_of(members[k]);
     const auto& moves = leaving ? plan.sends : plan.receives;
     for (std::size_t b = 0; b < moves.size(); ++b) {
-      const std::size_t peer = moves[b].worker, me = members[k];
-      all.push_back({leaving ? me : peer, leaving ? peer : me, moves[b].where.volume(), k, b});
+      const std::size_t peer = moves[b].worker, member = members[k];
+      all.push_back({leaving ? member : peer, leaving ? peer : member, moves[b].where.volume(), k, b});
     }
   }
   return {static_cast<std::vector<crossing_box>&&>(all), leaving, node_of(members[0]), element_bytes, node_of, join};

@@ -108,10 +108,10 @@ inline exchange_figures figures_of(const operation_window& window, const shardin
   exchange_figures all;
   std::size_t workers = 0;
   for (std::size_t place = 0; place < m.size(); ++place) {
-    bool repeats = false;  // whether another worker with the same blocks was counted
+    bool is_copy = false;  // whether another worker with the same blocks was counted
     for (std::size_t a = 0; a < m.rank(); ++a)
-      repeats = repeats || ((used >> a & 1U) == 0 && coordinate_of(m, place, a) != 0);
-    if (repeats) continue;
+      is_copy = is_copy || ((used >> a & 1U) == 0 && coordinate_of(m, place, a) != 0);
+    if (is_copy) continue;
     received_share one;
     for (std::size_t i = 0; i < operands; ++i) {
       const received_share share = window.received(i, place, lies, shapes);

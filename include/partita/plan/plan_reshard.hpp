@@ -28,10 +28,10 @@ constexpr void require_commuting(const sharding& s, const char* which) {
 
 /// A sharding reduced to the placement of its elements and its pending reductions.
 constexpr sharding bare(const sharding& s) {
-  sharding only = s;
-  only.open = only.kept_whole = only.reduced_over = 0;
-  only.priority = 0;
-  return only;
+  sharding placement = s;
+  placement.open = placement.kept_whole = placement.reduced_over = 0;
+  placement.priority = 0;
+  return placement;
 }
 
 /// Calls use(exchange, shape) for each exchange of a step. An all_reduce in two rounds treats the block as a row: the
@@ -62,16 +62,16 @@ class reshard_planner {
 
   constexpr reshard_plan plan() const {
     // 1. Find the target without the reductions that the reshard makes pending, and the axes that the reshard reduces.
-    const auto &had = from_.pending, &wanted = to_.pending;
+    const auto &pending_before = from_.pending, &wanted = to_.pending;
     sharding core = to_;
     for (std::size_t a = 0; a < m_.rank(); ++a)
-      if (wanted[a] != had[a]) core.pending[a] = {};
+      if (wanted[a] != pending_before[a]) core.pending[a] = {};
     const std::uint32_t reduced = partial_axes(from_) & ~partial_axes(core);
     // 2. Choose the cheapest sequence of steps from the source to that target.
     reshard_plan out;
-    if (reduced == 0) go(out, core);
+    if (reduced == 0) append(out, core);
     else reduce(out, core, reduced);
-    for (reshard_step* one = out.steps.begin(); one != out.steps.end() && !(over_ == usual); ++one)
+    for (reshard_step* one = out.steps.begin(); one != out.steps.end() && !(over_ == default_links); ++one)
       price(*one, one == out.steps.begin() ? from_ : (one - 1)->after, over_);
     // 3. Append the steps that make reductions pending.
     sharding now = core;
@@ -96,38 +96,38 @@ class reshard_planner {
     std::size_t least = ~std::size_t{0};
     const auto most = [&] { return least == ~std::size_t{0} ? least : least + least / 20; };
     const auto consider = [&](reshard_plan next) {  // `next`: the first steps of a sequence
-      go(next, core);
+      append(next, core);
       if (next.bytes() < least) least = next.bytes();
       if (out.empty() || out.bytes() > most() || (next.bytes() <= most() && next.seconds() < out.seconds())) out = next;
     };
     reshard_plan at_once;
-    go(at_once, core, reduced);
+    append(at_once, core, reduced);
     consider(at_once);
-    sharding both = finished;  // `finished`, sharded by the free axes of the target as well
-    for (std::size_t d = 0; d < both.rank(); ++d)
+    sharding joint = finished;  // `finished`, sharded by the free axes of the target as well
+    for (std::size_t d = 0; d < joint.rank(); ++d)
       for (std::size_t k = 0; k < core.cuts[d].size(); ++k)
-        if (const std::size_t a = core.cuts[d][k]; (both.cutting() >> a & 1U) == 0) both.cuts[d].push_back(a);
-    for (const sharding* base : {static_cast<const sharding*>(&both), static_cast<const sharding*>(&finished), &core})
+        if (const std::size_t a = core.cuts[d][k]; (joint.cutting() >> a & 1U) == 0) joint.cuts[d].push_back(a);
+    for (const sharding* base : {static_cast<const sharding*>(&joint), static_cast<const sharding*>(&finished), &core})
       for (const std::uint32_t axes : {reduced, reduced | free}) {
         const sharding middle = divided(*base, axes, base == &core ? finished : core);
-        if (middle.same_layout(core) || (base == &finished && both.same_layout(finished))) continue;
+        if (middle.same_layout(core) || (base == &finished && joint.same_layout(finished))) continue;
         reshard_plan next;
-        go(next, middle, reduced);
+        append(next, middle, reduced);
         if (next.bytes() > most()) continue;
         consider(next);
         sharding last = core;  // the target, with the axes that were added for the reduction
         for (std::size_t d = 0; d < last.rank(); ++d)
           for (std::size_t k = base->cuts[d].size(); k < middle.cuts[d].size(); ++k)
             if (const std::size_t a = middle.cuts[d][k]; (core.cutting() >> a & 1U) == 0) last.cuts[d].push_back(a);
-        go(next, last);
+        append(next, last);
         if (base != &core && next.bytes() <= most()) consider(next);
       }
     for (const std::uint32_t axes : {std::uint32_t{0}, free}) {
       const sharding start = divided(from_, axes, core);
       if (axes != 0 && start.same_layout(from_)) continue;
       reshard_plan next;
-      go(next, start);
-      go(next, divided(finished, axes, core), reduced, 2);
+      append(next, start);
+      append(next, divided(finished, axes, core), reduced, 2);
       if (next.bytes() <= most()) consider(next);
     }
   }
@@ -152,8 +152,8 @@ class reshard_planner {
   }
 
   /// Appends a step to a sequence of steps, unless the step changes nothing.
-  constexpr void go(reshard_plan& out, const sharding& after, std::uint32_t reduced = 0,
-                    std::uint8_t rounds = 1) const {
+  constexpr void append(reshard_plan& out, const sharding& after, std::uint32_t reduced = 0,
+                        std::uint8_t rounds = 1) const {
     const sharding& before = out.empty() ? from_ : out[out.size() - 1].after;
     if (before.same_layout(after)) return;
     reshard_step one;
@@ -163,7 +163,7 @@ class reshard_planner {
       one.reduced |= std::uint32_t{1} << a;
       if (one.kind == pending_reduction::none || one.kind == pending_reduction::avg) one.kind = before.pending[a];
     }
-    price(one, before, usual);
+    price(one, before, default_links);
     out.steps.push_back(one);
   }
   /// Sets the costs of a step, and the collective that names the step.
@@ -231,7 +231,7 @@ class reshard_planner {
     return true;
   }
 
-  static constexpr mesh_links usual{};  // the links by which sequences are compared
+  static constexpr mesh_links default_links{};  // the links by which sequences are compared
 
   const mesh& m_;
   sharding from_, to_;

@@ -27,10 +27,10 @@ struct replicas {
 /// nearest to the receiver's id, the first of two that are equally near.
 struct nearest_owner {
   template <class Owner>
-  std::size_t operator()(std::size_t taker, std::size_t owners, Owner owner) const {
+  std::size_t operator()(std::size_t receiver, std::size_t owners, Owner owner) const {
     std::size_t best = 0, least = ~std::size_t{0};
     for (std::size_t k = 0; k < owners; ++k) {
-      const std::size_t id = owner(k), distance = id < taker ? taker - id : id - taker;
+      const std::size_t id = owner(k), distance = id < receiver ? receiver - id : id - receiver;
       if (distance < least) least = distance, best = k;
     }
     return best;
@@ -69,8 +69,8 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
   static_assert(Src::rank() == Rank && Dst::rank() == Rank,
                 "partita::plan_repartition(p_x, from, p_y, to): requires partitions of the tensor's rank; reshape() "
                 "them with extents of 1");
-  const axes_order<Rank> same = same_axes<Rank>(), back = inverse_axes(axes);
-  const bool turned = axes != same, replicated = src.count > 1;
+  const axes_order<Rank> identity = same_axes<Rank>(), back = inverse_axes(axes);
+  const bool is_permuted = axes != identity, replicated = src.count > 1;
   plan.sends.clear(), plan.receives.clear(), plan.kept.clear();
   plan.worker = worker;
   plan.extents = tensor_extents(from);
@@ -82,29 +82,29 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
   const std::size_t as_source = src.place(worker), as_destination = dst.place(worker);
   plan.gives = as_source < src.first().size(), plan.takes = as_destination < dst.first().size();
   plan.source_shape = plan.destination_shape = {};
-  const auto sender = [&](std::size_t place, std::size_t taker) {
+  const auto sender = [&](std::size_t place, std::size_t receiver) {
     const auto owner = [&](std::size_t c) { return src.copies[c].workers()[place]; };
-    return owner(choose(taker, src.count, owner));
+    return owner(choose(receiver, src.count, owner));
   };
   static thread_local std::vector<overlap> scratch;  // kept, so that repeated planning allocates nothing
   // As a source, send or keep the overlaps of this worker's block with the destination.
   if (plan.gives)
-    with_cuts(src.first(), from, as_source, same, [&](const auto& cuts, const index<Rank>& i, const auto& shape) {
+    with_cuts(src.first(), from, as_source, identity, [&](const auto& cuts, const index<Rank>& i, const auto& shape) {
       plan.source_shape = shape;
       for (std::size_t c = 0; c < dst.count; ++c) {
-        const workers& takers = dst.copies[c].workers();
+        const workers& receivers_of_copy = dst.copies[c].workers();
         for_each_meeting(
             cuts, i, dst.copies[c], to, back, scratch,
-            [&, worker, turned, replicated](std::size_t place, const meeting<Rank>& m) {
-              const std::size_t peer = takers[place];
+            [&, worker, is_permuted, replicated](std::size_t place, const meeting<Rank>& m) {
+              const std::size_t peer = receivers_of_copy[place];
               if (replicated && sender(as_source, peer) != worker) return;
-              const auto at = turned ? in_result_order(m.at_other, axes) : m.at_other;
+              const auto at = is_permuted ? in_result_order(m.at_other, axes) : m.at_other;
               if (peer == worker) {
                 plan.kept.push_back({m.where, m.at, at});
                 return;
               }
-              const auto theirs = turned ? in_result_order(m.shape_other, axes) : m.shape_other;
-              plan.sends.push_back({peer, m.where, m.at, place_in_block<Rank>::of(at, theirs)});
+              const auto peer_shape = is_permuted ? in_result_order(m.shape_other, axes) : m.shape_other;
+              plan.sends.push_back({peer, m.where, m.at, place_in_block<Rank>::of(at, peer_shape)});
             },
             [&](std::size_t n) { plan.sends.reserve(plan.sends.size() + n); });
       }
@@ -113,16 +113,16 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
   if (plan.takes)
     with_cuts(dst.first(), to, as_destination, back, [&](const auto& cuts, const index<Rank>& j, const auto& shape) {
       plan.destination_shape = shape;
-      const workers& givers = src.first().workers();
+      const workers& senders = src.first().workers();
       for_each_meeting(
-          cuts, j, src.first(), from, same, scratch,
+          cuts, j, src.first(), from, identity, scratch,
           [&, worker, replicated](std::size_t place, const meeting<Rank>& m) {
-            const std::size_t peer = replicated ? sender(place, worker) : givers[place];
+            const std::size_t peer = replicated ? sender(place, worker) : senders[place];
             if (peer == worker) return;
             plan.receives.push_back({peer, m.where, m.at, place_in_block<Rank>::of(m.at_other, m.shape_other)});
           },
           [&](std::size_t n) { plan.receives.reserve(n); });
-      if (!turned) return;
+      if (!is_permuted) return;
       for (transfer<Rank>& t : plan.receives) {  // received boxes are in the dimensions of the result
         t.where = in_result_order(t.where, axes);
         t.at = in_result_order(t.at, axes);

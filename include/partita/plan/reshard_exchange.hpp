@@ -131,14 +131,14 @@ class exchange_counter {
       const std::size_t p = m_.size(cuts[k]);
       step /= p;
       axes_[cuts[k]].*where = d, axes_[cuts[k]].*stride = step;
-      std::vector<interval> finer;
-      finer.reserve(parts.size() * p);
+      std::vector<interval> pieces;
+      pieces.reserve(parts.size() * p);
       for (const interval& one : parts)
         for (std::size_t c = 0; c < p; ++c) {
           const interval own = balanced_part(one.size(), p, c);
-          finer.push_back({one.start + own.start, one.start + own.stop});
+          pieces.push_back({one.start + own.start, one.start + own.stop});
         }
-      parts = static_cast<std::vector<interval>&&>(finer);
+      parts = static_cast<std::vector<interval>&&>(pieces);
     }
   }
   constexpr static void find_overlaps(dimension& one) {
@@ -146,26 +146,26 @@ class exchange_counter {
     std::size_t first = 0;
     for (const interval& wanted : one.to) {
       while (first < one.from.size() && one.from[first].stop <= wanted.start) ++first;
-      overlapping here{first, first, 0};
-      for (; here.end < one.from.size() && one.from[here.end].start < wanted.stop; ++here.end)
-        here.count += overlap_of(one.from[here.end], wanted) != 0;
-      one.of.push_back(here);
+      overlapping sources{first, first, 0};
+      for (; sources.end < one.from.size() && one.from[sources.end].start < wanted.stop; ++sources.end)
+        sources.count += overlap_of(one.from[sources.end], wanted) != 0;
+      one.of.push_back(sources);
     }
   }
   constexpr void find_classes(const mesh_links& over) {
-    std::uint32_t left = 0, done = 0;
+    std::uint32_t left = 0, classified = 0;
     for (const std::size_t a : used_) left |= std::uint32_t{1} << a;
     while (left != 0) {
       link_class next;
-      bool any = false;
+      bool found = false;
       for (const std::size_t a : used_)
-        if (const mesh_link& one = over.along[a]; (left >> a & 1U) != 0 && (!any || slower(one, next.link)))
-          next.link = one, any = true;
+        if (const mesh_link& one = over.along[a]; (left >> a & 1U) != 0 && (!found || slower(one, next.link)))
+          next.link = one, found = true;
       for (const std::size_t a : used_)
-        if (over.along[a] == next.link) left &= ~(std::uint32_t{1} << a), done |= std::uint32_t{1} << a;
-      next.axes = done;
+        if (over.along[a] == next.link) left &= ~(std::uint32_t{1} << a), classified |= std::uint32_t{1} << a;
+      next.axes = classified;
       for (const std::size_t a : used_)
-        if ((reduced_ >> a & 1U) != 0 && (done >> a & 1U) == 0) next.summands *= m_.size(a);
+        if ((reduced_ >> a & 1U) != 0 && (classified >> a & 1U) == 0) next.summands *= m_.size(a);
       classes_.push_back(next);
     }
     for (std::size_t c = 0; c + 1 < classes_.size(); ++c)
@@ -197,7 +197,7 @@ class exchange_counter {
       messages *= dimensions_[d].of[to[d]].count;
     }
     for (std::size_t c = 0; c < classes_.size() && elements != 0; ++c) {
-      std::size_t nearer = classes_[c].summands, boxes = nearer;
+      std::size_t remaining = classes_[c].summands, boxes = remaining;
       for (std::size_t d = 0; d < dimensions_.size(); ++d) {
         const dimension& one = dimensions_[d];
         const interval& wanted = one.to[to[d]];
@@ -207,17 +207,17 @@ class exchange_counter {
         } else {
           for (std::size_t p = one.of[to[d]].first; p < one.of[to[d]].end; ++p) {
             if (one.code[c][p] != one.code[c][from[d]]) continue;
-            const std::size_t both = overlap_of(one.from[p], wanted);
-            length += both, count += both != 0;
+            const std::size_t common = overlap_of(one.from[p], wanted);
+            length += common, count += common != 0;
           }
         }
-        nearer *= length, boxes *= count;
+        remaining *= length, boxes *= count;
       }
       const mesh_link& link = classes_[c].link;
-      out.elements += elements - nearer, out.messages += messages - boxes;
+      out.elements += elements - remaining, out.messages += messages - boxes;
       out.starting += static_cast<double>(messages - boxes) * link.latency;
-      out.seconds += static_cast<double>(elements - nearer) * element_bytes_ * link.seconds_per_byte;
-      elements = nearer, messages = boxes;
+      out.seconds += static_cast<double>(elements - remaining) * element_bytes_ * link.seconds_per_byte;
+      elements = remaining, messages = boxes;
     }
     out.seconds += out.starting;
     return out;

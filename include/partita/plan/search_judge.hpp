@@ -34,7 +34,7 @@ class move_prices {
 };
 
 /// The annotation of an input in a candidate.
-struct said_layout {
+struct annotated_value {
   value of{};
   const sharding* layout = nullptr;
 };
@@ -52,7 +52,7 @@ class search_judge {
  public:
   search_judge(const Graph& g, const step_model& model, const policy& by, std::size_t memory, schedule_cost schedule)
       : g_(g),
-        with_(g),
+        annotated_(g),
         model_(model),
         by_(by),
         memory_(memory),
@@ -60,21 +60,21 @@ class search_judge {
         facts_(g),
         prices_(g.on(), model) {}
 
-  judgement operator()(const std::vector<said_layout>& said) {
-    const completion_of<Graph> done = completed(said);
-    const step_cost plain = walked(done, {});
+  judgement operator()(const std::vector<annotated_value>& annotations) {
+    const completion_of<Graph> done = completed(annotations);
+    const step_cost plain = cost_of(done, {});
     judgement out{plain, plain, 0, number_of(done)};
     if (out.cost.peak > memory_ && facts_.has_parameters) {
-      const step_cost cut = walked(done, states_cut(done));
-      if (cut.peak < out.cost.peak) out.cost = cut, out.cuts_states = true;
+      const step_cost sharded = cost_of(done, sharded_states(done));
+      if (sharded.peak < out.cost.peak) out.cost = sharded, out.cuts_states = true;
     }
     out.over = out.cost.peak > memory_ ? out.cost.peak - memory_ : 0;
     return out;
   }
   /// The parameters whose optimiser states are sharded further to fit into memory, with the shardings of these states.
-  std::vector<std::pair<value, sharding>> cut_states(const std::vector<said_layout>& said) {
-    const completion_of<Graph> done = completed(said);
-    const std::vector<sharding> states = states_cut(done);
+  std::vector<std::pair<value, sharding>> cut_states(const std::vector<annotated_value>& annotations) {
+    const completion_of<Graph> done = completed(annotations);
+    const std::vector<sharding> states = sharded_states(done);
     std::vector<std::pair<value, sharding>> all;
     for (std::uint32_t v = 0; v < g_.values(); ++v)
       if (g_[value{v}].is_parameter && !states[v].same_layout(done[value{v}])) all.push_back({value{v}, states[v]});
@@ -82,14 +82,14 @@ class search_judge {
   }
 
  private:
-  completion_of<Graph> completed(const std::vector<said_layout>& said) {
-    for (const said_layout& one : said) with_.constrain(one.of, *one.layout);
-    completion_of<Graph> done = complete(with_, by_);
-    for (const said_layout& one : said) with_.release(one.of);
+  completion_of<Graph> completed(const std::vector<annotated_value>& annotations) {
+    for (const annotated_value& one : annotations) annotated_.constrain(one.of, *one.layout);
+    completion_of<Graph> done = complete(annotated_, by_);
+    for (const annotated_value& one : annotations) annotated_.release(one.of);
     done.program = &g_;
     return done;
   }
-  step_cost walked(const completion_of<Graph>& done, const std::vector<sharding>& states) {
+  step_cost cost_of(const completion_of<Graph>& done, const std::vector<sharding>& states) {
     if constexpr (requires(const step_plan_of<Graph>& plan) { schedule_(plan); })
       if (schedule_ != nullptr)
         if (const step_cost cost = schedule_(plan_step(done, model_, states)); cost.peak <= memory_) return cost;
@@ -98,7 +98,7 @@ class search_judge {
   }
   /// The shardings of optimiser states: those of the parameters, with each axis over which a parameter is replicated
   /// added to the dimension with the longest blocks.
-  std::vector<sharding> states_cut(const completion_of<Graph>& done) const {
+  std::vector<sharding> sharded_states(const completion_of<Graph>& done) const {
     std::vector<sharding> all = done.layouts;
     for (std::uint32_t v = 0; v < g_.values(); ++v) {
       const value one{v};
@@ -125,7 +125,7 @@ class search_judge {
   }
 
   const Graph& g_;
-  Graph with_;  ///< a copy of the graph, annotated anew for each candidate
+  Graph annotated_;  ///< a copy of the graph, annotated anew for each candidate
   const step_model& model_;
   policy by_;
   std::size_t memory_;

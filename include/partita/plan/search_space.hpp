@@ -18,7 +18,7 @@ struct layout_options {
   layout_options(const mesh& m, const shape_list& shape) { extend(sharding(m, shape.size()), shape, 0); }
 
  private:
-  PARTITA_DECL void extend(const sharding& so_far, const shape_list& shape, std::size_t a);
+  PARTITA_DECL void extend(const sharding& layout, const shape_list& shape, std::size_t a);
 };
 
 /// One input without an annotation. Option 0 gives the input no annotation: its sharding then follows from the program.

@@ -33,11 +33,11 @@ struct step_estimate {
       has_parameters = has_parameters || wants[v] != 0;
     }
     operations.resize(g.operations());
-    for (std::uint32_t o = 0; o < g.operations(); ++o) look_at(o);
+    for (std::uint32_t o = 0; o < g.operations(); ++o) add(o);
   }
 
  private:
-  void look_at(std::uint32_t o) {
+  void add(std::uint32_t o) {
     const typename Graph::node& n = of.operation(o);
     operation_facts& facts = operations[o];
     facts.loops = product_of(n.how);

@@ -119,9 +119,9 @@ class step_walk {
   double seconds_of(std::size_t o, std::size_t times = 1, tensor_set gradients = 0) {
     const node& n = g_.operation(o);
     if (model_.times != nullptr) {
-      std::vector<sharding> now;
-      for (std::size_t t = 0; t < n.how.tensor_count(); ++t) now.push_back(used(o, t));
-      return model_.times->seconds(o, now, gradients);
+      std::vector<sharding> layouts;
+      for (std::size_t t = 0; t < n.how.tensor_count(); ++t) layouts.push_back(used(o, t));
+      return model_.times->seconds(o, layouts, gradients);
     }
     double loops = facts_.operations[o].loops == 0 ? 0 : 1, bytes = 0;
     for (std::size_t t = 0; t < n.operands; ++t) loops *= g_[g_.operand(n, t)].is_complex ? 2 : 1;
@@ -137,8 +137,8 @@ class step_walk {
     const std::size_t size = n.how.factors[f].size;
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t)
       for (std::size_t d = 0; d < n.how.rank(t); ++d) {
-        const rule::dimension& here = n.how.at(t, d);
-        if (here.count == 0 || n.how.term(here, 0) != f) continue;
+        const rule::dimension& terms = n.how.at(t, d);
+        if (terms.count == 0 || n.how.term(terms, 0) != f) continue;
         const std::size_t parts = g_.on().size(used(o, t).cuts[d]);
         return parts >= size ? 1 : (size + parts - 1) / parts;  // axes shard the major factor of a dimension first
       }
@@ -170,9 +170,10 @@ class step_walk {
     release(copies);
     for (std::size_t i = 0; i < n.operands; ++i) {
       const value v = g_.operand(n, i);
-      bool again = false;
-      for (std::size_t k = 0; k < i; ++k) again = again || g_.operand(n, k) == v;
-      if (!again && g_[v].producer != Graph::none && facts_.last_reader[v.number] == o) release(bytes_of(v, done_[v]));
+      bool is_repeated = false;
+      for (std::size_t k = 0; k < i; ++k) is_repeated = is_repeated || g_.operand(n, k) == v;
+      if (!is_repeated && g_[v].producer != Graph::none && facts_.last_reader[v.number] == o)
+        release(bytes_of(v, done_[v]));
     }
   }
 
@@ -189,18 +190,18 @@ class step_walk {
     hold(bytes_of(value{v}, pending_[v].layout));
   }
   void add_cotangent(std::uint32_t o, value v, const sharding& layout) {
-    cotangent_so_far& now = pending_[v.number];
-    if (!now.is_there) {
-      now = {layout, true};
+    cotangent_so_far& layouts = pending_[v.number];
+    if (!layouts.is_there) {
+      layouts = {layout, true};
       return hold(bytes_of(v, layout));
     }
-    if (now.layout.same_layout(layout)) return;
+    if (layouts.layout.same_layout(layout)) return;
     const sharding meet = cotangent_of(done_[v]);
-    move(true, o, v.number, true, now.layout, meet);
+    move(true, o, v.number, true, layouts.layout, meet);
     move(true, o, v.number, true, layout, meet);
-    release(bytes_of(v, now.layout));
+    release(bytes_of(v, layouts.layout));
     hold(bytes_of(v, meet));
-    now.layout = meet;
+    layouts.layout = meet;
   }
   void backward(std::uint32_t o) {
     const node& n = g_.operation(o);

@@ -30,7 +30,7 @@ class id_set {
   /// The slot of an id, or the empty slot where the id would be inserted.
   PARTITA_DECL std::size_t find(std::size_t id) const;
 
-  std::vector<char> met_;
+  std::vector<char> flags_;
   std::vector<std::size_t> slots_;
 };
 
@@ -106,10 +106,10 @@ class workers {
     std::vector<std::size_t> ids;
     ids.reserve(a.size() + b.size());
     for (std::size_t k = 0; k < a.size(); ++k) ids.push_back(a[k]);
-    detail::id_set listed(a.ids_.size(), a.bound());
-    for (const std::size_t id : a.ids_) listed.insert(id);
+    detail::id_set ids_of_a(a.ids_.size(), a.bound());
+    for (const std::size_t id : a.ids_) ids_of_a.insert(id);
     for (std::size_t k = 0; k < b.size(); ++k)
-      if (!(a.is_range() ? a.contains(b[k]) : listed.contains(b[k]))) ids.push_back(b[k]);
+      if (!(a.is_range() ? a.contains(b[k]) : ids_of_a.contains(b[k]))) ids.push_back(b[k]);
     return workers(static_cast<std::vector<std::size_t>&&>(ids));
   }
 
@@ -126,9 +126,9 @@ class workers {
   }
 
   template <class Container>
-  static std::vector<std::size_t> converted(const Container& given) {
+  static std::vector<std::size_t> converted(const Container& container) {
     std::vector<std::size_t> ids;
-    for (const auto id : given) ids.push_back(static_cast<std::size_t>(id));
+    for (const auto id : container) ids.push_back(static_cast<std::size_t>(id));
     return ids;
   }
 

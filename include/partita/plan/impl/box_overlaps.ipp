@@ -49,8 +49,8 @@ PARTITA_DEF std::vector<box_overlap> box_overlaps::given(std::size_t worker) con
   // List the boxes that this worker receives from other nodes and passes on.
   for (std::size_t k = 0; k < order_.size() && nodes_.nodes() > 0; k = copies_[order_[k]].end)
     if (meet(had_[order_[k]], wanted_[worker], where))
-      for (const std::size_t mate : nodes_.members(nodes_.node_of(worker)))
-        if (mate != worker) give(order_[k], mate, true);
+      for (const std::size_t neighbour : nodes_.members(nodes_.node_of(worker)))
+        if (neighbour != worker) give(order_[k], neighbour, true);
   detail::stable_sort(all, [](const box_overlap& o) { return o.worker; });
   return all;
 }
@@ -88,15 +88,15 @@ PARTITA_DEF box_overlap box_overlaps::transfer_of(std::size_t holder, std::size_
   const range all = copies_[holder];
   const std::size_t number = wanted_[receiver].replica == worker_box::by_worker ? receiver : wanted_[receiver].replica;
   if (nodes_.nodes() > 0) {
-    std::vector<std::size_t> copies, same;  // on the receiver's node
+    std::vector<std::size_t> copies, equal_receivers;  // on the receiver's node
     short_list<interval> wanted;
-    for (const std::size_t mate : nodes_.members(nodes_.node_of(receiver))) {
-      if (copies_[mate].first == all.first) copies.push_back(mate);
-      if (meet(had_[holder], wanted_[mate], wanted) && wanted == where) same.push_back(mate);
+    for (const std::size_t neighbour : nodes_.members(nodes_.node_of(receiver))) {
+      if (copies_[neighbour].first == all.first) copies.push_back(neighbour);
+      if (meet(had_[holder], wanted_[neighbour], wanted) && wanted == where) equal_receivers.push_back(neighbour);
     }
     if (!copies.empty()) return {copies[number % copies.size()], where};
     // The one that is paired with the first holder receives the box from another node, and passes it on to the others.
-    const std::size_t chosen = same[nodes_.turn(order_[all.first], same.size())];
+    const std::size_t chosen = equal_receivers[nodes_.turn(order_[all.first], equal_receivers.size())];
     if (chosen != receiver) return {chosen, where, true};
   }
   return {order_[all.first + number % (all.end - all.first)], where};

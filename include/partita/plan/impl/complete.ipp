@@ -16,57 +16,57 @@ template <class Graph>
 class completer {
  public:
   completer(const Graph& program, const policy& by) : g_(program) {
-    out_.program = &program;
-    out_.by = by;
-    out_.first_origin.assign(g_.values(), Graph::none);
-    out_.layouts.reserve(g_.values());
+    done_.program = &program;
+    done_.by = by;
+    done_.first_origin.assign(g_.values(), Graph::none);
+    done_.layouts.reserve(g_.values());
     active_.assign(g_.values(), 0);
     for (std::size_t v = 0; v < g_.values(); ++v) {
       const value one{static_cast<std::uint32_t>(v)};
-      out_.layouts.emplace_back(g_.on(), g_[one].shape.size());
+      done_.layouts.emplace_back(g_.on(), g_[one].shape.size());
       if (const sharding* said = g_.annotation(one)) {
-        out_.layouts.back() = *said;
+        done_.layouts.back() = *said;
         for (std::size_t d = 0; d < said->rank(); ++d)
           for (std::size_t k = 0; k < said->cuts[d].size(); ++k)
-            note(one, d, said->cuts[d][k], Graph::none, {one, d, 0});
+            add_origin(one, d, said->cuts[d][k], Graph::none, {one, d, 0});
       } else {
-        out_.layouts.back().open = 0xffff;
+        done_.layouts.back().open = 0xffff;
       }
     }
-    list_readers();
+    find_readers();
   }
 
   completion_of<Graph> run() {
     for (std::size_t priority = 0; priority < 256; ++priority) {
-      bool any = false;
+      bool has_annotations = false;
       // Activate the annotations of this priority.
       for (std::size_t v = 0; v < g_.values(); ++v) {
         const sharding* said = g_.annotation({static_cast<std::uint32_t>(v)});
         if (said == nullptr || said->priority != priority) continue;
         active_[v] = 1;
-        any = true;
+        has_annotations = true;
       }
-      if (!any) continue;
+      if (!has_annotations) continue;
       // Propagate first by the operations that pass axes on, then by all operations; each until no value changes.
       for (const bool all : {false, true}) {
-        for (std::size_t o = 0; o < g_.operations(); ++o) put(o, all);
-        while (head_ < line_.size()) visit(line_[head_++], all);
-        line_.clear();
-        head_ = 0;
+        for (std::size_t o = 0; o < g_.operations(); ++o) enqueue(o, all);
+        while (first_queued_ < queue_.size()) visit(queue_[first_queued_++], all);
+        queue_.clear();
+        first_queued_ = 0;
       }
     }
-    conclude();
-    return static_cast<completion_of<Graph>&&>(out_);
+    find_moves();
+    return static_cast<completion_of<Graph>&&>(done_);
   }
 
  private:
-  static bool passes_only(const rule& r) {
+  static bool only_passes_axes(const rule& r) {
     for (std::size_t f = 0; f < r.factor_count; ++f)
       if (r.factors[f].kind != factor_kind::pass) return false;
     return true;
   }
   /// For each value the operations that read it, in one list.
-  void list_readers() {
+  void find_readers() {
     first_reader_.assign(g_.values() + 1, 0);
     for (std::size_t o = 0; o < g_.operations(); ++o)
       for (std::size_t i = 0; i < g_.operation(o).operands; ++i)
@@ -77,77 +77,77 @@ class completer {
     for (std::size_t o = 0; o < g_.operations(); ++o)
       for (std::size_t i = 0; i < g_.operation(o).operands; ++i)
         readers_[at[g_.operand(g_.operation(o), i).number]++] = static_cast<std::uint32_t>(o);
-    waits_.assign(g_.operations(), 0);
+    is_queued_.assign(g_.operations(), 0);
   }
   std::size_t readers(value v) const { return first_reader_[v.number + 1] - first_reader_[v.number]; }
 
   // --- the fixpoint iteration ---
 
-  void put(std::size_t o, bool all) {
-    if (waits_[o] != 0 || (!all && !passes_only(g_.operation(o).how))) return;
-    waits_[o] = 1;
-    line_.push_back(static_cast<std::uint32_t>(o));
+  void enqueue(std::size_t o, bool all) {
+    if (is_queued_[o] != 0 || (!all && !only_passes_axes(g_.operation(o).how))) return;
+    is_queued_[o] = 1;
+    queue_.push_back(static_cast<std::uint32_t>(o));
   }
-  void put_around(value v, bool all) {
-    if (g_[v].producer != Graph::none) put(g_[v].producer, all);
-    for (std::uint32_t k = first_reader_[v.number]; k < first_reader_[v.number + 1]; ++k) put(readers_[k], all);
+  void enqueue_around(value v, bool all) {
+    if (g_[v].producer != Graph::none) enqueue(g_[v].producer, all);
+    for (std::uint32_t k = first_reader_[v.number]; k < first_reader_[v.number + 1]; ++k) enqueue(readers_[k], all);
   }
   spec spec_of(value v, bool known) const {
     spec s(g_[v].shape);
-    s.layout = out_.layouts[v.number];
+    s.layout = done_.layouts[v.number];
     s.known = known;
     return s;
   }
   /// Lets values without annotations propose as soon as an axis shards them: the axis comes from a value that proposes.
   bool proposes(value v) const {
-    return active_[v.number] != 0 || (g_[v].annotation == Graph::none && out_.layouts[v.number].cutting() != 0);
+    return active_[v.number] != 0 || (g_[v].annotation == Graph::none && done_.layouts[v.number].cutting() != 0);
   }
   void visit(std::size_t o, bool all) {
-    waits_[o] = 0;
+    is_queued_[o] = 0;
     const typename Graph::node& n = g_.operation(o);
-    bool anything = false;
+    bool has_axes = false;
     specs_.clear();
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t) {
       const bool known = proposes(g_.of(n, t));
-      anything = anything || (known && out_.layouts[g_.of(n, t).number].cutting() != 0);
+      has_axes = has_axes || (known && done_.layouts[g_.of(n, t).number].cutting() != 0);
       specs_.push_back(spec_of(g_.of(n, t), known));
     }
-    if (!anything) return;
-    ++out_.visits;
+    if (!has_axes) return;
+    ++done_.visits;
     const propagation p = propagate(g_.on(), n.how, {specs_.data(), n.operands},
-                                    {specs_.data() + n.operands, n.results}, direction::mixed, out_.by);
+                                    {specs_.data() + n.operands, n.results}, direction::mixed, done_.by);
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t)
-      if (take(o, t, p[t])) put_around(g_.of(n, t), all);
+      if (extend(o, t, p[t])) enqueue_around(g_.of(n, t), all);
   }
   /// Takes from a proposal only the axes that extend the value's own axes, dimension by dimension.
-  bool take(std::size_t o, std::size_t t, const sharding& answer) {
+  bool extend(std::size_t o, std::size_t t, const sharding& proposal) {
     const typename Graph::node& n = g_.operation(o);
     const value v = g_.of(n, t);
-    sharding& now = out_.layouts[v.number];
+    sharding& now = done_.layouts[v.number];
     bool changed = false;
     for (std::size_t d = 0; d < now.rank(); ++d) {
-      const axis_list next = answer.cuts[d];
+      const axis_list next = proposal.cuts[d];
       if (!now.is_open(d) || next == now.cuts[d] || !next.starts_with(now.cuts[d])) continue;
       for (std::size_t k = now.cuts[d].size(); k < next.size(); ++k) {
         const std::size_t a = next[k];
         if ((now.cutting() >> a & 1U) != 0 || now.pending[a] != pending_reduction::none ||
             (now.kept_whole >> a & 1U) != 0 || now.is_reduced(a))
           break;
-        const gift had = giver(n, t, d, a);
+        const axis_source source = source_of_axis(n, t, d, a);
         now.cuts[d].push_back(a);
-        note(v, d, a, o, had);
+        add_origin(v, d, a, o, source);
         changed = true;
       }
     }
     return changed;
   }
-  struct gift {
+  struct axis_source {
     value from;
     std::size_t dimension, factor;
   };
   /// The tensor of the operation from which an axis of this dimension comes; if no other tensor has the axis (axes that
   /// were joined), the tensor itself.
-  gift giver(const typename Graph::node& n, std::size_t t, std::size_t d, std::size_t a) const {
+  axis_source source_of_axis(const typename Graph::node& n, std::size_t t, std::size_t d, std::size_t a) const {
     const rule::dimension& here = n.how.at(t, d);
     for (std::size_t k = 0; k < here.count; ++k)
       for (std::size_t u = 0; u < n.how.tensor_count(); ++u) {
@@ -155,65 +155,65 @@ class completer {
         for (std::size_t e = 0; e < n.how.rank(u); ++e)
           for (std::size_t l = 0; l < n.how.at(u, e).count; ++l)
             if (n.how.term(n.how.at(u, e), l) == n.how.term(here, k) &&
-                out_.layouts[g_.of(n, u).number].cuts[e].contains(a))
+                done_.layouts[g_.of(n, u).number].cuts[e].contains(a))
               return {g_.of(n, u), e, n.how.term(here, k)};
       }
     return {g_.of(n, t), d, here.count == 0 ? std::size_t{0} : n.how.term(here, 0)};
   }
-  void note(value v, std::size_t d, std::size_t a, std::size_t o, const gift& had) {
-    out_.origins.push_back({v.number, static_cast<std::uint8_t>(d), static_cast<std::uint8_t>(a),
-                            static_cast<std::uint32_t>(o), static_cast<std::uint8_t>(had.factor), had.from.number,
-                            static_cast<std::uint8_t>(had.dimension), out_.first_origin[v.number]});
-    out_.first_origin[v.number] = static_cast<std::uint32_t>(out_.origins.size() - 1);
+  void add_origin(value v, std::size_t d, std::size_t a, std::size_t o, const axis_source& axis) {
+    done_.origins.push_back({v.number, static_cast<std::uint8_t>(d), static_cast<std::uint8_t>(a),
+                             static_cast<std::uint32_t>(o), static_cast<std::uint8_t>(axis.factor), axis.from.number,
+                             static_cast<std::uint8_t>(axis.dimension), done_.first_origin[v.number]});
+    done_.first_origin[v.number] = static_cast<std::uint32_t>(done_.origins.size() - 1);
   }
 
   // --- the moves ---
 
   /// Visits the operations in program order, and notes a move wherever a tensor's sharding differs from the one needed.
-  void conclude() {
-    for (sharding& s : out_.layouts) s.open = s.kept_whole = s.priority = 0;
+  void find_moves() {
+    for (sharding& s : done_.layouts) s.open = s.kept_whole = s.priority = 0;
     for (std::size_t o = 0; o < g_.operations(); ++o) {
       const typename Graph::node& n = g_.operation(o);
       specs_.clear();
       for (std::size_t t = 0; t < n.how.tensor_count(); ++t) specs_.push_back(spec_of(g_.of(n, t), true));
       const propagation p = propagate(g_.on(), n.how, {specs_.data(), n.operands},
-                                      {specs_.data() + n.operands, n.results}, direction::mixed, out_.by);
-      for (std::size_t i = 0; i < n.operands; ++i) move(o, i, out_.layouts[g_.operand(n, i).number], p.operands[i]);
+                                      {specs_.data() + n.operands, n.results}, direction::mixed, done_.by);
+      for (std::size_t i = 0; i < n.operands; ++i) move(o, i, done_.layouts[g_.operand(n, i).number], p.operands[i]);
       for (std::size_t j = 0; j < n.results; ++j) {
         const value v = g_.of(n, n.operands + j);
-        const sharding& made = p.results[j];
-        sharding& layout = out_.layouts[v.number];
+        const sharding& as_made = p.results[j];
+        sharding& layout = done_.layouts[v.number];
         // A value without an annotation keeps the sharding in which it was made. It stays partial only for a single
         // reader, which may reduce it directly into the sharding that the reader needs; with several readers, or none,
         // the value is reduced once.
         if (g_.annotation(v) == nullptr) {
-          layout = readers(v) == 1 ? made : made.finished();
-          note_made(o, n.operands + j);
+          layout = readers(v) == 1 ? as_made : as_made.finished();
+          add_origins_of_result(o, n.operands + j);
         }
-        move(o, n.operands + j, made, layout);
+        move(o, n.operands + j, as_made, layout);
       }
     }
   }
   /// Notes the origin of axes that a value has only because its operation makes the value with them.
-  void note_made(std::size_t o, std::size_t t) {
+  void add_origins_of_result(std::size_t o, std::size_t t) {
     const value v = g_.of(g_.operation(o), t);
-    const sharding& layout = out_.layouts[v.number];
+    const sharding& layout = done_.layouts[v.number];
     for (std::size_t d = 0; d < layout.rank(); ++d)
       for (std::size_t k = 0; k < layout.cuts[d].size(); ++k)
-        if (const std::size_t a = layout.cuts[d][k]; out_.origin(v, d, a) == nullptr)
-          note(v, d, a, o, giver(g_.operation(o), t, d, a));
+        if (const std::size_t a = layout.cuts[d][k]; done_.origin(v, d, a) == nullptr)
+          add_origin(v, d, a, o, source_of_axis(g_.operation(o), t, d, a));
   }
   void move(std::size_t o, std::size_t t, const sharding& from, const sharding& to) {
     if (from.same_layout(to)) return;
-    out_.reshards.push_back(
+    done_.reshards.push_back(
         {static_cast<std::uint32_t>(o), static_cast<std::uint8_t>(t), g_.of(g_.operation(o), t).number, from, to});
   }
 
   const Graph& g_;
-  completion_of<Graph> out_{};
-  std::vector<std::uint8_t> active_{}, waits_{};
-  std::vector<std::uint32_t> first_reader_{}, readers_{}, line_{};
-  std::size_t head_ = 0;
+  completion_of<Graph> done_{};
+  std::vector<std::uint8_t> active_{}, is_queued_{};
+  std::vector<std::uint32_t> first_reader_{}, readers_{}, queue_{};
+  std::size_t first_queued_ = 0;
   std::vector<spec> specs_{};
 };
 

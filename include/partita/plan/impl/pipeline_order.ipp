@@ -42,12 +42,12 @@ class pipeline_clock {
   }
   /// The time at which all inputs of a task have arrived.
   double ready(const pipeline_task& one) const {
-    double at = 0;
-    for_each_need(one, [&](const pipeline_task& need, double way) {
-      const double then = done_[shape_.number(need)] + way;
-      at = then > at ? then : at;
+    double start = 0;
+    for_each_need(one, [&](const pipeline_task& need, double transfer) {
+      const double arrival = done_[shape_.number(need)] + transfer;
+      start = arrival > start ? arrival : start;
     });
-    return at;
+    return start;
   }
 
  private:
@@ -129,14 +129,14 @@ PARTITA_DECL void refuse_circle(const pipeline_shape& shape, const pipeline_task
   std::size_t g = 0;
   while (next[g] == tasks[g].size()) ++g;
   const auto needed_by = [&](std::size_t group) { return clock.waits_for(tasks[group][next[group]]); };
-  const auto behind = [&](std::size_t group) { return std::size_t{shape.group_of[needed_by(group).stage]}; };
-  while (!seen[g]) seen[g] = true, g = behind(g);
+  const auto group_needed_by = [&](std::size_t group) { return std::size_t{shape.group_of[needed_by(group).stage]}; };
+  while (!seen[g]) seen[g] = true, g = group_needed_by(g);
   basic_text<1200> circle;  // longer text ends with dots, and the way out follows
   const std::size_t first = g;
   do {
     circle << (circle.empty() ? "" : "; ") << "group " << g << " waits with " << tasks[g][next[g]] << " for "
            << needed_by(g);
-    g = behind(g);
+    g = group_needed_by(g);
   } while (g != first);
   throw partition_error(text("partita::pipeline: requires an order in which nothing waits for ever, but ")
                         << circle << "; put a task that is waited for before one that waits");
@@ -153,17 +153,17 @@ class pipeline_chooser {
     for (std::size_t k = 0; k < all; ++k) {
       // Find the task that can begin first; among several that could begin at that time, the preferred task.
       pipeline_task best;
-      double at = pipeline_clock::never;
+      double start = pipeline_clock::never;
       for (std::uint32_t s = 0; s < shape_.stages(); ++s)
         for (const pipeline_pass pass : {pipeline_pass::backward, pipeline_pass::forward, pipeline_pass::weights}) {
           const pipeline_task one{pass, s, next(pass, s)};
           if (!may_begin(one)) continue;
           const double ready = clock_.ready(one), free = free_[shape_.group_of[s]], from = ready > free ? ready : free;
-          if (at == pipeline_clock::never || from < at || (from == at && is_preferred(one, best)))
-            best = one, at = from;
+          if (start == pipeline_clock::never || from < start || (from == start && is_preferred(one, best)))
+            best = one, start = from;
         }
       next(best.pass, best.stage) += 1;
-      clock_.done(best) = free_[shape_.group_of[best.stage]] = at + times_.of(best);
+      clock_.done(best) = free_[shape_.group_of[best.stage]] = start + times_.of(best);
       tasks_[shape_.group_of[best.stage]].push_back(best);
     }
     return tasks_;
@@ -205,9 +205,9 @@ class pipeline_chooser {
 /// Whether the stages are assigned to the groups in turn, and the groups divide the number of micro-batches.
 PARTITA_DECL bool is_dealt_in_turn(const pipeline_shape& shape) {
   const std::uint32_t groups = shape.groups();
-  bool is = shape.stages() > groups && shape.stages() % groups == 0 && shape.micro_batches % groups == 0;
-  for (std::uint32_t s = 0; s < shape.stages(); ++s) is = is && shape.group_of[s] == s % groups;
-  return is;
+  bool is_in_turn = shape.stages() > groups && shape.stages() % groups == 0 && shape.micro_batches % groups == 0;
+  for (std::uint32_t s = 0; s < shape.stages(); ++s) is_in_turn = is_in_turn && shape.group_of[s] == s % groups;
+  return is_in_turn;
 }
 /// The order of Megatron-LM for stages that are assigned in turn: micro-batches pass through all stages in blocks of as
 /// many micro-batches as there are groups.
@@ -257,15 +257,15 @@ PARTITA_DEF bool has_weights(const pipeline_tasks& tasks) {
 PARTITA_DEF pipeline_run simulate(const pipeline_shape& shape, const pipeline_tasks& tasks,
                                   const pipeline_times& times) {
   detail::require_pipeline(shape, times);
-  const bool are_apart = has_weights(tasks);
-  detail::require_complete(shape, tasks, are_apart);
+  const bool has_weights_passes = has_weights(tasks);
+  detail::require_complete(shape, tasks, has_weights_passes);
   detail::pipeline_clock clock(shape, times.moving);
   std::vector<std::size_t> next(tasks.size(), 0);
   std::vector<double> free(tasks.size(), 0);
   std::vector<std::uint32_t> kept(shape.stages(), 0);
   pipeline_run run;
   double busy = 0;
-  for (std::size_t left = shape.numbers() / 3 * (are_apart ? 3 : 2); left > 0; --left) {
+  for (std::size_t left = shape.numbers() / 3 * (has_weights_passes ? 3 : 2); left > 0; --left) {
     // Find the task, of any group, that can begin earliest.
     std::size_t first = tasks.size();
     double at = 0;
@@ -285,10 +285,10 @@ PARTITA_DEF pipeline_run simulate(const pipeline_shape& shape, const pipeline_ta
     busy += until - at;
     run.seconds = until > run.seconds ? until : run.seconds;
     if (one.pass == pipeline_pass::forward && ++kept[one.stage] > run.most_kept) run.most_kept = kept[one.stage];
-    if (one.pass == (are_apart ? pipeline_pass::weights : pipeline_pass::backward)) --kept[one.stage];
+    if (one.pass == (has_weights_passes ? pipeline_pass::weights : pipeline_pass::backward)) --kept[one.stage];
   }
-  const double room = run.seconds * static_cast<double>(tasks.size());
-  run.idle = room > 0 ? 1 - busy / room : 0;
+  const double available = run.seconds * static_cast<double>(tasks.size());
+  run.idle = available > 0 ? 1 - busy / available : 0;
   return run;
 }
 

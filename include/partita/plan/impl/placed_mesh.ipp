@@ -24,9 +24,9 @@ PARTITA_DEF placed_mesh placed_mesh::of_ids(std::initializer_list<std::initializ
   std::vector<std::size_t> all;
   std::size_t rows = 0, columns = 0;
   for (const auto& plane : ids) {
-    const std::size_t here = append(all, plane);
-    if (rows != 0 && (plane.size() != rows || here != columns)) refuse_ragged(here, columns);
-    rows = plane.size(), columns = here;
+    const std::size_t width = append(all, plane);
+    if (rows != 0 && (plane.size() != rows || width != columns)) refuse_ragged(width, columns);
+    rows = plane.size(), columns = width;
   }
   return {partita::mesh(axis(major, ids.size()), axis(middle, rows), axis(minor, columns)), partita::workers(all)};
 }

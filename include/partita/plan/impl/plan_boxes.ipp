@@ -13,7 +13,7 @@ PARTITA_DEF exchange_plan<dynamic> plan_boxes(const box_overlaps& all, std::size
     if (from.empty()) out.start.push_back(0), out.stop.push_back(1);
     return out;
   };
-  const auto corner = [](const box<dynamic>& where, const box<dynamic>& block) {
+  const auto offset_in = [](const box<dynamic>& where, const box<dynamic>& block) {
     shape_list at;
     for (std::size_t d = 0; d < where.start.size(); ++d) at.push_back(where.start[d] - block.start[d]);
     return at;
@@ -36,19 +36,19 @@ PARTITA_DEF exchange_plan<dynamic> plan_boxes(const box_overlaps& all, std::size
   const shape_list nothing = shape_list::filled(plan.extents.size(), 0);
   plan.source_shape = held.there ? source.shape() : nothing;
   plan.destination_shape = wanted.there ? destination.shape() : nothing;
-  const auto between = [&](const box_overlap& o, const box<dynamic>& here, const box<dynamic>& there) {
+  const auto transfer_with = [&](const box_overlap& o, const box<dynamic>& own_block, const box<dynamic>& peer_block) {
     const box<dynamic> where = as_box(o.where);
-    return transfer<dynamic>{o.worker, where, corner(where, here),
-                             place_in_block<dynamic>::of(corner(where, there), there.shape())};
+    return transfer<dynamic>{o.worker, where, offset_in(where, own_block),
+                             place_in_block<dynamic>::of(offset_in(where, peer_block), peer_block.shape())};
   };
   for (const box_overlap& o : all.given(worker))
     if (o.worker != worker && o.passed_on == passed_on)
-      plan.sends.push_back(between(o, source, as_box(all.wanted()[o.worker].box)));
+      plan.sends.push_back(transfer_with(o, source, as_box(all.wanted()[o.worker].box)));
   for (const box_overlap& o : all.taken(worker)) {
     const box<dynamic> where = as_box(o.where);
     if (o.passed_on != passed_on) continue;
-    if (o.worker != worker) plan.receives.push_back(between(o, destination, as_box(sources[o.worker].box)));
-    else plan.kept.push_back({where, corner(where, source), corner(where, destination)});
+    if (o.worker != worker) plan.receives.push_back(transfer_with(o, destination, as_box(sources[o.worker].box)));
+    else plan.kept.push_back({where, offset_in(where, source), offset_in(where, destination)});
   }
   return plan;
 }

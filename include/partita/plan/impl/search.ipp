@@ -18,7 +18,7 @@ template <class Graph>
 class searcher {
  public:
   searcher(const Graph& g, std::size_t memory, const search_options& how)
-      : g_(g), memory_(memory), how_(how), space_(g), judge_(g, how.model, how.by, memory, how.schedule) {
+      : g_(g), memory_(memory), options_(how), space_(g), judge_(g, how.model, how.by, memory, how.schedule) {
     units_ = space_.groups;
     for (const auto& group : space_.groups)
       for (std::size_t k = 0; group.size() > 1 && k < group.size(); ++k) units_.push_back({group[k]});
@@ -26,7 +26,7 @@ class searcher {
 
   search_answer_of<Graph> run() {
     const std::vector<choice> nothing(space_.choices.size(), 0);
-    try_candidate(nothing);
+    evaluate(nothing);
     std::vector<std::vector<choice>> starts{nothing};
     for (const auto& group : space_.groups) {  // find the best annotation of each group alone
       std::vector<choice> best = nothing;
@@ -34,97 +34,98 @@ class searcher {
       if (best != nothing) starts.push_back(best);
     }
     for (std::vector<choice> from : starts) descend(from);
-    for (std::vector<choice> from = best_.at; judged_ < how_.most && try_pairs(from);) descend(from);
+    for (std::vector<choice> from = best_.selection; count_ < options_.most && improve_by_pairs(from);) descend(from);
     restart();
-    const bool exact = space_.size(how_.most) < how_.most;
-    if (exact) try_all();
+    const bool exact = space_.size(options_.most) < options_.most;
+    if (exact) evaluate_all();
     return answer(exact);
   }
 
  private:
   using choice = std::uint16_t;
-  struct known {
-    std::vector<choice> at{};
-    judgement what{};
-    bool is_there = false;
+  struct evaluation {
+    std::vector<choice> selection{};
+    judgement judged{};
+    bool is_evaluated = false;
   };
 
   /// Whether candidate a is better: first it fits into memory, then seconds, then peak memory, then fewer annotations.
-  static bool better(const known& a, const known& b) {
-    if (!b.is_there || !a.is_there) return a.is_there && !b.is_there;
-    if (a.what.over != b.what.over) return a.what.over < b.what.over;
-    const double s = a.what.cost.seconds(), t = b.what.cost.seconds(), close = 1e-12 * (s + t);
-    if (s < t - close || s > t + close) return s < t;
-    if (a.what.cost.peak != b.what.cost.peak) return a.what.cost.peak < b.what.cost.peak;
-    const std::size_t m = annotations(a.at), n = annotations(b.at);
-    return m != n ? m < n : a.at < b.at;
+  static bool better(const evaluation& a, const evaluation& b) {
+    if (!b.is_evaluated || !a.is_evaluated) return a.is_evaluated && !b.is_evaluated;
+    if (a.judged.over != b.judged.over) return a.judged.over < b.judged.over;
+    const double s = a.judged.cost.seconds(), t = b.judged.cost.seconds(), tolerance = 1e-12 * (s + t);
+    if (s < t - tolerance || s > t + tolerance) return s < t;
+    if (a.judged.cost.peak != b.judged.cost.peak) return a.judged.cost.peak < b.judged.cost.peak;
+    const std::size_t m = annotations(a.selection), n = annotations(b.selection);
+    return m != n ? m < n : a.selection < b.selection;
   }
-  static std::size_t annotations(const std::vector<choice>& at) {
+  static std::size_t annotations(const std::vector<choice>& selection) {
     std::size_t n = 0;
-    for (const choice c : at) n += c != 0;
+    for (const choice c : selection) n += c != 0;
     return n;
   }
 
   /// Evaluates a candidate once, and caches the result.
-  const known& try_candidate(const std::vector<choice>& at) {
-    if (2 * (known_.size() + 1) > table_.size()) rehash();
-    std::uint32_t& slot = slot_of(at);
-    if (slot != 0) return known_[slot - 1];
-    ++judged_;
-    say(at);
-    known_.push_back({at, judge_(said_), true});
-    slot = static_cast<std::uint32_t>(known_.size());
-    const known& now = known_.back();
-    if (better(now, best_)) best_ = now;
-    if (!fastest_.is_there || now.what.plain.seconds() < fastest_.what.plain.seconds()) fastest_ = now;
-    return now;
+  const evaluation& evaluate(const std::vector<choice>& selection) {
+    if (2 * (tried_.size() + 1) > table_.size()) rehash();
+    std::uint32_t& slot = slot_of(selection);
+    if (slot != 0) return tried_[slot - 1];
+    ++count_;
+    annotate(selection);
+    tried_.push_back({selection, judge_(annotations_), true});
+    slot = static_cast<std::uint32_t>(tried_.size());
+    const evaluation& result = tried_.back();
+    if (better(result, best_)) best_ = result;
+    if (!fastest_.is_evaluated || result.judged.plain.seconds() < fastest_.judged.plain.seconds()) fastest_ = result;
+    return result;
   }
-  void say(const std::vector<choice>& at) {
-    said_.clear();
-    for (std::size_t k = 0; k < at.size(); ++k)
-      if (at[k] != 0) said_.push_back({space_.choices[k].of, &space_.choices[k].options[at[k] - 1U]});
+  void annotate(const std::vector<choice>& selection) {
+    annotations_.clear();
+    for (std::size_t k = 0; k < selection.size(); ++k)
+      if (selection[k] != 0)
+        annotations_.push_back({space_.choices[k].of, &space_.choices[k].options[selection[k] - 1U]});
   }
-  std::uint32_t& slot_of(const std::vector<choice>& at) {
-    std::size_t k = hasher().mix(at).value() % table_.size();
-    while (table_[k] != 0 && known_[table_[k] - 1].at != at) k = (k + 1) % table_.size();
+  std::uint32_t& slot_of(const std::vector<choice>& selection) {
+    std::size_t k = hasher().mix(selection).value() % table_.size();
+    while (table_[k] != 0 && tried_[table_[k] - 1].selection != selection) k = (k + 1) % table_.size();
     return table_[k];
   }
   void rehash() {
     table_.assign(table_.empty() ? 1024 : 4 * table_.size(), 0);
-    for (std::size_t k = 0; k < known_.size(); ++k) slot_of(known_[k].at) = static_cast<std::uint32_t>(k + 1);
+    for (std::size_t k = 0; k < tried_.size(); ++k) slot_of(tried_[k].selection) = static_cast<std::uint32_t>(k + 1);
   }
 
   /// Tries all options of some choices together, keeps the best option, and leaves the other choices unchanged.
-  bool descend_in(std::vector<choice>& from, const std::vector<std::size_t>& together) {
-    known best = try_candidate(from);
+  bool descend_in(std::vector<choice>& from, const std::vector<std::size_t>& unit) {
+    evaluation best = evaluate(from);
     bool gained = false;
-    std::vector<choice> at = from;
-    for (std::size_t option = 0; option < space_.choices[together[0]].size() && judged_ < how_.most; ++option) {
-      for (const std::size_t k : together) at[k] = static_cast<choice>(option);
-      if (const known& now = try_candidate(at); better(now, best)) best = now, gained = true;
+    std::vector<choice> selection = from;
+    for (std::size_t option = 0; option < space_.choices[unit[0]].size() && count_ < options_.most; ++option) {
+      for (const std::size_t k : unit) selection[k] = static_cast<choice>(option);
+      if (const evaluation& result = evaluate(selection); better(result, best)) best = result, gained = true;
     }
-    from = best.at;
+    from = best.selection;
     return gained;
   }
   void descend(std::vector<choice>& from) {
-    for (bool gained = true; gained && judged_ < how_.most;) {
+    for (bool gained = true; gained && count_ < options_.most;) {
       gained = false;
       for (std::size_t k = 0; k < units_.size(); ++k)
         if (k < space_.groups.size() || !gained) gained = descend_in(from, units_[k]) || gained;
     }
   }
   /// Changes two units of choices at a time, and stops at the first gain.
-  bool try_pairs(std::vector<choice>& from) {
-    const known here = try_candidate(from);
+  bool improve_by_pairs(std::vector<choice>& from) {
+    const evaluation start = evaluate(from);
     for (std::size_t g = 0; g < units_.size(); ++g)
       for (std::size_t h = 0; h < g; ++h)
         for (std::size_t o = 0; o < space_.choices[units_[g][0]].size(); ++o)
           for (std::size_t p = 0; p < space_.choices[units_[h][0]].size(); ++p) {
-            if (judged_ >= how_.most) return false;
-            std::vector<choice> at = from;
-            for (const std::size_t k : units_[h]) at[k] = static_cast<choice>(p);
-            for (const std::size_t k : units_[g]) at[k] = static_cast<choice>(o);
-            if (better(try_candidate(at), here)) return from = at, true;
+            if (count_ >= options_.most) return false;
+            std::vector<choice> selection = from;
+            for (const std::size_t k : units_[h]) selection[k] = static_cast<choice>(p);
+            for (const std::size_t k : units_[g]) selection[k] = static_cast<choice>(o);
+            if (better(evaluate(selection), start)) return from = selection, true;
           }
     return false;
   }
@@ -136,67 +137,67 @@ class searcher {
       state ^= state << 13, state ^= state >> 7, state ^= state << 17;
       return static_cast<std::size_t>(state >> 11) % below;
     };
-    for (std::size_t tries = 0; judged_ < how_.most && tries < 200 && !space_.groups.empty(); ++tries) {
-      std::vector<choice> from = best_.at;
-      const std::size_t parts = tries % 3 == 0 ? space_.groups.size() : units_.size();
+    for (std::size_t attempt = 0; count_ < options_.most && attempt < 200 && !space_.groups.empty(); ++attempt) {
+      std::vector<choice> from = best_.selection;
+      const std::size_t parts = attempt % 3 == 0 ? space_.groups.size() : units_.size();
       for (std::size_t u = 0; u < parts; ++u) {
-        if (tries % 2 == 0 && random(2) == 0) continue;
+        if (attempt % 2 == 0 && random(2) == 0) continue;
         const std::size_t option = random(space_.choices[units_[u][0]].size());
         for (const std::size_t k : units_[u]) from[k] = static_cast<choice>(option);
       }
       descend(from);
     }
   }
-  void try_all() {
-    std::vector<choice> at(space_.choices.size(), 0);
+  void evaluate_all() {
+    std::vector<choice> selection(space_.choices.size(), 0);
     for (;;) {
-      try_candidate(at);
+      evaluate(selection);
       std::size_t k = 0;
-      while (k < at.size() && ++at[k] == space_.choices[k].size()) at[k++] = 0;
-      if (k == at.size()) return;
+      while (k < selection.size() && ++selection[k] == space_.choices[k].size()) selection[k++] = 0;
+      if (k == selection.size()) return;
     }
   }
 
   // --- the answer ---
 
-  search_candidate candidate(const known& one, bool with_states) {
+  search_candidate candidate(const evaluation& one, bool with_states) {
     search_candidate c;
-    if (!one.is_there) return c;
-    say(one.at);
-    for (const said_layout& here : said_) c.annotations.push_back({here.of, *here.layout});
-    c.cost = with_states ? one.what.cost : one.what.plain;
+    if (!one.is_evaluated) return c;
+    annotate(one.selection);
+    for (const annotated_value& start : annotations_) c.annotations.push_back({start.of, *start.layout});
+    c.cost = with_states ? one.judged.cost : one.judged.plain;
     c.is_there = true;
-    if (with_states && one.what.cuts_states)
-      for (const auto& [v, layout] : judge_.cut_states(said_)) c.states.push_back({v, layout});
+    if (with_states && one.judged.cuts_states)
+      for (const auto& [v, layout] : judge_.cut_states(annotations_)) c.states.push_back({v, layout});
     return c;
   }
   search_answer_of<Graph> answer(bool exact) {
-    if (best_.what.over > 0)
+    if (best_.judged.over > 0)
       throw partition_error(text("partita::search: requires a program that fits into ")
                             << memory_ << " bytes of each worker, but the least that was found holds "
-                            << best_.what.cost.peak << "; give more memory, more workers or smaller tensors");
-    search_answer_of<Graph> out{&g_, how_.model, how_.by, memory_, judged_, exact, candidate(best_, true)};
+                            << best_.judged.cost.peak << "; give more memory, more workers or smaller tensors");
+    search_answer_of<Graph> out{&g_, options_.model, options_.by, memory_, count_, exact, candidate(best_, true)};
     // The second best candidate must have different shardings, not the same shardings with different annotations.
-    known second;
-    for (const known& one : known_)
-      if (one.what.over == 0 && !(one.what.layouts == best_.what.layouts) && better(one, second)) second = one;
+    evaluation second;
+    for (const evaluation& one : tried_)
+      if (one.judged.over == 0 && !(one.judged.layouts == best_.judged.layouts) && better(one, second)) second = one;
     out.runner_up = candidate(second, true);
-    if (fastest_.what.plain.seconds() < best_.what.cost.seconds() * (1 - 1e-12))
+    if (fastest_.judged.plain.seconds() < best_.judged.cost.seconds() * (1 - 1e-12))
       out.without_limit = candidate(fastest_, false);
     return out;
   }
 
   const Graph& g_;
   std::size_t memory_;
-  const search_options& how_;
+  const search_options& options_;
   search_space<Graph> space_;
   std::vector<std::vector<std::size_t>> units_{};  ///< choices that change together: each group, then each choice alone
   search_judge<Graph> judge_;
-  std::vector<known> known_{};
+  std::vector<evaluation> tried_{};
   std::vector<std::uint32_t> table_{};
-  std::vector<said_layout> said_{};
-  known best_{}, fastest_{};
-  std::size_t judged_ = 0;
+  std::vector<annotated_value> annotations_{};
+  evaluation best_{}, fastest_{};
+  std::size_t count_ = 0;
 };
 
 }  // namespace detail

@@ -5,18 +5,18 @@
 
 namespace partita::detail {
 
-PARTITA_DEF void layout_options::extend(const sharding& so_far, const shape_list& shape, std::size_t a) {
-  const mesh& m = so_far.on;
+PARTITA_DEF void layout_options::extend(const sharding& layout, const shape_list& shape, std::size_t a) {
+  const mesh& m = layout.on;
   if (a == m.rank()) {
-    all.push_back(so_far);
+    all.push_back(layout);
     return;
   }
-  extend(so_far, shape, a + 1);
+  extend(layout, shape, a + 1);
   if (m.size(a) == 1) return;
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    const axis_list before = so_far.cuts[d];
+    const axis_list before = layout.cuts[d];
     if (shape[d] == dynamic || m.size(before) * m.size(a) > shape[d]) continue;
-    sharding next = so_far;
+    sharding next = layout;
     next.cuts[d].push_back(a);
     extend(next, shape, a + 1);
     if (before.size() != 1) continue;

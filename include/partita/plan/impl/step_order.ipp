@@ -21,7 +21,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         std::vector<std::size_t> read_by{};
       };
       std::vector<block> all;
-      const auto known = [&](std::uint32_t b) -> block& {
+      const auto block_of = [&](std::uint32_t b) -> block& {
         if (b >= all.size()) all.resize(b + 1);
         return all[b];
       };
@@ -29,7 +29,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         return (steps[k].joins == step_use::nothing ? k : steps[k].joins) - first;
       };
       for (std::size_t k = first; k < end; ++k) {
-        const auto after = [&](std::size_t earlier) {
+        const auto wait_for = [&](std::size_t earlier) {
           if (earlier >= k) return;  // no earlier step, or the step itself
           needed_by[number(earlier)].push_back(number(k));
           ++waits_for[number(k)];
@@ -37,13 +37,13 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         joined[number(k)].push_back(k);
         for (const std::uint32_t b : steps[k].reads)
           if (b != step_use::nothing) {
-            after(known(b).set_by);
-            known(b).read_by.push_back(k);
+            wait_for(block_of(b).set_by);
+            block_of(b).read_by.push_back(k);
           }
         if (steps[k].sets == step_use::nothing) continue;
-        block& y = known(steps[k].sets);
-        after(y.set_by);
-        for (const std::size_t reader : y.read_by) after(reader);
+        block& y = block_of(steps[k].sets);
+        wait_for(y.set_by);
+        for (const std::size_t reader : y.read_by) wait_for(reader);
         y = {k, {}};
       }
     }
@@ -63,7 +63,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
           now_(now),
           link_free_(now) {
       for (std::size_t k = 0; k < done_.size(); ++k)
-        if (depend_.waits_for[k] == 0 && !depend_.joined[k].empty()) is_ready(k);
+        if (depend_.waits_for[k] == 0 && !depend_.joined[k].empty()) add_ready(k);
     }
 
     std::vector<ordered_step> order() {
@@ -79,16 +79,16 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
 
    private:
     bool is_in_reach(std::size_t k) const { return k - earliest_ <= limits_.ahead; }
-    void is_ready(std::size_t k) {
+    void add_ready(std::size_t k) {
       std::vector<std::size_t>& list = steps_[first_ + k].moves ? movements_ : computations_;
       list.push_back(k);  // descending order: the step that is first in the program is last
       for (std::size_t i = list.size() - 1; i > 0 && list[i - 1] < list[i]; --i) std::swap(list[i - 1], list[i]);
     }
-    void is_done(std::size_t k) {
+    void finish_step(std::size_t k) {
       for (const std::size_t j : depend_.joined[k]) done_[j - first_] = true;
       while (earliest_ < done_.size() && done_[earliest_]) ++earliest_;
       for (const std::size_t next : depend_.needed_by[k])
-        if (--depend_.waits_for[next] == 0) is_ready(next);
+        if (--depend_.waits_for[next] == 0) add_ready(next);
     }
     void start_movements() {
       while (!movements_.empty() && is_in_reach(movements_.back()) && pending_.size() < limits_.pending) {
@@ -119,7 +119,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
       for (const std::size_t j : depend_.joined[one.step - first_])
         order_.push_back({ordered_step::what::finish, static_cast<std::uint32_t>(j), one.lane, now_, until}),
             now_ = until;
-      is_done(one.step - first_);
+      finish_step(one.step - first_);
     }
     bool may_compute() const { return !computations_.empty() && is_in_reach(computations_.back()); }
     void compute() {
@@ -128,7 +128,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
       const double until = now_ + steps_[first_ + k].seconds;
       order_.push_back({ordered_step::what::compute, number(k), 0, now_, until});
       now_ = until;
-      is_done(k);
+      finish_step(k);
     }
     std::uint32_t number(std::size_t k) const { return static_cast<std::uint32_t>(first_ + k); }
 
@@ -148,15 +148,15 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
 
 PARTITA_DEF block_lives lives_of(const std::vector<step_use>& steps, const std::vector<ordered_step>& order) {
   block_lives all;
-  const auto need = [&](std::uint32_t block, std::size_t k) {
+  const auto extend_life = [&](std::uint32_t block, std::size_t k) {
     if (block == step_use::nothing) return;
     if (block >= all.last.size()) all.first.resize(block + 1, block_lives::never), all.last.resize(block + 1, 0);
     all.last[block] = k;
   };
   for (std::size_t k = 0; k < order.size(); ++k) {
     const step_use& one = steps[order[k].step];
-    for (const std::uint32_t x : one.reads) need(x, k);
-    need(one.sets, k);
+    for (const std::uint32_t x : one.reads) extend_life(x, k);
+    extend_life(one.sets, k);
     if (one.sets != step_use::nothing && all.first[one.sets] == block_lives::never) all.first[one.sets] = k;
   }
   return all;

@@ -34,32 +34,32 @@ PARTITA_DEF timetable timetable_of(const std::vector<step_use>& steps, const std
   for (std::uint32_t b = 0; b < last.size(); ++b)
     if (first[b] != block_lives::never) released[last[b] + 1].push_back(b);
   for (std::size_t k = 0; k < order.size(); ++k) {
-    const ordered_step& now = order[k];
-    const step_use& one = steps[now.step];
+    const ordered_step& current = order[k];
+    const step_use& one = steps[current.step];
     for (const std::uint32_t b : released[k]) held -= bytes[b];
     if (one.sets != step_use::nothing && first[one.sets] == k) held += bytes[one.sets] = one.bytes;
-    const double from = all.is_measured ? measured[2 * k] : now.from;
-    const double until = all.is_measured ? measured[2 * k + 1] : now.until;
-    if (now.done == ordered_step::what::expect) continue;  // the movement begins when its sender starts
-    if (now.done == ordered_step::what::finish) {
-      timetable::entry& started = all.entries[entry_of[now.step]];
+    const double from = all.is_measured ? measured[2 * k] : current.from;
+    const double until = all.is_measured ? measured[2 * k + 1] : current.until;
+    if (current.done == ordered_step::what::expect) continue;  // the movement begins when its sender starts
+    if (current.done == ordered_step::what::finish) {
+      timetable::entry& started = all.entries[entry_of[current.step]];
       if (all.is_measured) started.until = until;  // the start of an estimated movement contains its end
       started.waited += until - from;
       continue;
     }
-    const bool starts = now.done != ordered_step::what::compute, is_joined = one.joins != step_use::nothing;
+    const bool starts = current.done != ordered_step::what::compute, is_joined = one.joins != step_use::nothing;
     if (!is_joined)
       all.entries.push_back(
           {one.name, starts, one.is_backward, from, until, starts && all.is_measured ? until - from : 0, 0, held});
     timetable::entry& entry = all.entries.back();  // movements that share messages share one entry
     if (starts) entry.received += one.received, entry.held = held, entry.others += is_joined ? 1U : 0U;
-    entry_of[now.step] = all.entries.size() - 1;
-    double before = 0;
+    entry_of[current.step] = all.entries.size() - 1;
+    double longest_input = 0;
     for (const std::uint32_t x : one.reads)
-      if (x != step_use::nothing && chain[x] > before) before = chain[x];
-    const double to = before + (all.is_measured && !starts ? until - from : one.seconds);
-    if (one.sets != step_use::nothing && to > chain[one.sets]) chain[one.sets] = to;
-    if (to > all.longest_chain) all.longest_chain = to;
+      if (x != step_use::nothing && chain[x] > longest_input) longest_input = chain[x];
+    const double chain_length = longest_input + (all.is_measured && !starts ? until - from : one.seconds);
+    if (one.sets != step_use::nothing && chain_length > chain[one.sets]) chain[one.sets] = chain_length;
+    if (chain_length > all.longest_chain) all.longest_chain = chain_length;
   }
   return all;
 }

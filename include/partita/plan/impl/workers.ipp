@@ -7,7 +7,7 @@ namespace partita::detail {
 
 PARTITA_DEF id_set::id_set(std::size_t count, std::size_t bound) {
   if (bound / sizeof(std::size_t) <= 2 * count) {
-    met_.assign(bound, 0);
+    flags_.assign(bound, 0);
     return;
   }
   std::size_t slots = 2;
@@ -17,8 +17,8 @@ PARTITA_DEF id_set::id_set(std::size_t count, std::size_t bound) {
 
 PARTITA_DEF bool id_set::insert(std::size_t id) {
   if (slots_.empty()) {
-    const bool is_new = met_[id] == 0;
-    met_[id] = 1;
+    const bool is_new = flags_[id] == 0;
+    flags_[id] = 1;
     return is_new;
   }
   std::size_t& slot = slots_[find(id)];
@@ -28,7 +28,7 @@ PARTITA_DEF bool id_set::insert(std::size_t id) {
 }
 
 PARTITA_DEF bool id_set::contains(std::size_t id) const {
-  if (slots_.empty()) return id < met_.size() && met_[id] != 0;
+  if (slots_.empty()) return id < flags_.size() && flags_[id] != 0;
   return slots_[find(id)] == id;
 }
 
