@@ -1,5 +1,5 @@
-// The compiled core: all functions that depend on no type of a program. libpartita is compiled from it. A program
-// without an installed library defines PARTITA_CORE in all its files and includes this header in one of them.
+// The compiled core: all functions that depend on no type of a program. libpartita is compiled from this header. A
+// program without an installed library defines PARTITA_CORE in all its files and includes this header in one of them.
 #pragma once
 
 #include <partita/array/src.hpp>

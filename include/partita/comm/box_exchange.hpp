@@ -1,6 +1,6 @@
 // The exchange of boxes between the blocks of many workers. Each box travels by the channel that reaches its receiver:
-// on the same node it is written in place or passed through a ring buffer, between nodes it travels in a message. A box
-// that stays on its worker is copied. If the plan says so, received boxes are added up.
+// on the same node the box is written in place or passed through a ring buffer, between nodes it travels in a message.
+// A box that stays on its worker is copied. If the plan accumulates, received boxes are added up.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 namespace partita::detail {
 
 /// Executes one plan many times, for blocks that may differ from call to call. Every worker of the plan takes part in
-/// every exchange, and the exchanges between two workers happen in the same order on both.
+/// every exchange, and two workers execute the exchanges between them in the same order.
 class box_exchange {
  public:
   /// Each box takes the first channel in `ways` that reaches its worker. `memory` provides the staging area for boxes
@@ -28,29 +28,29 @@ class box_exchange {
   box_exchange& operator=(const box_exchange&) = delete;
   PARTITA_INLINE ~box_exchange();
 
-  /// Executes another plan from now on, in the same channels and the same memory, and returns the old plan in its
-  /// place. Requires: no pending exchange, the same `ways`, and that neither plan adds or has other exchanges beside it
-  /// or after it.
+  /// Makes this object execute another plan, in the same channels and the same memory, and returns the old plan.
+  /// Requires: no pending exchange, the same `ways`, and plans that do not add and have no other exchanges beside them
+  /// or after them.
   PARTITA_DECL void follow(const std::vector<way*>& ways, lowered_plan& plan);
 
-  /// Makes `next` run after this exchange, on its result. The result is in y; if this exchange adds up, it is in a
-  /// temporary block that lives as long as one exchange. Call this before the first start.
+  /// Makes `next` run after this exchange, on its result. The result is in y; if this exchange adds boxes up, the
+  /// result is in a temporary block that lives as long as one exchange. Call this before the first start.
   PARTITA_DECL void then(std::unique_ptr<box_exchange> next);
 
-  /// Adds a channel for boxes of the result, such as those that came from other nodes. They are sent as soon as all
-  /// that this worker receives by messages has arrived; nothing waits for that but finish(). The channel differs from
-  /// those of the plan, and its give() does not wait. Requires: nothing is added. Call this before the first start.
+  /// Adds a channel for boxes of the result, such as those that came from other nodes. These boxes are sent as soon as
+  /// all messages to this worker have arrived; only finish() waits for these boxes. The channel differs from those of
+  /// the plan, and its give() does not wait. Requires: nothing is added. Call this before the first start.
   PARTITA_DECL void pass_on(std::unique_ptr<box_transport> more);
 
   /// Adds a channel for boxes that are not in the plan. Call this before the first start.
   PARTITA_DECL void also(std::unique_ptr<box_transport> more);
 
-  /// Makes a block that writes its boxes the source of all exchanges. Requires: all boxes are contiguous at their
-  /// receivers and travel through the memory of one node, and none stays or is added.
+  /// Makes a `written_block` the source of all exchanges. Requires: all boxes are contiguous at their receivers and
+  /// travel through the memory of one node, and no box stays or is added.
   PARTITA_DECL void from(std::shared_ptr<const written_block> source);
 
-  /// Whether other workers need this worker to finish an exchange that has started. Until then this worker keeps data
-  /// that they wait for, or room that they wait for.
+  /// Whether other workers need this worker to finish an exchange that has started. Until the end this worker keeps
+  /// data, or room for data, for which they wait.
   PARTITA_DECL bool is_needed() const;
   /// The number of messages and bytes that leave this worker as messages, and the bytes it passes through shared
   /// memory.
@@ -59,22 +59,22 @@ class box_exchange {
   /// Starts an exchange. Strides are in elements, in the order of the source's dimensions. If `y` is dense and in the
   /// channel's arena, its senders write into it directly; any other y is filled through a ring or by messages.
   PARTITA_DECL void start(const void* x, const std::ptrdiff_t* x_strides, void* y, const std::ptrdiff_t* y_strides);
-  /// The first half of a start: announces to the other workers where y is, so that a sender that is ready early need
-  /// not wait. Does not wait itself.
+  /// The first half of a start: announces to the other workers where y is, without waiting, so that a sender that is
+  /// ready early need not wait.
   PARTITA_DECL void expect(void* y, const std::ptrdiff_t* y_strides);
   /// Whether a start may begin before the workers have agreed on the call. Then begin_ahead() replaces expect(), and
   /// roll_back() undoes it if the agreement fails.
   PARTITA_DECL bool sends_speculatively() const;
   PARTITA_DECL void begin_ahead(const void* x, const std::ptrdiff_t* x_strides, void* y,
                                 const std::ptrdiff_t* y_strides);
-  /// The second half of a start: sends x. It may wait until the receivers have called expect().
+  /// The second half of a start: sends x. This may wait until the receivers have called expect().
   PARTITA_DECL void give(const void* x, const std::ptrdiff_t* x_strides);
-  /// Sends before all workers have agreed, see `box_transport`. Next comes a start with the same x, or roll_back().
+  /// Sends before all workers agree, see `box_transport`. The next call is a start with the same x, or roll_back().
   PARTITA_DECL void send_speculatively(const void* x, const std::ptrdiff_t* x_strides);
   PARTITA_DECL void roll_back();
-  /// Advances everything that can proceed without waiting. Returns true if this worker has nothing left to do here.
+  /// Advances everything that can proceed without waiting. Returns true if this worker has nothing left to do.
   PARTITA_DECL bool advance();
-  /// Waits until this worker has nothing left to do here, and calls `meanwhile` between two attempts. Next comes
+  /// Waits until this worker has nothing left to do, and calls `meanwhile` between two attempts. The next call is
   /// finish().
   template <class F>
   void wait(F meanwhile) {
@@ -91,18 +91,18 @@ class box_exchange {
   PARTITA_DECL void expect_boxes();
   PARTITA_DECL void give_boxes();
   PARTITA_DECL void finish_boxes();
-  /// Executes the whole first step, in which only the workers of this node take part, so that the second step can send
-  /// its messages.
+  /// Executes the whole first exchange, in which only the workers of this node take part, so that the second exchange
+  /// can send its messages.
   PARTITA_DECL void sum_ahead();
-  /// Work that only some exchanges need is behind one branch, so a trace costs nothing when it is off.
+  /// Does the work that only some exchanges need, behind one branch, so that a trace costs nothing when it is off.
   PARTITA_DECL [[gnu::noinline]] void expect_more();
   PARTITA_DECL [[gnu::noinline]] void finish_more();
-  /// Assigns places in the staging area. The boxes from one worker are contiguous, and each worker's boxes start at a
-  /// multiple of the granularity of the addresses that a channel can announce.
+  /// Assigns places in the staging area. The boxes from one worker are contiguous, and the boxes of each worker start
+  /// at a multiple of the granularity of the addresses that a channel can announce.
   PARTITA_DECL void stage();
 
   /// Adds the received boxes and the kept box to zeros, in the order given by the plan. If the first box covers the
-  /// whole block, it is copied instead.
+  /// whole block, that box is copied instead.
   PARTITA_DECL void add_up();
   /// Sets y to zeros: zero bytes represent zero in every element type that can be summed.
   PARTITA_DECL void clear();
@@ -114,22 +114,22 @@ class box_exchange {
   arena* memory_;
   bool oversubscribed_, kept_by_a_way_ = false, is_next_ = false;
   bool is_summed_ahead_ = false;
-  // the exchange does more than move boxes: it adds them up, another exchange follows, or it is traced
+  // whether the exchange does more than move boxes: it adds boxes, another exchange follows, or it is traced
   bool does_more_ = false;
   lowered_plan plan_;
   std::vector<std::unique_ptr<box_transport>> carriers_;
   std::vector<std::size_t> ways_of_carriers_;
   std::vector<lowered_plan> shares_;  // memory for the boxes of each channel
   std::unique_ptr<box_transport> passed_on_;
-  bool passes_on_ = false;                            // the boxes of the result are being sent
-  std::size_t staged_bytes_ = 0, arrived_bytes_ = 0;  // with and without the padding between the workers' places
+  bool passes_on_ = false;                            // whether the boxes of the result are being sent
+  std::size_t staged_bytes_ = 0, arrived_bytes_ = 0;  // with and without the padding between workers' places
   std::vector<std::size_t> added_;                    // indices of the receives, in the order of the sum
   char* staged_ = nullptr;
-  std::size_t traced_ = ~std::size_t{0};  // index of this call in the trace
+  std::size_t traced_ = ~std::size_t{0};  // the index of this call in the trace
   std::unique_ptr<box_exchange> next_;
-  void* between_ = nullptr;  // the input of `next_`, if that is not y
+  void* between_ = nullptr;  // the input of `next_`, if y is not the input
   std::size_t between_bytes_ = 0;
-  std::vector<std::ptrdiff_t> x_strides_, y_strides_, dense_;  // dense_: of the box that is being added
+  std::vector<std::ptrdiff_t> x_strides_, y_strides_, dense_;  // dense_: the strides of the box that is being added
   block_memory x_, y_, last_y_;
   std::shared_ptr<const written_block> written_;
 };

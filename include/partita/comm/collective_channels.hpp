@@ -1,9 +1,9 @@
 // How the members of each group of a collective operation reach each other: by the first channel that reaches all of
-// them; if there is none, through shared memory inside a node, by messages between nodes.
+// them; if no channel does, through shared memory inside a node and by messages between nodes.
 //
 // A group consists of one subgroup for each node, and the group of the first members (leaders) of all subgroups. If one
-// channel reaches all members, only the first kind exists; if each is on a node of its own, only the second. So there
-// are three strategies behind one interface; all workers choose together, when an operation is first used.
+// channel reaches all members, the group has no leaders' group; if each member is on its own node, it has no subgroups.
+// So one interface has three strategies; all workers choose together, at the first use of an operation.
 #pragma once
 
 #include <cstddef>
@@ -35,36 +35,35 @@ class collective_channels {
   collective_channels& operator=(const collective_channels&) = delete;
 
   arena& memory() { return memory_; }
-  /// The same on all workers, and different from that of any other collective_channels or transport of the world.
+  /// The number of these channels: the same on all workers, and different from those of all others of the world.
   std::uint64_t number() const { return static_cast<std::uint64_t>(ahead_); }
   const group_plan& plan() const { return plan_; }
-  /// What this worker has moved since the counters were last reset.
+  /// The traffic of this worker since the counters were last reset.
   traffic& moved() { return moved_; }
   void begins_to_move() {
     if (!std::exchange(is_ahead_, false)) moved_ = {};
   }
-  /// The next call starts before all workers have agreed on it.
+  /// Makes the next call start before all workers have agreed on it.
   void sends_speculatively() { moved_ = {}, is_ahead_ = true; }
   /// The measured cost of messages between nodes.
   const measured_link& link() const { return members_.link(); }
   /// Whether all workers are on one node, not only the workers of these groups.
   bool all_on_one_node() const { return !members_.is_one_of_many(); }
-  /// The agreement failed: undoes what was started speculatively.
+  /// Called if the agreement failed: undoes what was started speculatively.
   PARTITA_DECL void began_for_nothing();
-  /// The operation that starts now is finished in a later call.
+  /// Makes the operation that starts now be finished in a later call.
   void ends_later() {
     if (trace::on()) traced_ = trace::current();
   }
   PARTITA_DECL void has_moved(bool later);
-  /// Whether a call does more than move the blocks of groups: true if this worker is in no group, or if calls are
-  /// traced.
+  /// Whether a call does more than move the blocks of groups: this worker is in no group, or calls are traced.
   bool does_more() const { return does_more_; }
   /// The channel of the k-th group of the plan.
   collective_channel& way(std::size_t k) { return ways_[k]; }
 
  private:
   PARTITA_DECL collective_channel way_of(const worker_group& g);
-  /// The first channel that reaches all members of a group; null if there is none.
+  /// The first channel that reaches all members of a group; null if no channel does.
   PARTITA_DECL group_channel* channel_of(const worker_group& g);
 
   group_plan plan_;
@@ -76,7 +75,7 @@ class collective_channels {
   traffic moved_;
   bool is_ahead_ = false;
   bool does_more_ = plan_.groups.empty() || trace::on();
-  std::size_t traced_ = ~std::size_t{0};  // index of the pending call in the trace
+  std::size_t traced_ = ~std::size_t{0};  // the index of the pending call in the trace
   std::vector<collective_channel> ways_;
 };
 

@@ -17,8 +17,8 @@ template <class T>
 inline constexpr bool is_complex<std::complex<T>> = true;
 }  // namespace detail
 
-/// A program declares its own trivially copyable type as an element by
-/// `template <> inline constexpr bool partita::moves_as_bytes<particle> = true;`.
+/// Declares that a type is an element. A program does so for its own trivially copyable type by `template <> inline
+/// constexpr bool partita::moves_as_bytes<particle> = true;`.
 template <class T>
 inline constexpr bool moves_as_bytes = std::is_same_v<T, std::byte>;
 
@@ -28,7 +28,7 @@ template <class T>
 concept movable_element = std::is_arithmetic_v<T> || detail::is_complex<T> || boost::mpi::is_mpi_datatype<T>::value ||
                           (moves_as_bytes<T> && std::is_trivially_copyable_v<T>);
 
-/// T may be sent as its bytes in memory: written in place by other workers, or as bytes of a message.
+/// Elements of type T may travel as their bytes in memory: written in place by other workers, or as bytes of a message.
 template <class T>
 concept element_in_place = movable_element<T> && (std::is_trivially_copyable_v<T> || detail::is_complex<T>);
 
@@ -38,8 +38,8 @@ concept summable_element = movable_element<T> && !std::is_same_v<T, bool> && req
 
 namespace detail {
 
-/// The datatype of T. std::complex is mapped here and not in Boost.MPI's namespace, where a program may have done so
-/// itself.
+/// The MPI datatype of T. std::complex is mapped here and not in Boost.MPI's namespace, where a program may have mapped
+/// it.
 template <class T>
 MPI_Datatype datatype() {
   if constexpr (std::is_same_v<T, bool>) return MPI_C_BOOL;

@@ -1,5 +1,5 @@
-// Everything that channels and groups know about the elements they move: their size, and how blocks of them are copied,
-// added and sent.
+// Everything that channels and groups know about the elements that they move: the size, and how blocks of elements are
+// copied, added and sent.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ template <class T>
 inline constexpr bool shareable =
     std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> && sizeof(T) <= 64;
 
-/// Channels move bytes. What depends on the element type is called through these functions, once per box, so that
+/// The functions that depend on the element type. Channels move bytes and call these functions once per box, so that
 /// channels are compiled once and not for every type and rank.
 struct element_kind {
   using copy_function = void (*)(char* to, const std::ptrdiff_t* to_strides, const char* from,
@@ -25,11 +25,11 @@ struct element_kind {
 
   std::size_t bytes = 0;
   copy_function copy = nullptr;
-  add_function add = nullptr;  ///< null where elements are only moved
+  add_function add = nullptr;  ///< null if elements are only moved
   bool in_shared_memory = false;
   MPI_Datatype (*datatype)() = nullptr;
 
-  /// For moving boxes, kinds of the same size with the same copy and add functions are equal, whatever their type.
+  /// Whether kinds are equal for moving boxes: they have the same size, copy and add functions, whatever the type.
   friend bool operator==(const element_kind& a, const element_kind& b) {
     return a.bytes == b.bytes && a.copy == b.copy && a.add == b.add;
   }
@@ -40,19 +40,19 @@ struct element_kind {
     if (n != 0) copy(static_cast<char*>(to), &unit, static_cast<const char*>(from), &unit, &n, 1, bytes, how);
   }
 
-  /// For elements that are only moved.
+  /// Makes the kind of elements that are only moved.
   template <class T>
   static constexpr element_kind moved() {
     return {sizeof(T), copy_of<T>(), nullptr, shareable<T>, &partita::detail::datatype<T>};
   }
-  /// For elements that are moved and added.
+  /// Makes the kind of elements that are moved and added.
   template <class T>
   static constexpr element_kind summed() {
     return {sizeof(T), copy_of<T>(), &add_elements<T>, shareable<T>, &partita::detail::datatype<T>};
   }
 
  private:
-  /// Element types with the same copy unit share the code.
+  /// The unit of copies, which selects the code that element types share.
   template <class T>
   static constexpr copy_function copy_of() {
     if constexpr (std::is_trivially_copyable_v<T>) return &copy_in_units<unit_of(sizeof(T))>;

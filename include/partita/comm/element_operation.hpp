@@ -22,25 +22,25 @@ namespace partita::detail {
 
 struct exact_form;
 
-/// How the blocks of several workers are combined into one.
+/// An operation that combines the blocks of several workers into one block.
 struct element_operation {
   const element_kind* of;
   /// to[i] = a[i] combined with b[i], for n elements; `to` may be a or b.
   void (*combine)(void* to, const void* a, const void* b, std::size_t n);
-  /// Combines `count` blocks of n elements into one and rounds once; null where partial results may be passed on.
+  /// Combines `count` blocks of n elements into one and rounds once; null if partial results may be passed on.
   void (*exactly)(const char* const* blocks, std::size_t count, std::size_t n, void* to);
-  /// The final step on the result of `count` blocks; may be null.
+  /// The final step on the combined result of `count` blocks; may be null.
   void (*complete)(void* y, std::size_t n, std::size_t count);
-  /// How sums that are rounded once pass from node to node; null where whole blocks must be sent.
+  /// How sums that are rounded once pass from node to node; null if whole blocks must be sent.
   const exact_form* between_nodes = nullptr;
-  /// The number of blocks that `exactly` writes, one after the other.
+  /// The number of blocks that `exactly` writes one after another.
   std::size_t width = 1;
 };
 
-/// What a node makes of its workers' blocks when their sum must not be rounded yet.
+/// The sum of the blocks of a node's workers that must not be rounded yet.
 struct exact_form {
   element_operation two_terms;  ///< computes the first two terms of each sum
-  /// Whether these two terms represent the sums exactly.
+  /// Whether the two terms of each sum represent the sum exactly.
   bool (*complete)(const char* second_terms, std::size_t n);
   std::unique_ptr<exact_terms> (*make)();
 };
@@ -71,7 +71,7 @@ void combine_erased(void* into, const void* left, const void* right, std::size_t
   }
 }
 
-/// A complex number is summed as a pair of real numbers.
+/// Sums complex numbers as pairs of real numbers.
 template <class T>
 void add_exactly_erased(const char* const* blocks, std::size_t count, std::size_t n, void* to) {
   if constexpr (complex_like<T>) {
@@ -138,10 +138,10 @@ constexpr element_operation make_operation() {
 template <class R, class T, bool Exact = false>
 inline constexpr element_operation operation_of = make_operation<R, T, Exact>();
 
-/// This many bytes of each block are combined at a time, to stay in the first-level cache.
+/// The number of bytes of each block that are combined at a time, so that they stay in the first-level cache.
 inline constexpr std::size_t piece_bytes = 4096;
 
-/// A buffer for the elements that are combined at a time.
+/// A buffer for the elements that are combined at one time.
 struct piece_buffer {
   alignas(64) char bytes[piece_bytes];
 };
@@ -149,8 +149,8 @@ struct piece_buffer {
 namespace tree_order {}  // namespace tree_order
 
 /// Combines the n elements of blocks `first` … size - 1: exactly, if that is requested; if not, in the order of the
-/// binomial tree, which gives the same bits as partial results that travel along the tree. Returns where the result is:
-/// `to`, or the only block. Requires first <= 1, and n elements to be at most one piece.
+/// binomial tree, which gives the same bits as partial results that travel along the tree. Returns the address of the
+/// result: `to`, or the only block. Requires first <= 1, and n elements to be at most one piece.
 PARTITA_DECL const char* combine_blocks(const element_operation& how, const char* const* blocks, std::size_t first,
                                         std::size_t size, std::size_t n, char* to);
 

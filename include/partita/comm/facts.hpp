@@ -15,7 +15,7 @@ namespace partita::detail {
 template <std::size_t N>
 using facts = std::array<std::uint64_t, N>;
 
-/// The extents of a block as numbers for these collectives; one more number, so that there is at least one for rank 0.
+/// The extents of a block as numbers for a collective; one number is added, so that rank 0 has a number, too.
 template <std::size_t Rank>
 facts<Rank + 1> facts_of(const std::array<std::size_t, Rank>& shape) {
   facts<Rank + 1> all{};
@@ -23,8 +23,8 @@ facts<Rank + 1> facts_of(const std::array<std::size_t, Rank>& shape) {
   return all;
 }
 
-/// A list for the result of a collective. If memory is missing for it, the job ends, because the other workers wait in
-/// the collective.
+/// A list for the result of a collective. If a worker has no memory for the list, the job ends, because the other
+/// workers wait in the collective.
 template <class Number>
 std::vector<Number> list_for_all(world_state& world, std::size_t size) {
   try {
@@ -62,7 +62,7 @@ facts<N> summed(const world_state& world, const facts<N>& mine) {
   return sum;
 }
 
-/// The same of a list, which has the same length on every worker.
+/// The sum of a list over all workers, number by number; the list has the same length on every worker. Collective.
 inline std::vector<std::uint64_t> summed(world_state& world, const std::vector<std::uint64_t>& mine) {
   auto sums = list_for_all<std::uint64_t>(world, mine.size());
   check(MPI_Allreduce(mine.data(), sums.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM,
@@ -70,17 +70,17 @@ inline std::vector<std::uint64_t> summed(world_state& world, const std::vector<s
         "MPI_Allreduce");
   return sums;
 }
-/// The sum over the workers before this one. Collective. Cost: one MPI_Exscan.
+/// The sum, number by number, over the workers before this worker. Collective. Cost: one MPI_Exscan.
 inline std::vector<std::uint64_t> summed_before(world_state& world, const std::vector<std::uint64_t>& mine) {
   auto sums = list_for_all<std::uint64_t>(world, mine.size());
   check(
       MPI_Exscan(mine.data(), sums.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM, world.communicator()),
       "MPI_Exscan");
-  if (world.id() == 0) sums.assign(mine.size(), 0);  // which MPI leaves undefined
+  if (world.id() == 0) sums.assign(mine.size(), 0);  // worker 0, for which MPI leaves the result undefined
   return sums;
 }
 
-/// The same of one number; allocates nothing.
+/// The sum of one number over the workers before this worker. Collective; allocates nothing. Cost: one MPI_Exscan.
 inline std::uint64_t summed_before(const world_state& world, std::uint64_t mine) {
   std::uint64_t sum = 0;
   check(MPI_Exscan(&mine, &sum, 1, MPI_UINT64_T, MPI_SUM, world.communicator()), "MPI_Exscan");
@@ -90,7 +90,7 @@ inline std::uint64_t summed_before(const world_state& world, std::uint64_t mine)
 /// The maximum over all workers, number by number. Collective. Cost: one MPI_Allreduce.
 template <std::size_t N>
 facts<N> largest(const world_state& world, const facts<N>& mine) {
-  // MPICH 4.0 compares unsigned numbers as if they were signed: flipping the highest bit makes that order correct
+  // MPICH 4.0 compares unsigned numbers as if they were signed, so flip the highest bit
   constexpr std::uint64_t highest = std::uint64_t{1} << 63U;
   std::array<std::int64_t, N> given{}, most{};
   for (std::size_t k = 0; k < N; ++k) given[k] = static_cast<std::int64_t>(mine[k] ^ highest);
@@ -101,8 +101,8 @@ facts<N> largest(const world_state& world, const facts<N>& mine) {
   return all;
 }
 
-/// The bitwise exclusive or over all workers, word by word. Collective; the same number of words on every worker. Cost:
-/// one MPI_Allreduce.
+/// The bitwise exclusive or over all workers, word by word; every worker passes the same number of words. Collective.
+/// Cost: one MPI_Allreduce.
 inline void exclusive_or(const world_state& world, std::vector<std::uint32_t>& words) {
   constexpr std::size_t most = std::size_t{1} << 30U;
   for (std::size_t done = 0; done < words.size(); done += most)
@@ -112,7 +112,7 @@ inline void exclusive_or(const world_state& world, std::vector<std::uint32_t>& w
           "MPI_Allreduce");
 }
 
-/// Whether something holds on every worker. Collective. Cost: on one node a read of shared memory, otherwise one
+/// Whether a condition holds on every worker. Collective. Cost: on one node a read of shared memory, otherwise one
 /// MPI_Allreduce.
 inline bool on_all(world_state& world, bool here) { return world.on_all(here); }
 

@@ -1,5 +1,5 @@
-// Makes a write above the file size limit of the process (ulimit -f) an error of the call, not a signal that ends the
-// program.
+// Makes a write above the file size limit of the process (ulimit -f) an error of the call, instead of a signal that
+// ends the program.
 #pragma once
 
 #include <partita/core/config.hpp>

@@ -76,13 +76,13 @@ constexpr std::uint64_t fingerprint_of_members(const Struct& all, std::uint64_t 
   }
 }
 
-/// A hash of the options of a layer and its element type.
+/// The hash of a layer's options and of its element type.
 template <class T, class Options>
 std::uint64_t number_of_layer(const Options& options) {
   return hasher(type_number<T>()).mix(options).value();
 }
 
-/// The hash a with b mixed in.
+/// The hash that results from mixing the hash b into the hash a.
 constexpr std::uint64_t mixed(std::uint64_t a, std::uint64_t b) { return hasher(a).mix(b).value(); }
 
 }  // namespace partita::detail

@@ -1,5 +1,5 @@
-// Lists of numbers of any length that every worker sends to every other worker: how a plan is made that no worker knows
-// as a whole.
+// Lists of numbers of any length that every worker sends to every other worker. Workers use them to make a plan that no
+// worker knows as a whole.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@ namespace partita::detail {
 
 /// A list of numbers for each worker, or from each worker.
 struct numbers_by_worker {
-  std::vector<std::size_t> first;  ///< where the list of each worker begins; the last entry is the number of all
+  std::vector<std::size_t> first;  ///< where the list of each worker begins; last, the total length
   std::vector<std::uint64_t> all;
 
-  /// Room for lists of these lengths.
+  /// Makes lists of these lengths.
   static numbers_by_worker of(const std::vector<std::size_t>& lengths) {
     numbers_by_worker room;
     room.first.assign(lengths.size() + 1, 0);
@@ -29,8 +29,8 @@ struct numbers_by_worker {
 };
 
 /// Sends a list to each worker and returns the lists that the workers have sent to this one. Collective.
-/// Cost: an MPI_Alltoall of one number, an MPI_Allreduce, and an MPI_Alltoallv, which is repeated if a worker sends or
-/// receives more than `most` numbers: counts of MPI are ints.
+/// Cost: Cost: an MPI_Alltoall of one number, an MPI_Allreduce, and an MPI_Alltoallv, which is repeated if a worker
+///       sends or receives more than `most` numbers, because counts of MPI are ints.
 PARTITA_DECL numbers_by_worker sent_to_each(const world_state& world, const numbers_by_worker& mine,
                                             std::size_t most = std::numeric_limits<int>::max());
 

@@ -6,7 +6,7 @@
 
 namespace partita::detail {
 
-/// Marks that this thread is in a call of all workers, before their agreement.
+/// A mark that this thread is in a call of all workers, before their agreement.
 class call_scope {
  public:
   explicit call_scope(hang_report& report) : report_(report), before_(report.in_call()) {
@@ -21,9 +21,9 @@ class call_scope {
   hang_report::progress before_;
 };
 
-/// Returns f(), a call of all workers. std::bad_alloc leaves no other worker waiting. If the workers have not yet
+/// Returns f(), a call of all workers. A std::bad_alloc leaves no other worker waiting. If the workers have not yet
 /// agreed on the call, this worker takes part in their agreement with an error, which all workers throw. If they have
-/// agreed, and always at checks::local, the other workers depend on this one, so it prints an error and ends the job.
+/// agreed, and always at checks::local, the others depend on this worker, which prints an error and ends the job.
 /// Cost: none.
 template <class F>
 decltype(auto) one_call(world_state& world, F f) {

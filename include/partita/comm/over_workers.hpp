@@ -65,19 +65,19 @@ struct value_of_worker<X> {
   static std::size_t size(const result& y) { return y.size(); }
 };
 
-/// Which workers' values are combined for a worker: those of all workers, those up to and including it, or those before
-/// it.
+/// The workers whose values are combined for a worker: all workers, the workers up to and including it, or the workers
+/// before it.
 enum class workers_combined { all, up_to_this, before_this };
 
-/// Reduces the values of some workers to one, in the order of their ids. Every worker does the same operations, so
-/// every worker gets the same bits. At most 64 KiB per worker are gathered at a time; this is chosen to keep the buffer
-/// small.
+/// Reduces the values of some workers to one value, in the order of the workers' ids. Every worker does the same
+/// operations, so every worker gets the same bits. At most 64 KiB per worker are gathered at a time; this is chosen to
+/// keep the buffer small.
 template <class R, class X>
 typename value_of_worker<X>::result over_workers(const world& everyone, const X& x, workers_combined which,
                                                  const char* call) {
   using traits = value_of_worker<X>;
   using T = typename traits::element;
-  constexpr std::size_t slot = 3;  // index of the buffer; 0 to 2 belong to kernels
+  constexpr std::size_t slot = 3;  // the index of the buffer; kernels use 0 to 2
   constexpr std::size_t most = sizeof(T) < 65536 ? 65536 / sizeof(T) : 1;
   world_state& state = *everyone.state();
   return one_call(state, [&] {
@@ -121,7 +121,7 @@ typename value_of_worker<X>::result over_workers(const world& everyone, const X&
   });
 }
 
-/// The same, with compile-time errors for values that cannot be combined.
+/// Combines one value of each worker, with compile-time errors for values that cannot be combined.
 template <class R, class X>
 auto checked_over_workers(const world& everyone, const X& x, workers_combined which, const char* call) {
   using T = typename value_of_worker<X>::element;
@@ -158,7 +158,7 @@ auto reduce_over(const world& everyone, const X& x, Named) {
   return detail::checked_over_workers<typename detail::reduction_named<Named>::type>(
       everyone, x, detail::workers_combined::all, "partita::reduce_over(everyone, x)");
 }
-template <class X>  // `sum` and `mean` are overloaded functions: these overloads select the right one
+template <class X>  // these overloads select the function, because `sum` and `mean` are overloaded
 auto reduce_over(const world& everyone, const X& x, sum_t (*)(detail::reduction_name)) {
   return reduce_over(everyone, x, sum_t{});
 }
@@ -167,19 +167,19 @@ auto reduce_over(const world& everyone, const X& x, mean_t (*)(detail::reduction
   return reduce_over(everyone, x, mean_t{});
 }
 
-/// The sum of one number per worker, on all workers: `sum_over(everyone, x)`. The rest is as for reduce_over.
+/// The sum of one number per worker, on all workers: `sum_over(everyone, x)`. See reduce_over for the other rules.
 template <class X>
 auto sum_over(const world& everyone, const X& x) {
   return detail::checked_over_workers<sum_t>(everyone, x, detail::workers_combined::all,
                                              "partita::sum_over(everyone, x)");
 }
-/// The largest of one number per worker, on all workers. A NaN propagates. The rest is as for reduce_over.
+/// The largest of one number per worker, on all workers. A NaN propagates. See reduce_over for the other rules.
 template <class X>
 auto maximum_over(const world& everyone, const X& x) {
   return detail::checked_over_workers<maximum_t>(everyone, x, detail::workers_combined::all,
                                                  "partita::maximum_over(everyone, x)");
 }
-/// The smallest of one number per worker, on all workers. A NaN propagates. The rest is as for reduce_over.
+/// The smallest of one number per worker, on all workers. A NaN propagates. See reduce_over for the other rules.
 template <class X>
 auto minimum_over(const world& everyone, const X& x) {
   return detail::checked_over_workers<minimum_t>(everyone, x, detail::workers_combined::all,
@@ -200,30 +200,30 @@ PARTITA_FALLBACK_OVERLOAD(minimum_over) {
   return detail::rejected_call{};
 }
 #undef PARTITA_REQUIRES_WORLD
-/// Whether a condition holds on every worker: `while (!all_of(everyone, error < 1e-9))`. The rest is as for
-/// reduce_over.
+/// Whether a condition holds on every worker: `while (!all_of(everyone, error < 1e-9))`. See reduce_over for the other
+/// rules.
 template <class X>
 auto all_of(const world& everyone, const X& condition) {
   return detail::checked_over_workers<all_t>(everyone, condition, detail::workers_combined::all,
                                              "partita::all_of(everyone, x)");
 }
-/// Whether a condition holds on at least one worker. The rest is as for reduce_over.
+/// Whether a condition holds on at least one worker. See reduce_over for the other rules.
 template <class X>
 auto any_of(const world& everyone, const X& condition) {
   return detail::checked_over_workers<any_t>(everyone, condition, detail::workers_combined::all,
                                              "partita::any_of(everyone, x)");
 }
 
-/// Combines the values of the workers before this one, by default to their sum. With a count this gives the first index
-/// of this worker's items in a global numbering. Worker 0 gets the identity of the reduction (0 for a sum). Example:
-/// `exclusive_scan(everyone, n, maximum)`.
+/// Combines the values of the workers before this worker, by default to their sum. The scan of a count gives the first
+/// index of this worker's items in a global numbering. Worker 0 gets the identity of the reduction (0 for a sum).
+/// Example: `exclusive_scan(everyone, n, maximum)`.
 /// Shapes, Requires, Cost, Adjoint: as for reduce_over. Worker k gets the same bits as a sum over the first k workers.
 template <class X, class Named = sum_t>
 auto exclusive_scan(const world& everyone, const X& x, Named = {}) {
   return detail::checked_over_workers<typename detail::reduction_named<Named>::type>(
       everyone, x, detail::workers_combined::before_this, "partita::exclusive_scan(everyone, x)");
 }
-template <class X>  // `sum` and `mean` are overloaded functions: these overloads select the right one
+template <class X>  // these overloads select the function, because `sum` and `mean` are overloaded
 auto exclusive_scan(const world& everyone, const X& x, sum_t (*)(detail::reduction_name)) {
   return exclusive_scan(everyone, x, sum_t{});
 }
@@ -231,13 +231,13 @@ template <class X>
 auto exclusive_scan(const world& everyone, const X& x, mean_t (*)(detail::reduction_name)) {
   return exclusive_scan(everyone, x, mean_t{});
 }
-/// Combines the values of the workers up to and including this one. The rest is as for exclusive_scan.
+/// Combines the values of the workers up to and including this worker. See exclusive_scan for the other rules.
 template <class X, class Named = sum_t>
 auto inclusive_scan(const world& everyone, const X& x, Named = {}) {
   return detail::checked_over_workers<typename detail::reduction_named<Named>::type>(
       everyone, x, detail::workers_combined::up_to_this, "partita::inclusive_scan(everyone, x)");
 }
-template <class X>  // `sum` and `mean` are overloaded functions: these overloads select the right one
+template <class X>  // these overloads select the function, because `sum` and `mean` are overloaded
 auto inclusive_scan(const world& everyone, const X& x, sum_t (*)(detail::reduction_name)) {
   return inclusive_scan(everyone, x, sum_t{});
 }

@@ -15,7 +15,7 @@
 namespace partita {
 
 namespace detail {
-/// A worker that the world does not have; one function for all extents of a rank.
+/// Throws the error for a worker that the world does not have; one function for all extents of a rank.
 template <std::size_t Rank>
 [[noreturn, gnu::noinline]] void refuse_workers(const std::array<std::size_t, Rank>& shape, std::size_t highest,
                                                 std::size_t size_of_world) {
@@ -51,16 +51,16 @@ class partition<Extents> {
     if (grid_.workers().bound() > world_.size())
       detail::refuse_workers(grid_.shape(), grid_.workers().bound() - 1, world_.size());
   }
-  /// Converts between static and dynamic extents: to a type that does not know some extents, or to one that does, if
-  /// the values agree.
+  /// Converts between static and dynamic extents: to a type that does not know some extents, or, if the values agree,
+  /// to a type that does.
   template <class Other>
     requires(!std::is_same_v<Other, Extents> && std::is_constructible_v<Extents, const Other&>)
   explicit(!std::is_convertible_v<const Other&, Extents>) partition(const partition<Other>& other)
       : partition(other.world(), partita::grid<Extents>(Extents(other.extents()), other.workers())) {}
 
-  /// Whether this worker belongs to the partition.
+  /// Whether this worker belongs to the partition and holds a block.
   bool active() const { return place_ < grid_.size(); }
-  /// This worker's position. Requires active() [partition_error].
+  /// The position of this worker. Requires active() [partition_error].
   partita::index<rank()> index() const {
     if (!active())
       throw partition_error(text("partita::partition::index(): requires an active worker; worker ")
@@ -69,7 +69,7 @@ class partition<Extents> {
   }
   const Extents& extents() const { return grid_.extents(); }
   std::size_t size() const { return grid_.size(); }
-  /// The id of the worker at a position. The position must be inside the extents [partition_error].
+  /// The id of the worker at a position inside the extents [partition_error].
   template <class Index = partita::index<0>>  // the default makes worker({}) compile: {} has no type to deduce
   std::size_t worker(const Index& i) const {
     static_assert(std::is_same_v<Index, partita::index<rank()>>,
@@ -81,7 +81,7 @@ class partition<Extents> {
       return 0;
     }
   }
-  /// The same for a position in braces, one coordinate for each dimension: `worker({1, 0})`.
+  /// The id of the worker at a position in braces, one coordinate for each dimension: `worker({1, 0})`.
   template <std::size_t N>
   std::size_t worker(const std::size_t (&i)[N]) const {
     static_assert(N == rank(),
@@ -109,7 +109,7 @@ class partition<Extents> {
   /// `dynamic_partition`; use it for `wide ? p_1.as_dynamic() : p_2.as_dynamic()` or a `std::vector` of partitions.
   auto as_dynamic() const { return partition<dynamic_extents<rank()>>(*this); }
 
-  /// A partition of some workers of this one. `chosen` lists their places in this partition; its order is kept.
+  /// A partition of some workers of this partition. `chosen` lists their places in this partition, in the new order.
   template <std::size_t... E>
   partition<partita::extents<E...>> subset(const partita::extents<E...>& shape, const partita::workers& chosen) const {
     return {world_, partita::grid<partita::extents<E...>>(shape, grid_.workers().subset(chosen))};
@@ -118,7 +118,7 @@ class partition<Extents> {
   partition<partita::extents<E...>> subset(const partita::workers& chosen) const {
     return subset(partita::extents<E...>{}, chosen);
   }
-  /// The same workers in the same order, with other extents of the same total size.
+  /// A partition of the same workers in the same order, with other extents of the same total size.
   template <std::size_t... E>
   partition<partita::extents<E...>> reshape(const partita::extents<E...>& shape) const {
     return {world_, grid_.reshape(shape)};
@@ -140,7 +140,7 @@ class partition<Extents> {
   std::size_t place_;
 };
 
-/// A partition of rank R with extents known at run time; every partition of that rank converts to it.
+/// A partition of rank R with extents known at run time. Every partition of rank R converts to this type.
 template <std::size_t Rank>
 using dynamic_partition = partition<dynamic_extents<Rank>>;
 
@@ -151,7 +151,7 @@ partition(world, grid<Extents>) -> partition<Extents>;
 template <class Stream, class Extents>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const partition<Extents>& p) {
-  constexpr std::size_t most_shown = 32;  // chosen: what fits on one line
+  constexpr std::size_t most_shown = 32;  // chosen: as many ids as fit on one line
   text written("partition ");
   written << p.extents().array() << " of workers [";
   for (std::size_t k = 0; k < p.size() && k < most_shown; ++k) written << (k == 0 ? "" : ", ") << p.grid().workers()[k];

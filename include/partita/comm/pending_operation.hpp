@@ -1,4 +1,4 @@
-// A pending exchange or sum: it has been started and not finished.
+// A pending exchange or sum: a kernel has started it and not yet finished it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace partita::detail {
 /// At most one exchange or sum of a kernel is pending. Starting another one finishes it first.
 class pending_operation {
  public:
-  /// Returns the number of this operation.
+  /// Registers an operation and returns its number.
   template <class Exchange>
   std::uint64_t start(std::shared_ptr<Exchange> exchange) {
     under_way_ = std::move(exchange);
@@ -25,7 +25,7 @@ class pending_operation {
     if (!ends) return;
     try {
       finish_(ends.get());
-    } catch (const std::bad_alloc&) {  // the other workers depend on this one
+    } catch (const std::bad_alloc&) {  // the other workers depend on this worker
       if (began_in_ != nullptr) began_in_->lacks_memory_amid_call();
       throw;
     }
@@ -38,7 +38,7 @@ class pending_operation {
  private:
   std::shared_ptr<void> under_way_;
   void (*finish_)(void*) = nullptr;
-  // of the world in which the operation was started; the pending operation keeps that world alive
+  // the world in which the operation was started, which the pending operation keeps alive
   wait_watcher* began_in_ = nullptr;
   std::uint64_t number_ = 0;
 };

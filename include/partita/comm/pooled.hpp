@@ -1,4 +1,4 @@
-// xtensor tensors whose elements come from a memory pool: results that their senders may write in place, and whose
+// Tensors of xtensor whose elements come from a memory pool: results that their senders may write in place, and whose
 // reuse costs no allocation and no page fault.
 #pragma once
 
@@ -49,7 +49,7 @@ class pool_allocator {
 
   friend bool operator==(const pool_allocator&, const pool_allocator&) { return true; }
 
-  /// Set while `make_pooled` runs.
+  /// The arena of new tensors, set while `make_pooled` runs.
   static inline thread_local detail::arena* arena_in_use = nullptr;
 };
 

@@ -12,8 +12,8 @@ namespace partita::detail {
 class program_trace {
  public:
   static bool is_wanted() { return trace::on(); }
-  /// Records the estimated times of the program that the current call binds: the lanes of its entries, and the number
-  /// of those of the forward pass.
+  /// Records the estimated times of the program that the current call binds, the lanes of its entries, and the number
+  /// of entries of the forward pass.
   void begin(const timetable& estimated, std::vector<std::uint32_t> lanes, std::size_t forward) {
     number_ = trace::add_program(estimated, std::move(lanes), forward);
   }

@@ -1,5 +1,4 @@
-// Blocks of shared memory that one worker fills and several workers read, as tensors that are read-only and may be
-// kept.
+// Blocks of shared memory that one worker fills and several workers read, as read-only tensors that a program may keep.
 #pragma once
 
 #include <array>
@@ -20,18 +19,18 @@ namespace partita {
 
 namespace detail {
 
-/// The header in front of the elements of a lent block: the number of views of it, on all workers together.
+/// The header in front of the elements of a lent block: the number of views of the block, on all workers together.
 struct alignas(64) lent_header {
   std::atomic<std::uint32_t> views;
 };
 static_assert(sizeof(lent_header) == 64);
 
 /// The blocks that this worker has lent. A pool belongs to its worker, so the worker that drops the last view cannot
-/// release the block. The lender therefore releases unused blocks when it lends the next one; a steady loop then needs
-/// no fresh block.
+/// release the block. The lender therefore releases unused blocks when it lends the next block; a steady loop then
+/// needs no new block.
 class lent_blocks {
  public:
-  /// A block for `bytes` of elements, with `views` views. The elements begin on a cache line.
+  /// Lends a block for `bytes` of elements, with `views` views. The elements begin on a cache line.
   PARTITA_DECL static lent_header* lend(arena& memory, std::size_t bytes, std::uint32_t views);
   static char* elements(lent_header* header) { return reinterpret_cast<char*>(header + 1); }
 
@@ -46,7 +45,7 @@ class lent_blocks {
   PARTITA_DECL static void reclaim();
 };
 
-/// One view of a lent block. Copies are counted.
+/// One view of a lent block. Copies of the view are counted.
 class lease {
  public:
   lease() = default;
@@ -61,7 +60,7 @@ class lease {
     return *this;
   }
   PARTITA_INLINE ~lease();
-  /// Whether there is a block at all. This is an operator because xt::xbuffer_adaptor (0.24) recognises an owner by it.
+  /// Whether this view has a block. By this operator xt::xbuffer_adaptor (0.24) recognises the type as an owner.
   bool operator()() const { return header_ != nullptr; }
 
  private:
@@ -74,7 +73,7 @@ using lent_elements = xt::xbuffer_adaptor<const T*, xt::no_ownership, lease>;
 }  // namespace detail
 
 /// The result of a kernel with the policy `shared_view`: a read-only tensor, one copy of which serves all workers of a
-/// node. It and its copies keep their memory alive; the kernel and the input may be destroyed.
+/// node. The tensor and its copies keep their memory alive; the kernel and the input may be destroyed.
 template <class T, std::size_t Rank>
 using shared_view_of = xt::xtensor_adaptor<detail::lent_elements<T>, Rank, xt::layout_type::row_major>;
 

@@ -1,9 +1,9 @@
-// Moves blocks of several tensors as one: combines the plans of the tensors, so that everything that one worker sends
+// Moves blocks of several tensors together: combines the plans of the tensors, so that everything that one worker sends
 // to another goes in one message, whatever tensor it belongs to.
 //
 // The combined plan has the dimensions of all tensors in sequence. A box of one tensor has extent 1 in the dimensions
-// of the others. For each tensor but the first there is one more dimension, whose stride leads to the start of its
-// block.
+// of the other tensors. For each tensor but the first the plan has one more dimension, whose stride leads to the start
+// of the tensor's block.
 #pragma once
 
 #include <array>
@@ -20,11 +20,11 @@ namespace partita::detail {
 template <std::size_t... Rank>
 inline constexpr std::size_t dimensions_side_by_side = (Rank + ...) + sizeof...(Rank) - 1;
 
-/// One plan for all of `plans`, which are of one worker and one kind of elements. The boxes between two workers are in
-/// the order of the tensors. Cost: O(boxes × tensors).
+/// Combines `plans`, which are the plans of one worker for one kind of elements, into one plan. The boxes between two
+/// workers are in the order of the tensors. Cost: O(boxes × tensors).
 PARTITA_DECL lowered_plan side_by_side(const std::vector<lowered_plan>& plans);
 
-/// The address of several blocks of one element type: the address of one of them, all strides, and all shapes in
+/// The address of several blocks of one element type: the address of one of the blocks, all strides, and all shapes in
 /// sequence.
 template <class T, std::size_t... Rank>
 struct blocks_side_by_side {
@@ -46,7 +46,7 @@ struct blocks_side_by_side {
   }
 
  private:
-  /// In elements; addresses are multiples of the size of an element.
+  /// The distance between two addresses in elements; addresses are multiples of the size of an element.
   std::ptrdiff_t steps_to(const T* block) const {
     const auto bytes = reinterpret_cast<std::intptr_t>(block) - reinterpret_cast<std::intptr_t>(data);
     return static_cast<std::ptrdiff_t>(bytes) / static_cast<std::ptrdiff_t>(sizeof(T));

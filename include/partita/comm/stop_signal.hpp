@@ -1,5 +1,5 @@
-// Handles the signal that batch systems send before they kill a job, such that all workers react to it at the same
-// point of the program.
+// Handles the signal that batch systems send before they kill a job, so that all workers react to it at the same point
+// of the program.
 #pragma once
 
 #include <atomic>
@@ -9,11 +9,10 @@
 
 namespace partita {
 
-/// While this object lives, the signal does not end this worker but is remembered: `if (stop.on_any()) { save; break;
-/// }`.
+/// Remembers a signal, which does not end this worker while the object lives: `if (stop.on_any()) { save; break; }`.
 /// Requires: one object at a time, destroyed before its world. mpirun sends SIGTERM to all workers and kills them a
-///           second later, unless it is given more time (--mca odls_base_sigkill_timeout 60).
-/// Cost:     none until asked; `on_any` costs an agreement.
+///           second later, unless a larger timeout is given (--mca odls_base_sigkill_timeout 60).
+/// Cost:     none until a program asks; `on_any` costs an agreement.
 class stop_signal {
  public:
   PARTITA_DECL explicit stop_signal(world everyone, int number = SIGTERM);
@@ -21,7 +20,7 @@ class stop_signal {
   stop_signal& operator=(const stop_signal&) = delete;
   ~stop_signal() { ::sigaction(number_, &before_, nullptr); }
 
-  /// Whether any worker of the world has received the signal. The same result on all workers. Collective.
+  /// Whether any worker of the world has received the signal; the same result on all workers. Collective.
   PARTITA_DECL bool on_any() const;
 
  private:

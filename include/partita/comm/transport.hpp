@@ -1,4 +1,4 @@
-// What one kernel needs to move boxes: the workers that share memory, that memory, the flags, and the form of messages.
+// What one kernel needs to move boxes: the workers that share memory, their memory and flags, and the form of messages.
 #pragma once
 
 #include <cstddef>
@@ -17,22 +17,22 @@
 
 namespace partita::detail {
 
-/// Makes a channel of a kernel, which has a number among those of the world. Collective.
+/// Makes a channel of a kernel; the kernel has a number among those of the world. Collective.
 using make_channel = std::unique_ptr<way> (*)(MPI_Comm everyone, std::uint64_t number);
-/// The channels that a program adds, in the order in which they are tried: after the memory of a node, before messages.
-/// Requires: the same on all workers, before the first kernel.
+/// The channels that a program adds, in the order in which kernels try them: after the memory of a node, before
+/// messages. Requires: the same channels on all workers, before the first kernel.
 PARTITA_DECL std::vector<make_channel>& added_channels();
 
 /// How the workers of a kernel reach each other. All workers pass the same values, except for `pretended_node`.
 struct transport_policy {
-  bool shared = true;                         ///< use shared memory where it is available
-  bool refuse_messages = false;               ///< fail where shared memory is not available
+  bool shared = true;                         ///< whether to use shared memory where it is available
+  bool refuse_messages = false;               ///< whether to fail where shared memory is not available
   int pretended_node = -1;                    ///< workers with different numbers act as if on different machines
-  std::size_t arena_bytes = ~std::size_t{0};  ///< at most this much shared memory for each worker
+  std::size_t arena_bytes = ~std::size_t{0};  ///< the most bytes of shared memory for each worker
   message_policy message{};
   std::vector<make_channel> more{};  ///< see added_channels
 
-  /// The default, except that PARTITA_SHARED=0 in the environment turns shared memory off.
+  /// The default policy, except that PARTITA_SHARED=0 in the environment turns shared memory off.
   PARTITA_DECL static transport_policy from_environment();
   /// The policy that follows from a kernel's options and the environment.
   PARTITA_DECL static transport_policy of(strategy how, messages form);
@@ -49,25 +49,25 @@ class transport {
   /// Whether all workers reach each other through shared memory. The result is the same on all workers.
   PARTITA_DECL bool one_memory() const;
   arena& memory() { return memory_; }
-  /// The same on all workers, and different from that of any other transport or collective_channels of the world.
+  /// The number of this transport: the same on all workers, and different from those of all others of the world.
   std::uint64_t number() const { return static_cast<std::uint64_t>(tag_); }
 
-  /// From now on, boxes from workers of one node to another node may be combined into joint messages, if the kernel
-  /// lets the library choose the form of messages. Collective.
+  /// Allows joint messages for boxes from workers of one node to another node, if the kernel lets the library choose
+  /// the form of messages. Collective.
   PARTITA_DECL void join_messages();
 
-  /// Whether boxes of this transport that several workers of a node need may be sent to one of them, which passes them
-  /// on: there are several nodes, one of which has several workers, and memory is shared. The same on all workers.
+  /// Whether boxes that several workers of a node need may be sent to one of them, which passes the boxes on: there are
+  /// several nodes, one of which has several workers, and memory is shared. The same on all workers.
   PARTITA_DECL bool passes_on() const;
   /// The channel on which workers of a node pass on boxes while other boxes are pending. Collective over the node at
   /// the first call.
   PARTITA_DECL way& passing_on(const element_kind& kind);
 
-  /// The workers whose plans an exchange needs to know besides its own: the workers of this node, in order, or none.
+  /// The workers whose plans an exchange needs to know besides its own: all workers of this node, in order, or none.
   PARTITA_DECL std::vector<std::size_t> whose_plans() const;
 
   /// The messages that leave this worker's node for other nodes; `plan_of(worker)` returns the plan of a worker. With
-  /// joint messages these are all messages of the node, without them only this worker's own.
+  /// joint messages these are all messages of the node, else only those of this worker.
   template <class PlanOf>
   node_messages between_nodes(std::size_t worker, std::size_t element_bytes, PlanOf plan_of) const {
     if (!members_.is_one_of_many()) return {};
@@ -81,13 +81,13 @@ class transport {
   PARTITA_DECL std::unique_ptr<box_exchange> exchange(lowered_plan plan, const element_kind& kind,
                                                       std::vector<lowered_plan> of_node = {});
 
-  /// Makes an exchange of this transport execute another plan, see box_exchange::follow. Not with joint messages.
+  /// Makes an exchange of this transport execute another plan, see box_exchange::follow; not with joint messages.
   void follow(box_exchange& exchange, lowered_plan& plan) const { exchange.follow(ways_, plan); }
   bool has_joint_messages() const { return joint_ != nullptr; }
 
  private:
-  /// All workers throw, or none: either every node is smaller than the world or there is only one node, and its workers
-  /// share memory on all of them or on none.
+  /// Throws on all workers or on none: either every node is smaller than the world or there is only one node, and its
+  /// workers share memory on all of them or on none.
   PARTITA_DECL void expect_one_memory() const;
 
   MPI_Comm everyone_;
@@ -100,7 +100,7 @@ class transport {
   memory_way memory_way_;
   message_way message_way_;
   std::vector<std::unique_ptr<way>> more_;
-  std::vector<way*> ways_;  // the nearest first
+  std::vector<way*> ways_;  // the nearest channel first
   std::shared_ptr<joint_ways> joint_;
   std::unique_ptr<near_way> passing_on_;
 };

@@ -21,26 +21,26 @@ template <class Extents>
 class partition;
 
 namespace detail {
-struct empty_world;  // lets a mesh be planned before there are workers
+struct empty_world;  // a type for a mesh that is planned before the program has workers
 template <class...>
 inline constexpr bool refused = false;
 /// The return type that a rejected call would have had, so that the static_assert stays the only error. Never defined.
 template <class Result>
 Result named_after_a_refusal();
 
-/// The workers that pass the same colour, in ascending order. Collective.
+/// Makes a world of the workers that pass the same colour, in ascending order. Collective.
 PARTITA_DECL std::vector<std::size_t> workers_of_colour(world_state& state, std::uint64_t colour);
 }  // namespace detail
 
-/// The workers of a communicator. A worker is an MPI rank. Copies are cheap: they share one private communicator, which
-/// is freed with the last copy.
+/// The workers of a communicator; a worker is an MPI rank. Copies of a world are cheap: they share one private
+/// communicator, which is freed with the last copy.
 class world {
  public:
-  /// All workers of MPI_COMM_WORLD. Collective.
+  /// A world of all workers of MPI_COMM_WORLD. Collective.
   PARTITA_DECL explicit world(checks level = checks::agree);
-  /// The workers of an existing communicator (an MPI_Comm converts, also one made by MPI_Comm_split). Collective over
-  /// it. If PARTITA_PATIENCE ends the wait for the other workers with an error, do not free the given communicator any
-  /// more.
+  /// A world of the workers of an existing communicator (an MPI_Comm converts, also one made by MPI_Comm_split).
+  /// Collective over that communicator. If PARTITA_PATIENCE ends the wait for the other workers with an error, do not
+  /// free the given communicator any more.
   PARTITA_DECL explicit world(const boost::mpi::communicator& communicator, checks level = checks::agree);
 
   /// Fallback: any other argument is a compile-time error with a readable message.
@@ -56,7 +56,7 @@ class world {
   /// Whether this worker belongs to the world. False only for a part() of other workers.
   bool active() const { return state_ != nullptr; }
   std::size_t size() const { return there().size(); }
-  /// The id of this worker: its rank in the communicator.
+  /// The id of this worker, which is its rank in the communicator.
   std::size_t id() const { return there().id(); }
   checks level() const { return there().level(); }
   boost::mpi::communicator communicator() const { return {there().communicator(), boost::mpi::comm_attach}; }
@@ -91,8 +91,8 @@ class world {
     return partition(extents<E...>{}, workers(0, places_of(extents<E...>{}.array())));
   }
 
-  /// Fallbacks for arguments that are not a partition's, and that would be misread: each gives one readable
-  /// compile-time error.
+  /// Fallbacks for arguments that a partition does not accept and that would be misread: each fallback gives one
+  /// readable compile-time error.
   template <class T, class Meant = extents<dynamic>>
   auto partition(std::initializer_list<T>) const {
     static_assert(detail::refused<T>,
@@ -133,15 +133,15 @@ class world {
     return detail::named_after_a_refusal<partita::partition<extents<E...>>>();
   }
 
-  /// A world of some workers of this one, numbered in the given order. Its kernels agree among these workers only, and
-  /// they may be called while the other workers do something else. A worker that is not chosen gets a world that is not
+  /// A world of some workers of this world, numbered in the given order. Its kernels agree among these workers only,
+  /// and may be called while the other workers do something else. A worker that is not chosen gets a world that is not
   /// active(), and need not make this call.
   /// Requires: workers of this world [partition_error], the same list on all chosen workers [disagreement_error].
   /// Cost:     a message from each chosen worker and back, a new communicator, and its own shared memory at the first
   ///           call.
   PARTITA_DECL world part(const partita::workers& chosen) const;
   /// A world of the workers that pass the same colour, in ascending order. Collective. Cost: an agreement, an
-  /// MPI_Allgather, and a part().
+  /// MPI_Allgather, and that of part().
   PARTITA_DECL world split(std::size_t colour) const;
 
   /// Fallback: any other argument is a compile-time error with a readable message.

@@ -55,7 +55,7 @@ worker_group make_group(const grid<Small>& small, const grid<Large>& large,
                         const worker_pairing<Large::rank()>& pairing, std::size_t number, std::size_t worker) {
   worker_group group;
   group.number = number;
-  const std::size_t count = pairing.count();
+  const std::size_t count = pairing.fan();
   group.members.reserve(count + 1);
   group.members.push_back(small.workers()[number]);
   for (std::size_t k = 0; k < count; ++k) {
@@ -106,7 +106,7 @@ group_plan plan_sum_groups(const grid<Extents>& p, const std::array<bool, Extent
   worker_group group;
   group.number = pairing.small_of(p.index(place));
   group.root_is_large = true;
-  const std::size_t count = pairing.count();
+  const std::size_t count = pairing.fan();
   group.members.reserve(count);
   for (std::size_t k = 0; k < count; ++k) {
     const std::size_t member = p.workers()[pairing.large_of(group.number, k)];

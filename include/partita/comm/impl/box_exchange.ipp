@@ -50,7 +50,7 @@ PARTITA_DEF void box_exchange::divide(const std::vector<way*>& ways) {
       shares_[w].kept = plan_.kept, shares_[w].kept_to = plan_.kept_to;
       kept_by_a_way_ = true;
     }
-  // Prepare the channels that have boxes; those that are open follow the new plan, if they can.
+  // Prepare the channels that have boxes; open channels follow the new plan, if they can.
   std::size_t used = 0;
   for (std::size_t w = 0; w < ways.size(); ++w) {
     if (!shares_[w].has_boxes()) continue;
@@ -138,7 +138,7 @@ PARTITA_DEF void box_exchange::finish() {
 
 PARTITA_DEF void box_exchange::take(const void* x, const std::ptrdiff_t* x_strides) {
   for (std::size_t d = 0; d < plan_.rank; ++d) x_strides_[d] = x_strides[d];
-  x_ = {static_cast<char*>(const_cast<void*>(x)), x_strides_.data(), written_.get()};  // x is only read
+  x_ = {static_cast<char*>(const_cast<void*>(x)), x_strides_.data(), written_.get()};  // the exchange only reads x
 }
 
 PARTITA_DEF void box_exchange::write_to(void* y, const std::ptrdiff_t* y_strides) {
@@ -201,7 +201,7 @@ PARTITA_DEF void box_exchange::finish_more() {
     add_up();
     release_staged();
   }
-  if (next_) {  // one exchange after the other: both announce their blocks through the same flags
+  if (next_) {  // run the exchanges in sequence, because both announce their blocks through the same flags
     next_->start(y_.data, y_.strides, last_y_.data, last_y_.strides);
     next_->finish();
   }

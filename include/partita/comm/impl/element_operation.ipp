@@ -5,8 +5,8 @@
 
 namespace partita::detail::tree_order {
 
-/// Combines the blocks of a position and of those below it into `to`. Returns false if there is only one block, which
-/// stays where it is.
+/// Combines the block of a position and the blocks of those below it in the tree into `to`. Returns false if the
+/// position has only its own block, which stays in place.
 PARTITA_DECL bool combine_below(const element_operation& how, const char* const* blocks, const binomial_tree& tree,
                                 std::size_t position, bool gives, std::size_t n, char* to) {
   const char* together = gives ? blocks[position] : nullptr;
@@ -26,7 +26,7 @@ namespace partita::detail {
 
 PARTITA_DEF const char* combine_blocks(const element_operation& how, const char* const* blocks, std::size_t first,
                                        std::size_t size, std::size_t n, char* to) {
-  // a sum of two numbers is rounded once in any case
+  // the tree also rounds a sum of two numbers only once
   if (how.exactly != nullptr && (size - first > 2 || how.width > 1)) {
     how.exactly(blocks + first, size - first, n, to);
     return to;

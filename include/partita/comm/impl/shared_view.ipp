@@ -17,7 +17,7 @@ PARTITA_DEF lent_header* lent_blocks::lend(arena& memory, std::size_t bytes, std
 }
 
 PARTITA_DEF std::vector<lent_blocks::entry>& lent_blocks::lent() {
-  // never destroyed: views in static storage may outlive everything
+  // never destroyed, because views in static storage may outlive everything else
   static std::vector<entry>& entries = *new std::vector<entry>;
   return entries;
 }
@@ -41,7 +41,7 @@ PARTITA_DEF void lent_blocks::reclaim() {
 }
 
 lease::~lease() {
-  // a forked child has copies of its parent's views, but they are not counted
+  // a forked child has copies of its parent's views, which are not counted
   if (header_ != nullptr && !process::is_forked()) header_->views.fetch_sub(1, std::memory_order_release);
 }
 

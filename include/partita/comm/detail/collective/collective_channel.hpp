@@ -1,4 +1,4 @@
-// How one worker reaches the other members of one group: by the channel that reaches all of them, or through shared
+// How one worker reaches the other members of one group: by a channel that reaches all of them, or through shared
 // memory inside a node and by messages between nodes.
 #pragma once
 
@@ -16,8 +16,8 @@
 
 namespace partita::detail {
 
-/// The blocks of one worker in a broadcast of n elements, or in a sum: x is what it contributes (nullptr: nothing), y
-/// is where its result goes, if it gets one.
+/// The blocks of one worker in a broadcast of n elements, or in a sum: x is what the worker contributes (nullptr:
+/// nothing), y is where its result goes, if it gets one.
 struct group_blocks {
   const char* x;
   char* y;
@@ -27,22 +27,22 @@ struct group_blocks {
 /// One worker's channel to the other members of one group.
 struct collective_channel {
   const worker_group* all = nullptr;
-  worker_group within;  ///< the members on this worker's node, or on one channel with it, their leader first
-  worker_group across;  ///< the leaders of all nodes, the root first; used by leaders only
-  std::unique_ptr<group_transport> shared;  ///< what they move blocks through; null: only messages
+  worker_group within;  ///< the members on this worker's node, or on one channel with this worker; the leader first
+  worker_group across;  ///< the leaders of all nodes, the root first; only a leader uses this group
+  std::unique_ptr<group_transport> shared;  ///< moves blocks between the members in `within`; null: messages do
   bool leads = true;
-  bool on_one_node = true;  ///< all members are within
-  tag ahead = tag::block;   ///< tag of the messages of a pending operation, which other messages may overtake
+  bool on_one_node = true;  ///< whether all members are in `within`
+  tag ahead = tag::block;   ///< the tag of messages of a pending operation, which other messages may overtake
   posted_messages sent;
-  std::vector<const char*> blocks;  ///< addresses of the members' blocks while they are combined
-  exact_collection exact;           ///< for sums over several nodes that are rounded once
-  bool is_ahead = false;            ///< the part that waits for no other node (or for no other worker) is already done
-  std::vector<std::max_align_t> sum_ahead;  ///< then, on the leader: the sum of this node
+  std::vector<const char*> blocks;  ///< addresses of the members' blocks during a reduction
+  exact_collection exact;           ///< the state of a sum over several nodes that is rounded once
+  bool is_ahead = false;  ///< whether the part that waits for no other node (or for no other worker) is already done
+  std::vector<std::max_align_t> sum_ahead;  ///< on the leader, if is_ahead: the sum of this node's blocks
 
-  /// Broadcast: copies the root's elements x to y on every member. At the root y is nullptr, or where it keeps a copy.
-  /// `started`: the root has already called start_spread.
+  /// Broadcast: copies the root's elements x to y on every member. At the root y is nullptr, or where the root keeps a
+  /// copy. `started`: the root has already called start_spread.
   PARTITA_DECL void spread(const element_messages& by_message, group_blocks b, bool started = false);
-  /// The root's part of a broadcast, left pending. It does not wait; x must not change before spread().
+  /// The root's part of a broadcast, left pending. The root does not wait; x must not change before spread().
   PARTITA_DECL void start_spread(const element_messages& by_message, const group_blocks& b);
 
   /// Gives the root's n elements x to every member in one block per node (per worker, where there is no shared memory).
@@ -50,15 +50,15 @@ struct collective_channel {
   PARTITA_DECL lent_header* share(const element_messages& by_message, arena& memory, const char* x, std::size_t n,
                                   bool root_views);
 
-  /// Speculative: before all workers agree, the root of a broadcast sends its block to other nodes.
+  /// Speculative: the root of a broadcast sends its block to other nodes before all workers agree on the call.
   PARTITA_DECL void spread_ahead(const element_messages& by_message, const group_blocks& b);
-  /// Speculative: before any agreement, the root of a broadcast on one node shows its block to the others.
+  /// Speculative: the root of a broadcast on one node shows its block to the others before any agreement.
   PARTITA_DECL void show_ahead(const element_messages& by_message, const group_blocks& b);
-  /// Speculative: when all workers of this node agree, but not yet the other nodes. The members add up their blocks,
-  /// which must fit into slots, and their leader sends the sum to other nodes.
+  /// Speculative: when all workers of this node agree, but other nodes have not answered yet, the members add up their
+  /// blocks, which must fit into slots, and their leader sends the sum to other nodes.
   PARTITA_DECL void sum_to_other_nodes_ahead(const element_messages& by_message, const element_operation& how,
                                              const group_blocks& b, bool to_all);
-  /// The agreement failed: discards what was sent.
+  /// Called if the agreement failed: discards what was sent speculatively.
   PARTITA_DECL void began_for_nothing();
 
   /// Starts a sum: shows this worker's block to the members on this node, and does not wait. `y` is where the sum goes,
@@ -67,8 +67,8 @@ struct collective_channel {
   void start_sum(const element_operation& how, const group_blocks& b, bool to_all) {
     if (sums_within(how)) shared->start(sum_within(how, b, to_all && on_one_node));
   }
-  /// Called after start_sum if the sum stays pending for a while: a member that only contributes sends at once. Other
-  /// messages are sent at the end.
+  /// Called after start_sum if the sum stays pending for a while: a member that only contributes sends its block at
+  /// once. All other messages are sent at the end.
   PARTITA_DECL void send_ahead(const element_messages& by_message, const element_operation& how, const group_blocks& b,
                                bool to_all);
 
@@ -87,7 +87,7 @@ struct collective_channel {
     if (sent.any()) {
       sent.wait();
     } else if (how.exactly != nullptr) {
-      // partial sums would be rounded at each step, so the blocks themselves go to the root
+      // partial sums would be rounded at each step, so the whole blocks go to the root
       if (!done) by_message.collect_blocks(*all, how, x, all->position == 0 ? into() : nullptr, n, blocks, incoming);
     } else {
       if (within.members.size() > 1) {
@@ -98,7 +98,7 @@ struct collective_channel {
     }
   }
 
-  /// Finishes a sum that was started with `to_all`; the result goes to y on every member.
+  /// Finishes a sum that was started with `to_all`; the result is in y on every member.
   template <class Incoming>
   void finish_sum_to_all(const element_messages& by_message, const element_operation& how, const group_blocks& b,
                          Incoming incoming) {
@@ -129,21 +129,21 @@ struct collective_channel {
   PARTITA_DECL void finish_shown(const element_messages& by_message, const group_blocks& b);
   /// Copies the leader's elements x to y on all members of this node.
   PARTITA_DECL void spread_within(const element_messages& by_message, const group_blocks& b, bool started);
-  /// The sum of this node that its leader sends to other nodes, where it was computed speculatively.
+  /// The sum of this node's blocks that its leader sends to other nodes, computed speculatively.
   const char* own_sum(const char* x) const {
     return within.members.size() == 1 ? x : reinterpret_cast<const char*>(sum_ahead.data());
   }
-  /// Finishes the part of a sum that the members on this node combine through shared memory; false if they do not.
+  /// Finishes the part of a sum that this node's members compute through shared memory; false if they do not.
   PARTITA_DECL bool finish_within(const element_messages& by_message, const element_operation& how,
                                   const group_blocks& b);
   bool is_root() const { return leads && across.position == 0; }
   /// Whether the members on this node first combine their blocks among themselves.
   PARTITA_DECL bool sums_within(const element_operation& how) const;
-  /// A sum that other nodes add to is not rounded yet: it goes into a separate buffer, as two terms.
+  /// The operation for a sum that other nodes add to: two terms of the exact sum, in a separate buffer.
   PARTITA_DECL block_sum sum_within(const element_operation& how, const group_blocks& b, bool to_all) const;
 
   /// Finishes a sum over several nodes that is rounded once. The members of a node reduce their blocks to two terms
-  /// through shared memory, if two terms represent the sum exactly; if not, their leader gets the blocks themselves.
+  /// through shared memory, if two terms represent the sum exactly; if not, the leader gets the blocks themselves.
   template <class Into, class Incoming>
   void finish_exact_sum(const element_messages& by_message, const element_operation& how, const group_blocks& b,
                         Into into, Incoming incoming) {

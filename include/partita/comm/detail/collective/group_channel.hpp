@@ -9,11 +9,11 @@
 
 namespace partita::detail {
 
-/// A reduction as one member sees it. All members of the group pass the same n, operation, root_gives and to_all.
+/// A reduction on one member of a group. All members pass the same n, operation, root_gives and to_all.
 struct block_sum {
   const char* x;  ///< the block that this member contributes
-  char* y;        ///< where the sum goes, if this member gets it
-  std::size_t n;  ///< elements
+  char* y;        ///< where the sum goes, if this member gets the sum
+  std::size_t n;  ///< the number of elements
   const element_operation* how;
   bool root_gives;  ///< whether the root's block is part of the sum
   bool to_all;      ///< whether all members get the sum, not only the root
@@ -24,46 +24,46 @@ struct block_sum {
 };
 
 /// The members of one group on one channel, the root first. All members make the same calls with the same number of
-/// bytes. A call that returns false does so on all members, with nothing moved; messages move the blocks then.
+/// bytes. A call that returns false returns false on all members and moves nothing; then the blocks travel by messages.
 class group_transport {
  public:
   virtual ~group_transport() = default;
 
-  /// Broadcasts the root's bytes x to all members. `y` is the destination; at the root it is nullptr or x if no copy is
-  /// needed.
+  /// Broadcasts the root's bytes x to all members. `y` is the destination; at the root y is nullptr or x if the root
+  /// needs no copy.
   virtual bool spread(const char* x, char* y, std::size_t bytes) = 0;
-  /// The root's part of a broadcast, left pending. It does not wait; x must not change before finish_spread. The other
-  /// members call spread.
+  /// The root's part of a broadcast, left pending. The root does not wait; x must not change before finish_spread. The
+  /// other members call spread.
   virtual void start_spread(const char* x, char* y, std::size_t bytes) = 0;
-  /// Waits until x may change.
+  /// Waits until the root's x may change.
   virtual bool finish_spread(std::size_t bytes) = 0;
-  /// start_spread before any worker has agreed to the call: no member reads x before all have agreed. Returns whether
-  /// it was done; it is not if it would have to wait. roll_back undoes it if the agreement fails.
+  /// Makes the call start_spread before any worker has agreed to it; no member reads x before all have agreed. Returns
+  /// false, without the call, if the root would have to wait. roll_back undoes the call if the agreement fails.
   virtual bool show_ahead(const char*, std::size_t) { return false; }
   virtual void roll_back() {}
 
-  /// Starts a reduction: gives this member's block, and does not wait. Until the end x must not change, and the group
-  /// must make no other call. The destination may still be unknown (nullptr) if it is not in shared memory.
+  /// Starts a reduction: shows this member's block without waiting. Until the end x must not change, and the group must
+  /// make no other call. The destination may still be unknown (nullptr) if it is not in shared memory.
   virtual void start(const block_sum& s) = 0;
-  /// Waits for the others and combines the blocks, in an order that depends on the group alone.
+  /// Waits for the other members and combines the blocks, in an order that depends on the group alone.
   virtual bool finish(const block_sum& s) = 0;
 
-  /// Shows a block of the root to all members. Returns its address on each of them; nullptr on all if they cannot reach
-  /// it.
+  /// Shows a block of the root to all members. Returns the block's address on each of them; nullptr on all members if
+  /// they cannot reach the block.
   virtual char* show(void*) { return nullptr; }
-  /// Whether data that other members will read is better written past the caches.
+  /// Whether data that other members will read should be written past the caches.
   virtual bool far() const { return false; }
 };
 
 // [channel]
-/// A channel between the workers of one kernel, as groups use it.
+/// A channel between the workers of one kernel, for the blocks of groups.
 class group_channel {
  public:
   virtual ~group_channel() = default;
-  /// Whether a worker can be reached; both ends say the same, and who reaches a worker reaches whom that one reaches.
+  /// Whether a worker can be reached. Reaching is symmetric and transitive.
   virtual bool reaches(std::size_t worker) const = 0;
-  /// The transport of blocks between the members of a group, all of which it reaches; null on all of them if it carries
-  /// no blocks of groups. All members call it, groups in the order of their numbers.
+  /// The transport of blocks between the members of a group, all of which the channel reaches; null on all of them if
+  /// the channel carries no blocks of groups. All members make this call, for the groups in the order of their numbers.
   virtual std::unique_ptr<group_transport> prepare_group(const worker_group&) { return nullptr; }
 };
 // [/channel]

@@ -1,5 +1,5 @@
-// The channel of groups through the shared memory of a node: each worker has a page for each of its groups, through
-// which the members meet.
+// The channel of groups through the shared memory of a node. Each worker has one page of shared memory for each of its
+// groups; the members synchronise through these pages.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace partita::detail {
 
-/// Collective to construct for the workers of a node.
+/// The pages of the groups of a node's workers. Collective to construct for these workers.
 class node_pages final : public group_channel {
  public:
   PARTITA_DECL node_pages(const own_node& members, arena& memory, const group_plan& plan);
@@ -36,7 +36,7 @@ class node_pages final : public group_channel {
   const own_node& members_;
   arena& memory_;
   void* pages_[2] = {nullptr, nullptr};
-  std::vector<shown_pages> shown_;  ///< by the workers of the node
+  std::vector<shown_pages> shown_;  ///< the pages of each worker of the node
 };
 
 }  // namespace partita::detail

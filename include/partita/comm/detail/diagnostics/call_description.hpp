@@ -1,4 +1,4 @@
-// The description of a call, composed only if it is printed.
+// The description of a call, which is composed only if it is printed.
 #pragma once
 
 #include <partita/core/error.hpp>
@@ -6,10 +6,10 @@
 
 namespace partita::detail {
 
-/// A type-erased function that describes a call, so that the code that all calls share is compiled once.
+/// A type-erased function that describes a call, so that the code that all calls share is compiled only once.
 class call_description {
  public:
-  /// Refers to `describe`, which must outlive this object; implicit, so that a call passes its lambda as it is.
+  /// Refers to `describe`, which must outlive this object. Implicit, so that a call can pass its lambda directly.
   template <class Describe>
     requires(!std::is_same_v<Describe, call_description>)
   call_description(const Describe& describe)

@@ -14,16 +14,16 @@ namespace partita::detail {
 /// Prints one line with a single write, so that lines of several workers do not mix. Safe in a signal handler.
 PARTITA_DECL void print_line(text line);
 
-/// The call log in a status slot. It never allocates or locks, so a signal handler may print it.
+/// The call log in a status slot. The log never allocates or locks, so a signal handler may print it.
 class call_log {
  public:
-  /// Prints the last calls, newest first: one line for each distinct call.
+  /// Prints the last calls of a worker, newest first: one line for each distinct call.
   PARTITA_DECL static void print(const status_slot& of);
   PARTITA_DECL static text name(const status_slot& of);
-  /// Prints the calls of a worker that has ended, unless another worker has printed them already.
+  /// Prints the calls of a worker that has ended, unless another worker has already printed them.
   PARTITA_DECL static void print_of_the_gone(const status_slot& of);
 
-  /// Installs the handlers that report an uncaught exception and an early end of the process. They are installed once.
+  /// Installs, once, the handlers that report an uncaught exception and an early end of the process.
   PARTITA_DECL static void keep();
 
  private:
@@ -33,8 +33,8 @@ class call_log {
   static const status_slot::call& call_of(const status_slot& of, std::uint64_t number) {
     return of.last[number % status_slot::kept];
   }
-  /// Whether another worker ended before this one. Then this worker's end is only a consequence, and not reported in
-  /// detail.
+  /// Whether another worker ended before this worker. Then this worker's end is only a consequence, and is not reported
+  /// in detail.
   PARTITA_DECL static bool follows_another();
   static bool is_gone(const status_slot& of) {
     return of.stands == standing::ended || status_slots::has_ended(of.process);
@@ -43,8 +43,8 @@ class call_log {
   PARTITA_DECL static void explain_end(status_slot& own, bool follows);
 
   PARTITA_DECL [[noreturn]] static void on_terminate();
-  /// mpirun sends SIGTERM to the other workers as soon as one worker has ended: the last moment at which they can
-  /// report which one it was.
+  /// Handles SIGTERM, which mpirun sends to the other workers as soon as one worker has ended: the last moment at which
+  /// they can report which worker ended.
   PARTITA_DECL static void on_sigterm(int number);
 };
 

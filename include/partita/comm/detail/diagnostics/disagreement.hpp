@@ -1,4 +1,4 @@
-// What workers report when they make different calls, and the error message that all of them get.
+// What workers report when they make different calls, and the error message that all of them throw.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ namespace partita::detail {
 struct letter {
   std::uint64_t fingerprint = 0, kind = 0;
   text sentence;
-  std::uint64_t history = 0;                                             ///< hash of its local operations
-  std::array<std::uint64_t, local_operations::most_named> operations{};  ///< fingerprints since the last agreement
+  std::uint64_t history = 0;                                             ///< the hash of the worker's local operations
+  std::array<std::uint64_t, local_operations::most_named> operations{};  ///< of operations since the last agreement
 };
 
 /// The index of the first local operation since the last agreement that differs between workers; `none` if their
@@ -30,17 +30,17 @@ struct first_difference {
   PARTITA_DECL explicit first_difference(const std::vector<letter>& letters);
 };
 
-/// Names the calls that the workers make, each with the workers that make it. If two different calls have the same
+/// Names the calls that the workers make, and the workers of each call. If two different calls have the same
 /// description, the text adds what else may differ.
 PARTITA_DECL text difference(const std::vector<letter>& letters);
 
-/// Throws the error of the first worker that has one. All workers throw it, because none continues the call.
+/// Throws the error of the first worker that has an error. All workers throw it, because no worker continues the call.
 PARTITA_DECL [[noreturn]] void raise_first(const std::vector<letter>& letters);
 
 /// The error message for a world whose workers pass different levels of checks.
 PARTITA_DECL text two_levels(std::uint64_t first, std::size_t worker, std::uint64_t other);
 
-/// One setting that a worker's program was compiled with.
+/// A setting with which a worker's program was compiled.
 struct setting_of_worker {
   std::size_t worker;
   text value;

@@ -1,4 +1,4 @@
-// The hang report: one line that a worker prints after a long wait, which says where each worker of its world waits.
+// The hang report: a line that a worker prints after a long wait, which says where each worker of its world waits.
 //
 // A worker that computes for an hour looks the same as a worker that hangs. So a long wait is not an error: the lowest
 // of the waiting workers prints, once, what each worker is doing. PARTITA_PATIENCE=seconds in the environment turns a
@@ -23,14 +23,14 @@
 
 namespace partita::detail {
 
-/// The workers of one world, as far as this worker can see their status slots, and the report about them.
+/// The workers of one world, as far as this worker can read their status slots, and the report about them.
 class hang_report final : public wait_watcher {
  public:
-  /// What each worker sends about itself when a world is made.
+  /// The data about itself that each worker sends to the others when a world is made.
   struct introduction {
-    /// Hashes of the settings that the worker's program was compiled with; 0 for a setting that no file of it gave.
-    /// They come first, and an introduction has the same size, in all versions, so that different versions can compare
-    /// them.
+    /// Hashes of the settings with which the worker's program was compiled; 0 for a setting that no file of the program
+    /// gave. The hashes come first, and an introduction has the same size, in all versions, so that different versions
+    /// can compare settings.
     std::array<std::uint64_t, 2> settings{};
     std::uint64_t level = 0, worlds = 0;
     slot_address page;
@@ -41,17 +41,17 @@ class hang_report final : public wait_watcher {
   static inline std::atomic<double> patience = 10;
   /// The value of PARTITA_PATIENCE; 0 if it is not set.
   static double seconds_to_an_error() { return patience_said(std::getenv("PARTITA_PATIENCE")); }
-  /// How long to wait for workers that may never come, in places where an error cannot be thrown.
+  /// The seconds for which this worker waits where others may never come, and where it cannot throw an error.
   PARTITA_DECL static double longest_wait();
-  /// How many worlds this process knows. The workers of a new world give it a number that is new to all of them.
+  /// The number of worlds that this process knows. Workers give a new world a number that is new to all of them.
   PARTITA_DECL static std::atomic<std::uint64_t>& worlds();
 
   PARTITA_DECL hang_report(std::size_t id, std::size_t size, MPI_Comm given);
   PARTITA_DECL static introduction own_introduction(std::uint64_t level);
-  /// Called when the world is made: gives it a number, and finds the status slots of its workers.
+  /// Called when a world is made: gives the world a number, and finds the status slots of its workers.
   PARTITA_DECL void meet(const std::vector<introduction>& all);
 
-  /// Notes a call of this world: later waits are reported for this call.
+  /// Notes a call of this world; a later wait is reported as a wait in this call.
   void note(std::uint64_t fingerprint, const call_description& describe) {
     fingerprint_ = fingerprint;
     own_->note(number_, ++calls_, fingerprint, describe);
@@ -62,31 +62,31 @@ class hang_report final : public wait_watcher {
   }
   text name() const { return own_->name_of(fingerprint_); }
   void learning(bool now) { learning_ = now; }
-  /// How far this worker is in a call of all workers, see one_call. After the agreement (committed) the others depend
-  /// on it.
+  /// How far this worker is in a call of all workers, see one_call. After the agreement (committed) the other workers
+  /// depend on this worker.
   enum class progress { outside, before_agreement, committed };
   progress in_call() const { return progress_; }
   void in_call(progress now) { progress_ = now; }
   void have_agreed() {
     if (progress_ == progress::before_agreement) progress_ = progress::committed;
   }
-  /// Whether a wait of this worker was given up: the message it waited for may still arrive.
+  /// Whether this worker gave up a wait: the message for which it waited may still arrive.
   bool gave_up() const { return gave_up_; }
-  /// Notes a call of the chosen workers only. It does not count as a call of the world.
+  /// Notes a call of the chosen workers only, which does not count as a call of the world.
   void note_among(const workers& chosen, std::uint64_t fingerprint, const call_description& describe) {
     note(fingerprint, describe);
     --calls_;
     among_ = &chosen;
   }
   void no_longer_among() { among_ = nullptr; }
-  /// This worker stops in the middle of the current call, so the call does not count as finished.
+  /// Notes that this worker stops in the middle of the current call, so that the call does not count as finished.
   void fails_in_call() { failed_call_ = calls_; }
-  /// The world is destroyed.
+  /// Notes that the world is destroyed.
   void leave() {
     if (number_ != 0) own_->leave(number_, calls_ - (failed_call_ == calls_ && calls_ != 0 ? 1 : 0));
   }
   /// Sets an error of this worker that ends the job if the other workers never come to an agreement in which they get
-  /// it.
+  /// the error.
   void final_message(const text& sentence) { final_message_ = sentence, has_final_message_ = true; }
   void was_heard() { has_final_message_ = false; }
 
@@ -102,8 +102,8 @@ class hang_report final : public wait_watcher {
 
   PARTITA_DECL [[noreturn]] void give_up(const text& sentence);
 
-  /// Gives up if a worker that this one waits for can no longer come. Not at once: a message that it sent before it
-  /// left may still arrive.
+  /// Gives up the wait if a worker for which this worker waits can no longer come. This is delayed, because a message
+  /// that the other worker sent before it left may still arrive.
   PARTITA_DECL void expect_all_to_come();
   PARTITA_DECL void expect_all_to_make_a_world();
 
@@ -129,8 +129,8 @@ class hang_report final : public wait_watcher {
   static std::uint64_t mixed_in(std::size_t size) { return 0x776f726c64ULL + 0x9e3779b97f4a7c15ULL * (size + 1); }
   standing waiting() const { return number_ == 0 ? standing::makes_a_world : standing::waits; }
 
-  /// Whether this worker prints the report. Of the workers that wait in a call, the lowest prints; a worker that makes
-  /// a world prints only if no worker waits in a call.
+  /// Whether this worker prints the report. Among the workers that wait in a call, the lowest prints; a worker that
+  /// makes a world prints only if no worker waits in a call.
   PARTITA_DECL bool is_lowest() const;
   static const status_slot::call& last_of(const status_slot& of) { return of.last[(of.calls - 1) % status_slot::kept]; }
   PARTITA_DECL bool waits_here(const worker& w) const;

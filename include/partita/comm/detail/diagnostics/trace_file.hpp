@@ -14,31 +14,31 @@ namespace partita::detail {
 
 struct traced_call {
   std::uint64_t fingerprint = 0, world = 0;
-  std::int64_t begin = 0, end = 0, waiting = 0;  // nanoseconds
+  std::int64_t begin = 0, end = 0, waiting = 0;  // in nanoseconds
   std::size_t messages = 0, by_message = 0, shared = 0;
 };
 
-/// A bound program. `fingerprint` and `occurrence`, the number of earlier programs with this fingerprint, are the same
-/// on all workers.
+/// A bound program. `fingerprint` and `occurrence`, the number of earlier programs with the same fingerprint, are the
+/// same on all workers.
 struct traced_timetable {
   std::uint64_t fingerprint = 0;
   std::size_t occurrence = 0, calls = 0;
   timetable estimated{};
-  std::vector<std::uint32_t> lanes{};  // of the entries
+  std::vector<std::uint32_t> lanes{};  // the lanes of the entries
   std::size_t forward = 0;             // the number of entries of the forward pass
 };
 
-/// A step in one call of a bound program, and the entry of the timetable that it belongs to.
+/// A step in one call of a bound program, and the entry of the program's timetable to which the step belongs.
 struct measured_step {
   std::uint32_t program = 0, entry = 0;
   std::size_t call = 0;
-  std::int64_t begin = 0, end = 0, waiting = 0;  // nanoseconds
+  std::int64_t begin = 0, end = 0, waiting = 0;  // in nanoseconds
 };
 
-/// What one worker has recorded.
+/// The calls, programs and steps that one worker has recorded.
 struct recorded_trace {
   std::vector<traced_call> calls{};
-  std::unordered_map<std::uint64_t, std::string> names{};  // descriptions of calls, by their fingerprints
+  std::unordered_map<std::uint64_t, std::string> names{};  // descriptions of calls by their fingerprints
   std::vector<traced_timetable> programs{};
   std::vector<measured_step> steps{};
   std::size_t dropped = 0;

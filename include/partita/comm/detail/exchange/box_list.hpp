@@ -13,24 +13,24 @@ namespace partita::detail {
 PARTITA_DECL std::size_t elements_in(const std::size_t* shape, std::size_t rank);
 PARTITA_DECL void dense_strides(const std::size_t* shape, std::size_t rank, std::ptrdiff_t* strides);
 
-/// A box of several tensors side by side (see side_by_side.hpp) has extents other than 1 only in the dimensions of one
-/// tensor. If there are more dimensions than a tensor may have, this removes dimensions of extent 1 at the end and at
-/// the front, and returns how many it removed at the front.
+/// Removes dimensions of extent 1, at the end and at the front, from a box with more dimensions than a tensor may have,
+/// and returns how many it removed at the front. A box of several tensors side by side (see side_by_side.hpp) has
+/// extents other than 1 only in the dimensions of one tensor.
 PARTITA_DECL std::size_t leave_out_ones(const std::size_t* shape, std::size_t& rank);
 
-/// A box that is sent to or received from a worker, and its position in this worker's block.
+/// A box that is sent to or received from a worker, and the position of the box in this worker's block.
 struct listed_box {
   std::size_t worker = 0;
-  std::size_t stage = 0;  ///< bytes from the start of the staging area, if there is one
+  std::size_t stage = 0;  ///< offset in the staging area in bytes, if there is such an area
   const std::size_t* shape = nullptr;
   const std::size_t* at = nullptr;
 };
 
-/// The memory of a block in one call. Without strides it is a staging area, where each box is dense at its `stage`.
+/// The memory of a block in one call. Memory without strides is a staging area; each box is dense at its `stage`.
 struct block_memory {
   char* data = nullptr;
   const std::ptrdiff_t* strides = nullptr;
-  const written_block* written = nullptr;  ///< if it is not null, it writes the boxes, and there is no other memory
+  const written_block* written = nullptr;  ///< not null if this writes the boxes; then the block has no other memory
 };
 
 /// Boxes of one rank, stored contiguously in one vector.
@@ -51,7 +51,7 @@ class box_list {
   /// The number of elements in all boxes.
   PARTITA_DECL std::size_t volume() const;
 
-  /// Adds a box in slabs of at most `most` bytes, cut along its outer dimensions, in C order.
+  /// Adds a box in slabs of at most `most` bytes, in C order; the box is cut along its outer dimensions.
   PARTITA_DECL void add_cut(const listed_box& b, std::size_t element, std::size_t most);
 
  private:
@@ -63,14 +63,14 @@ class box_list {
 
 /// The offset of a box in a block with these strides, in elements.
 PARTITA_DECL std::ptrdiff_t offset_of(const listed_box& b, const std::ptrdiff_t* strides, std::size_t rank);
-/// The address of a box.
+/// The address of a box in the memory of its block.
 PARTITA_DECL char* address_of(const listed_box& b, const block_memory& block, std::size_t rank, std::size_t element);
 
 /// Whether the elements of a box are contiguous in a block with these strides.
 PARTITA_DECL bool is_contiguous(const std::size_t* shape, const std::ptrdiff_t* strides, std::size_t rank);
 
-/// Copies a box from its block to dense memory in the box's own order (`out`), or back. Returns the end of the dense
-/// memory.
+/// Copies a box from its block to dense memory (`out`), in the box's own order, or from dense memory to its block.
+/// Returns the end of the dense memory.
 PARTITA_DECL char* pack_box(const element_kind& kind, const listed_box& b, std::size_t rank, const block_memory& block,
                             char* packed, bool out, stores how);
 

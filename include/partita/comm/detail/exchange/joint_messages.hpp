@@ -16,7 +16,7 @@
 
 namespace partita::detail {
 
-/// A channel between the workers of this node: shared memory, or messages where there is no memory for flags.
+/// A channel between the workers of this node: shared memory, or messages if there is no memory for flags.
 struct near_way {
   near_way(MPI_Comm everyone, const own_node& members, own_node& tags, arena& memory)
       : near(members.worker(members.place())),
@@ -68,8 +68,8 @@ class joint_messages : public box_transport {
   PARTITA_INLINE void give(const block_memory& x) override;
   PARTITA_INLINE void send_speculatively(const block_memory& x) override;
   PARTITA_INLINE void roll_back() override;
-  /// The first call waits until the workers of the node have written their boxes in this call, so that the messages
-  /// leave now; nothing else in the call delays them.
+  /// Makes the first call wait until the workers of the node have written their boxes in this call, so that the
+  /// messages leave now; nothing else in the call delays the messages.
   PARTITA_INLINE bool advance() override;
   PARTITA_INLINE void finish() override;
   bool is_needed() const override { return true; }
@@ -81,7 +81,7 @@ class joint_messages : public box_transport {
   PARTITA_DECL void write(const block_memory& x);
   PARTITA_DECL void collect();
   PARTITA_DECL void leave();
-  /// Returns the staging areas to the pool, where the next call of any kernel finds them.
+  /// Returns the staging areas to the pool, where the next call of any kernel can allocate them.
   PARTITA_DECL void release();
 
   enum class stage : char { collecting, collected, under_way, arrived };

@@ -1,6 +1,5 @@
 // What one worker does for joint messages. A joint message combines boxes of several workers of one node for another
-// node. This header computes the position of each box in these messages, and which workers write and read it.
-// plan/node_messages.hpp decides which boxes share a message.
+// node. This header computes the position of each box in these messages, and which workers write and read the box.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +20,7 @@ struct joint_plan {
   lowered_plan direct;                   ///< the boxes that do not travel in joint messages
   lowered_plan collecting, handing_out;  ///< on this node: boxes into staging areas, and out of them
   box_list own_leaving, own_arriving;    ///< this worker's own boxes in its own staging areas
-  box_list leaving{1}, arriving{1};      ///< the messages: contiguous bytes to and from the owner on the other node
+  box_list leaving{1}, arriving{1};  ///< the joint messages: contiguous bytes to and from the owner on the other node
   std::size_t leaving_bytes = 0, arriving_bytes = 0;
 
   bool empty() const {
@@ -29,11 +28,11 @@ struct joint_plan {
   }
 };
 
-/// A box on this worker's or the owner's side of a staging area.
+/// A box on this worker's, or on the owner's, side of a staging area.
 struct joint_box {
-  // key: the worker by which the box is sorted; plan, box: its place in the lists
+  // key: the worker by which the box is sorted; plan, box: the place of the box in the lists
   std::size_t key, plan, box, elements;
-  std::size_t stage;  // offset in the owner's staging area, in elements
+  std::size_t stage;  // the offset in the owner's staging area, in elements
 };
 
 /// The index of the last of n ascending values that is at most `value`.
@@ -47,7 +46,7 @@ std::size_t last_up_to(std::size_t value, std::size_t n, Value value_of) {
   return low;
 }
 
-/// Numbers the nodes 0, 1, .... Made from a table that gives, for each worker, the lowest worker of its node.
+/// Numbers the nodes 0, 1, …, from a table that gives the lowest worker of each worker's node.
 class node_numbers {
  public:
   PARTITA_DECL explicit node_numbers(const std::vector<int>& first_of);
@@ -94,7 +93,7 @@ class joint_planner {
 
   std::size_t me_, element_, place_ = 0;
   node_numbers node_of_;
-  std::vector<lowered_plan> plans_;  // of this node's workers
+  std::vector<lowered_plan> plans_;  // the plans of this node's workers
 };
 
 }  // namespace partita::detail

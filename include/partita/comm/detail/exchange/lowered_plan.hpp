@@ -16,14 +16,14 @@ namespace partita::detail {
 struct lowered_plan {
   std::size_t rank = 0, worker = 0;
   std::vector<std::size_t> source_shape, received_shape;  ///< shapes of this worker's blocks
-  std::vector<std::ptrdiff_t> received_strides;           ///< strides of its block at the destination, if that is dense
+  std::vector<std::ptrdiff_t> received_strides;           ///< strides of the destination block, if it is dense
   box_list sends, receives;
-  std::vector<std::ptrdiff_t> there;  ///< for each send: offset and strides in the receiver's dense block
-  box_list kept, kept_to;   ///< boxes that stay on this worker: their positions in the source and in the destination
-  bool accumulate = false;  ///< received boxes are staged and then added
-  bool is_polled = false;   ///< give() does not wait for receivers: advance() sends to each when it is ready
-  bool agreed_between = false;  ///< all workers agree on a call between any two exchanges of this plan
-  /// source and destination are several blocks each, at any addresses: the shapes above are not used
+  std::vector<std::ptrdiff_t> there;  ///< for each send: the offset and strides in the receiver's dense block
+  box_list kept, kept_to;             ///< the positions, in source and destination, of boxes that stay on this worker
+  bool accumulate = false;            ///< whether received boxes are staged and then added
+  bool is_polled = false;  ///< whether give() does not wait for receivers, and advance() sends to each when it is ready
+  bool agreed_between = false;  ///< whether all workers agree on a call between any two exchanges of this plan
+  /// whether source and destination are several blocks each, at any addresses; then the shapes above are not used
   bool several = false;
   box_list blocks;  ///< if `several`: the received blocks
   /// if `accumulate`: for each receive, and last for the kept boxes, the position in the order of the sum
@@ -40,13 +40,13 @@ struct lowered_plan {
 
   bool has_boxes() const { return !sends.empty() || !receives.empty() || !kept.empty(); }
   PARTITA_DECL void clear_boxes();
-  /// The same plan without boxes.
+  /// Makes a plan with the same properties and without boxes.
   PARTITA_DECL lowered_plan without_boxes() const;
-  /// Becomes the same as another plan without boxes, and keeps its memory.
+  /// Takes the properties of another plan, without its boxes, and keeps the memory of the lists.
   PARTITA_DECL void copy_without_boxes(const lowered_plan& other);
 };
 
-/// Writes a plan in this form, in the memory of `low`.
+/// Converts an exchange plan to this form, in the memory of `low`.
 template <std::size_t Rank>
 void lower(const exchange_plan<Rank>& plan, lowered_plan& low) {
   static_assert(Rank == dynamic || Rank <= most_dimensions,

@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// What one worker sends in one exchange: the number of messages, and the bytes sent by message and through shared
+/// The traffic of one worker in one exchange: the number of messages, and the bytes sent by message and through shared
 /// memory.
 struct carried {
   std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;
@@ -29,47 +29,47 @@ inline void keep_boxes(const lowered_plan& plan, const element_kind& kind, const
               how);
 }
 
-/// The boxes of one exchange on one channel. It moves them many times, for blocks that may differ from call to call.
-/// Both workers of a pair take part in each exchange, in the same order.
+/// The boxes of one exchange on one channel, which moves the boxes many times, for blocks that may differ from call to
+/// call. Both workers of a pair take part in each exchange, in the same order.
 class box_transport {
  public:
   virtual ~box_transport() = default;
-  /// Announces to the senders where y is. Does not wait.
+  /// Announces to the senders where y is, without waiting.
   virtual void expect(const block_memory& y) = 0;
   /// Whether an exchange may start before the workers have agreed on it, and be rolled back if they do not agree. If
   /// so, begin_ahead() announces y and packs x as far as possible without waiting.
   virtual bool sends_speculatively() const { return false; }
   virtual void begin_ahead(const block_memory&, const block_memory& y) { expect(y); }
-  /// Starts to send x. May wait until the receivers have called expect().
+  /// Starts to send x. This may wait until the receivers have called expect().
   virtual void give(const block_memory& x) = 0;
   /// Called by all workers of a node together, when they have agreed on the exchange but other nodes have not yet:
-  /// messages to other nodes that need no answer may be sent now. Next come expect() and give() with the same x, or
-  /// roll_back().
+  /// messages to other nodes that need no answer may be sent now. The next calls are expect() and give() with the same
+  /// x, or roll_back().
   virtual void send_speculatively(const block_memory&) {}
   /// Undoes what was started or sent before all workers had agreed.
   virtual void roll_back() {}
-  /// Advances everything that can proceed without waiting. Returns true if nothing is left to do here.
+  /// Advances everything that can proceed without waiting. Returns true if this channel has nothing left to do.
   virtual bool advance() = 0;
-  /// Called after the last advance(). When it returns, y is complete and x may change.
+  /// Completes the exchange after the last advance(). When it returns, y is complete and x may change.
   virtual void finish() = 0;
-  /// Carries the boxes of another plan from now on, with what it has opened and allocated, and returns the old plan in
-  /// its place. Returns false, and changes nothing, if it cannot: then prepare() opens another one. Both workers of a
-  /// pair may decide differently.
+  /// Makes the transport carry the boxes of another plan, with what it has opened and allocated, and returns the old
+  /// plan. Returns false, and changes nothing, if this is impossible: then prepare() opens another transport. Both
+  /// workers of a pair may decide differently.
   virtual bool follow(lowered_plan&) { return false; }
   virtual carried counts() const = 0;
-  /// Whether other workers cannot finish an exchange that has started before this worker does more for it: it forwards
+  /// Whether other workers cannot finish a started exchange before this worker does more for it: this worker forwards
   /// data of others, or the boxes of a pair move in more pieces than there is room for.
   virtual bool is_needed() const { return false; }
 };
 
 // [way]
-/// A way between the workers of one kernel: the memory of a node, messages, or what a test or another machine offers.
-/// A way that reaches this worker itself also copies what stays.
+/// A channel between the workers of one kernel: the memory of a node, messages, or a channel of a test or of another
+/// machine. A channel that reaches this worker itself also copies the boxes that stay on this worker.
 class way : public group_channel {
  public:
-  /// Whether it can carry such elements at all.
+  /// Whether the channel can carry elements of this kind.
   virtual bool carries(const element_kind&) const { return true; }
-  /// The transport of these boxes, all of which it reaches. Collective for those that they move between.
+  /// Makes the transport of boxes that the channel reaches. Collective for the workers between which they move.
   virtual std::unique_ptr<box_transport> prepare(lowered_plan boxes, const element_kind& kind) = 0;
 };
 // [/way]

@@ -12,8 +12,8 @@
 
 namespace partita::detail {
 
-/// Messages of blocks of one element kind between the workers of a world. The tag `about` distinguishes them from
-/// others.
+/// Messages of blocks of one element kind between the workers of a world. The tag `about` distinguishes these messages
+/// from others.
 class element_messages {
  public:
   element_messages(const world_state& world, const element_kind& of, tag about, traffic& count,
@@ -27,21 +27,21 @@ class element_messages {
     sent.send(*world_, *of_, data, n, message_bytes(n), worker, about_, *count_);
   }
   PARTITA_DECL void receive(char* data, std::size_t n, std::size_t worker) const;
-  /// Sends bytes whose number the receiver does not know; fewer than an int can count.
+  /// Sends bytes whose number the receiver does not know; the number must fit in an int.
   PARTITA_DECL void send_bytes(const std::vector<char>& message, std::size_t worker) const;
   PARTITA_DECL void receive_bytes(std::vector<char>& message, std::size_t worker) const;
   void through_shared_memory(std::size_t n) const { count_->bytes_shared += bytes(n); }
 
   /// Broadcasts the root's n elements to all members: along a binomial tree, directly from the root, or in parts, as
-  /// block_routes chooses. `under_way` is empty afterwards.
+  /// block_routes chooses. Afterwards `under_way` is empty.
   PARTITA_DECL void spread(const worker_group& group, char* data, std::size_t n, posted_messages& under_way) const;
-  /// The root's part of a broadcast, left pending.
+  /// The root's part of a broadcast; its messages are left pending.
   PARTITA_DECL void spread_ahead(posted_messages& sent, const worker_group& group, const char* data,
                                  std::size_t n) const;
 
-  /// Reduces blocks to the root, in the order of a binomial tree, which depends on the group alone. `mine` is what this
-  /// member contributes (nullptr: nothing). `into` is the buffer for partial results, which the root and every member
-  /// that combines need. `incoming(n)` returns a buffer for messages of n elements.
+  /// Reduces blocks to the root, in the order of a binomial tree, which depends on the group alone. `mine` is the block
+  /// of this member (nullptr: nothing). `into` is the buffer for partial results, which the root and every member that
+  /// combines need. `incoming(n)` returns a buffer for messages of n elements.
   template <class Incoming>
   void collect(const worker_group& group, const element_operation& how, const char* mine, char* into, std::size_t n,
                std::vector<const char*>& blocks, Incoming incoming) const {
@@ -59,12 +59,12 @@ class element_messages {
     if (me != 0) send(together, n, group.members[tree.above(me)]);
     else if (together != into) of_->copy_row(into, together, n);
   }
-  /// The member to which a leaf of the tree sends its block when blocks are reduced. The own position if this member is
-  /// no leaf.
+  /// The member to which a leaf of the tree sends its block when blocks are reduced; this member's own position if it
+  /// is no leaf.
   PARTITA_DECL std::size_t sends_first_to(const worker_group& group, std::size_t n) const;
 
   /// Reduces the blocks of all members and gives all of them the same result (allreduce), in the order of `collect`.
-  /// `mine` may be `into`, unless give_to_all has already sent it (`given`).
+  /// `mine` may be `into`, unless give_to_all has already sent `mine` (`given`).
   template <class Incoming>
   void collect_to_all(const worker_group& group, const element_operation& how, const char* mine, char* into,
                       std::size_t n, posted_messages& under_way, std::vector<const char*>& blocks, Incoming incoming,
@@ -85,15 +85,15 @@ class element_messages {
   PARTITA_DECL void give_to_all(const worker_group& group, const char* mine, std::size_t n,
                                 posted_messages& sent) const;
 
-  /// Gathers the blocks themselves at the root, a piece at a time, and combines them there. `mine` is what this member
-  /// contributes (nullptr: nothing), `into` is the root's result, `incoming(n)` returns a buffer for n elements,
-  /// `blocks` is a buffer for the addresses of the blocks.
-  /// Cost:     n elements from each member to the root; memory for one piece of each.
+  /// Gathers whole blocks at the root, a piece at a time, and combines them there. `mine` is the block of this member
+  /// (nullptr: nothing), `into` is the root's result, `incoming(n)` returns a buffer for n elements, `blocks` is a
+  /// buffer for the addresses of the blocks.
+  /// Cost:     n elements from each member to the root; memory for one piece of each member's block.
   template <class Incoming>
   void collect_blocks(const worker_group& group, const element_operation& how, const char* mine, char* into,
                       std::size_t n, std::vector<const char*>& blocks, Incoming incoming) const {
     const std::size_t size = group.members.size(), element = of_->bytes, part = piece_bytes / element;
-    // 16 parts: few messages, and small enough for a cache
+    // chosen: 16 parts give few messages that are small enough for a cache
     const std::size_t piece = (std::size_t{64} << 10) / element;
     const bool root = group.position == 0;
     char* const pieces = root ? incoming((size - 1) * (n < piece ? n : piece)) : nullptr;
@@ -126,12 +126,12 @@ class element_messages {
   void await(posted_messages& under_way, char* data, std::size_t n, std::size_t worker) const {
     under_way.receive(*world_, *of_, data, n, message_bytes(n), worker, about_);
   }
-  /// Every member but the root: receives the pieces that it forwards from the root, and the others from the members
-  /// that forward them.
+  /// On every member but the root: receives the pieces that this member forwards from the root, and the other pieces
+  /// from the members that forward them.
   PARTITA_DECL void pass_on_parts(const worker_group& group, const block_routes& routes, char* data, std::size_t n,
                                   posted_messages& under_way) const;
 
-  /// Every member sends its block to all others, a piece at a time, and each member combines all blocks.
+  /// Sends this member's block to all others, a piece at a time; each member combines all blocks.
   template <class Incoming>
   void exchange_blocks(const worker_group& group, const element_operation& how, const char* mine, char* into,
                        std::size_t n, posted_messages& under_way, std::vector<const char*>& blocks, Incoming incoming,
@@ -148,7 +148,7 @@ class element_messages {
       }
       return under_way.size();
     };
-    // the range of requests of one piece; messages that were sent speculatively are waited for at the end
+    // the requests of one piece; messages that were sent speculatively are waited for at the end
     std::size_t first = under_way.size(), last = n == 0 ? first : begin(0), next = last;
     for (std::size_t at = 0; at < n; at += piece, first = last, last = next) {
       if (at + piece < n) next = begin(at + piece);
@@ -158,8 +158,8 @@ class element_messages {
     }
     under_way.wait();
   }
-  /// Each member receives one part of all blocks, combines it, and sends the result to all (reduce-scatter, then
-  /// allgather).
+  /// An allreduce in which each member receives one part of all blocks, combines the part, and sends the result to all
+  /// (reduce-scatter, then allgather).
   template <class Incoming>
   void collect_parts(const worker_group& group, const element_operation& how, const char* mine, char* into,
                      std::size_t n, posted_messages& under_way, std::vector<const char*>& blocks, Incoming incoming,
@@ -171,7 +171,7 @@ class element_messages {
       const std::size_t from = (me + size - turn) % size;
       await(under_way, room + bytes((from < me ? from : from - 1) * own.size()), own.size(), group.members[from]);
     }
-    // Send to each member its part of this member's block, unless that was done speculatively.
+    // Send to each member its part of this member's block, unless the part was sent speculatively.
     if (!given) give_to_all(group, mine, n, under_way);
     under_way.wait();
     // Combine this member's part of all blocks, and exchange the results.
@@ -184,8 +184,8 @@ class element_messages {
     }
     under_way.wait();
   }
-  /// Combines the elements `range` of this member's block with those of the other members. Their blocks are in `room`,
-  /// `apart` elements from each other. `into` may be `mine`: an element is overwritten only after it was read.
+  /// Combines the elements `range` of this member's block with those of the other members, which are in `room`, `apart`
+  /// elements from each other. `into` may be `mine`: an element is overwritten only after it was read.
   PARTITA_DECL void combine_arrived(const worker_group& group, const element_operation& how, const char* mine,
                                     char* into, interval range, const char* room, std::size_t apart,
                                     std::vector<const char*>& blocks) const;

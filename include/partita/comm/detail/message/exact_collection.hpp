@@ -14,11 +14,11 @@ namespace partita::detail {
 
 class exact_collection {
  public:
-  /// The input of a node's leader: its own block, or the two terms of the sum of its node.
+  /// The input of a node's leader: its own block, or the two terms of the sum of the node's blocks.
   struct of_node {
-    const char* mine = nullptr;  ///< this worker's block; nullptr: nothing
+    const char* mine = nullptr;  ///< this worker's block; nullptr if it contributes nothing
     const char* terms = nullptr;
-    bool blocks_are_sent = false;  ///< in place of `terms`: the other workers of the node send their blocks by message
+    bool blocks_are_sent = false;  ///< instead of `terms`, the node's other workers send their blocks by message
   };
 
   /// Cost:     n elements from each node to the one above it in the tree, plus the bits that rounding would drop;
@@ -56,7 +56,7 @@ class exact_collection {
       }
     }
   }
-  /// The part of a node's other workers, if its leader needs their blocks.
+  /// Sends the block of a worker that is not its node's leader, if the leader needs the blocks.
   static void send_block(const element_messages& by_message, const char* x, std::size_t n, std::size_t leader) {
     const std::size_t element = by_message.of().bytes, most = piece / element;
     for (std::size_t at = 0; at < n; at += most)

@@ -1,4 +1,4 @@
-// How one worker's boxes are grouped into messages: per pair of workers, and no message longer than MPI can count.
+// How one worker's boxes are grouped into messages: for each pair of workers, in messages no longer than MPI can count.
 #pragma once
 
 #include <cstddef>
@@ -9,34 +9,34 @@
 
 namespace partita::detail {
 
-/// The form of messages. Boxes that are contiguous in a block are never copied. The same on all workers.
+/// The form of messages, the same on all workers. Boxes that are contiguous in a block are never copied.
 struct message_policy {
   messages how = messages::by_size;
-  std::size_t chunk = std::size_t{256} << 10;  ///< bytes of a message if messages are chunked
-  std::size_t longest = std::size_t{1} << 30;  ///< bytes of any message
+  std::size_t chunk = std::size_t{256} << 10;  ///< the bytes of a message if messages are chunked
+  std::size_t longest = std::size_t{1} << 30;  ///< the most bytes of any message
 
   friend bool operator==(const message_policy&, const message_policy&) = default;
 };
 
-/// Up to this size the latency dominates: MPI's derived types save a pass over the data, and a trial would cost more
-/// than it gains.
+/// Up to this number of bytes the latency dominates: MPI's derived types save a pass over the data, and a trial would
+/// cost more than it gains.
 inline constexpr std::size_t small_exchange = std::size_t{128} << 10;
 
-/// The volume that a worker sends to, or receives from, another one.
+/// The volume of the boxes that a worker sends to, or receives from, another worker.
 struct pair_volume {
   std::size_t worker = 0, bytes = 0, boxes = 0;
 
   bool worth_a_trial() const { return bytes > small_exchange; }
-  /// The form of the messages if nothing was measured. Many boxes give a derived type that MPI processes slowly.
+  /// The form of the messages if no form was measured. MPI is slow with a derived type of many boxes.
   messages by_size() const { return bytes <= small_exchange && boxes == 1 ? messages::typed : messages::packed; }
 };
 
-/// The volume for each worker that boxes go to or come from. Boxes are sorted by worker.
+/// The volume for each worker to which boxes go, or from which they come. Boxes are sorted by worker.
 PARTITA_DECL std::vector<pair_volume> pairs_of(const box_list& boxes, std::size_t element);
 
 /// One message: consecutive boxes.
 struct message {
-  std::size_t worker = 0, first = 0, last = 0;  ///< boxes [first, last)
+  std::size_t worker = 0, first = 0, last = 0;  ///< the message contains boxes [first, last)
   std::size_t bytes = 0;
   messages how{};
 };

@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// The MPI datatype of a strided box with elements of `element` bytes; not committed.
+/// Makes the MPI datatype of a strided box with elements of `element` bytes, without committing it.
 PARTITA_DECL MPI_Datatype type_of_box(const std::size_t* shape, const std::ptrdiff_t* strides, std::size_t rank,
                                       std::size_t element);
 

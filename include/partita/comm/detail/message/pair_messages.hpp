@@ -1,5 +1,5 @@
 // The messages between one worker and all others, in both directions, and the choice of the form of each pair's
-// messages: as the policy says, by size, or by a trial of all forms at the first exchange.
+// messages: by the policy, by size, or by a trial of all forms at the first exchange.
 #pragma once
 
 #include <array>
@@ -18,18 +18,18 @@ namespace partita::detail {
 /// The messages of one exchange. Both workers of a pair take part in each exchange.
 class pair_messages : public box_transport {
  public:
-  /// Boxes are sorted by worker; the boxes between two workers have the same order on both.
+  /// Makes the messages of these boxes, which are sorted by worker, for each pair in the same order on both workers.
   PARTITA_DECL pair_messages(MPI_Comm comm, int tag, box_list out, box_list in, const element_kind& kind,
                              const message_policy& policy, bool oversubscribed, const own_node* among = nullptr);
 
   carried counts() const override { return {outgoing_->count(), outgoing_->bytes(), 0}; }
   bool is_needed() const override { return outgoing_->in_turns() || incoming_->in_turns(); }
   void expect(const block_memory& y) override { y_ = y; }
-  /// Posts the receives and starts the sends. Does not wait, except at the first exchange of pairs whose message forms
-  /// are measured. Messages that use MPI's rendezvous protocol are started before the receives: a posted receive makes
-  /// its sender send at once, and the request for our own message would queue behind all those bytes in the NIC of the
-  /// rank that came first (35 to 60 ms instead of 35 for 4 MiB a worker, rows to columns, 2 hosts of 2 workers at 1
-  /// Gbit).
+  /// Posts the receives and starts the sends, without waiting, except at the first exchange of pairs whose message
+  /// forms are measured. Messages that use MPI's rendezvous protocol are started before the receives: a posted receive
+  /// makes its sender send at once, and the request for this worker's message would queue behind all those bytes in the
+  /// NIC of the rank that came first (35 to 60 ms instead of 35 for 4 MiB a worker, rows to columns, 2 hosts of 2
+  /// workers at 1 Gbit).
   PARTITA_INLINE void give(const block_memory& x) override;
   PARTITA_INLINE void send_speculatively(const block_memory& x) override;
   void roll_back() override {
@@ -44,7 +44,7 @@ class pair_messages : public box_transport {
 
   bool leaves_at_once() const { return outgoing_->longest() <= among_->link().at_once; }
   int tag() const { return among_ == nullptr ? tag_ : among_->tag_in_this_round(tag_); }
-  /// The workers with which this one exchanges enough bytes for a trial, in ascending order. Both workers of a pair
+  /// The workers with which this worker exchanges enough bytes for a trial, in ascending order. Both workers of a pair
   /// list each other.
   PARTITA_DECL std::vector<std::size_t> pairs_to_try() const;
 
@@ -53,22 +53,22 @@ class pair_messages : public box_transport {
 
   PARTITA_DECL void choose_forms();
 
-  /// Exchanges the boxes of all pairs that are large enough in every form, three times each; the first time only faults
-  /// in the buffers. Each pair then takes the form whose slower side was fastest, so that both sides choose the same
-  /// form. MPI's derived types must win by a quarter, because they become three times slower when a hypervisor later
-  /// moves the workers to distant cores.
+  /// Exchanges the boxes of all large pairs in every form, three times each; the first time only faults in the buffers.
+  /// Each pair then takes the form whose slower side was fastest, so that both workers choose the same form. MPI's
+  /// derived types must win by a quarter, because they become three times slower when a hypervisor later moves the
+  /// workers to distant cores.
   PARTITA_DECL void measure(const block_memory& x);
 
   MPI_Comm comm_;
   int tag_;
-  // the node's tag counter, if messages may be sent before all workers agree: some calls then change the tags
+  // the node's tag counter if messages may be sent before all workers agree, because some calls then change the tags
   const own_node* among_;
   bool is_given_ = false;
   box_list out_, in_;
   element_kind kind_;
   message_policy policy_;
   bool oversubscribed_, to_measure_ = false;
-  std::vector<std::pair<std::size_t, messages>> found_;  // the measured form for each worker
+  std::vector<std::pair<std::size_t, messages>> found_;  // the measured form of the messages to each worker
   std::unique_ptr<persistent_messages> outgoing_, incoming_;
   block_memory y_;
 };
@@ -76,8 +76,8 @@ class pair_messages : public box_transport {
 /// The channel by messages: it reaches every other worker.
 class message_way : public way {
  public:
-  /// `tag` distinguishes this kernel's messages from others on `comm`; `among` counts the changes of tags there, or is
-  /// null.
+  /// `tag` distinguishes this kernel's messages from others on `comm`; `among` counts the changes of tags of the node,
+  /// or is null.
   message_way(MPI_Comm comm, int tag, const message_policy& policy, bool oversubscribed,
               const own_node* among = nullptr)
       : comm_(comm), tag_(tag), policy_(policy), oversubscribed_(oversubscribed), among_(among) {

@@ -1,4 +1,4 @@
-// Sends and receives boxes as messages, many times: in place where a box is contiguous; if not, through buffers, as a
+// Sends and receives boxes as messages, many times: in place where a box is contiguous; else through buffers, as a
 // whole or in consecutive chunks, or as MPI derived types. All requests are persistent.
 #pragma once
 
@@ -27,29 +27,29 @@ class persistent_messages {
 
   std::size_t longest() const { return longest_; }
 
-  /// Whether some messages of a start wait for the slots of earlier ones.
+  /// Whether some messages of an exchange wait for the slots of earlier messages.
   PARTITA_DECL bool in_turns() const;
 
   PARTITA_DECL void start(MPI_Comm comm, int tag, const block_memory& block);
 
-  /// Ends a start whose messages were discarded: no receiver takes them. They leave at once; a message that does not is
-  /// left to MPI.
+  /// Ends an exchange whose messages were discarded, so that no receiver takes them. The messages leave at once; a
+  /// message that does not is left to MPI.
   PARTITA_DECL void give_up();
 
-  /// Advances everything that can proceed without waiting. Returns true if nothing is left.
+  /// Advances everything that can proceed without waiting. Returns true if no message is left.
   PARTITA_DECL bool advance();
 
  private:
   enum class form : char { in_place, through_slot, as_type };
   static constexpr std::size_t no_message = ~std::size_t{0};
 
-  /// Whether the previous message in this message's slot is complete.
+  /// Whether the previous message in the slot of this message is complete.
   bool has_room(std::size_t k) const { return before_[k] == no_message || arrived_[before_[k]] != 0; }
 
-  /// Copies a message from the block to its slot, or back.
+  /// Copies a message from the block to the message's slot, or from the slot to the block.
   PARTITA_DECL void pack(std::size_t k) const;
 
-  /// The block of this exchange; it has no strides if it is staged.
+  /// The memory of this exchange's block, without strides if it is staged.
   block_memory block() const { return {block_, staged_ ? nullptr : strides_.data()}; }
   bool contiguous(std::size_t box) const { return staged_ || is_contiguous(boxes_[box].shape, strides_.data(), rank_); }
   PARTITA_DECL bool same_strides(const std::ptrdiff_t* strides) const;
@@ -59,11 +59,11 @@ class persistent_messages {
 
   PARTITA_DECL void choose_forms();
 
-  /// One MPI type for all boxes of a message, relative to the first box.
+  /// Makes one MPI type for all boxes of a message, relative to the first box.
   PARTITA_DECL MPI_Datatype type_of(const message& p) const;
 
-  /// Assigns slots of the buffer. Each packed message has its own slot. Chunks use a set of slots in turn, with a share
-  /// for every pair, so that the oldest chunk of any pair never waits for a younger chunk.
+  /// Assigns slots of the buffer to messages. Each packed message has its own slot. Chunks use a set of slots in turn,
+  /// with a share for every pair, so that the oldest chunk of any pair never waits for a younger chunk.
   PARTITA_DECL void deal_slots();
 
   /// Makes the request of a message for the current block and buffer.
@@ -85,10 +85,10 @@ class persistent_messages {
   std::vector<MPI_Datatype> types_;
   std::vector<MPI_Request> requests_;
   std::vector<char*> slot_;
-  std::vector<std::size_t> before_;  // the previous message in the same slot, or `no_message`
+  std::vector<std::size_t> before_;  // for each message the previous message in its slot, or `no_message`
   std::vector<char> arrived_;
   std::vector<int> finished_;
-  std::size_t first_ = 0, next_ = 0;  // [first_, next_) are pending
+  std::size_t first_ = 0, next_ = 0;  // messages [first_, next_) are pending
   char* buffer_ = nullptr;
   std::size_t buffer_bytes_ = 0;
 };

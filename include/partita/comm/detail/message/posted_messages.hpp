@@ -10,13 +10,13 @@
 
 namespace partita::detail {
 
-/// What one worker has moved: messages and bytes that it sent, and bytes of its blocks that went through shared memory.
+/// The traffic of one worker: messages and bytes that it sent, and bytes of its blocks that went through shared memory.
 struct traffic {
   std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;
 };
 
-/// Calls f(first byte, count) for consecutive pieces of at most `most_bytes`, whose length fits in an int and that MPI
-/// can send in one message.
+/// Calls f(first byte, count) for consecutive pieces of at most `most_bytes`; the length of a piece fits in an int, and
+/// MPI can send it in one message.
 template <class F>
 void in_messages_of(const element_kind& of, std::size_t n, std::size_t most_bytes, F f) {
   const std::size_t most = most_bytes < of.bytes ? 1 : most_bytes / of.bytes;
@@ -35,9 +35,9 @@ class posted_messages {
                             std::size_t most_bytes, std::size_t worker, tag about);
   /// Waits for the requests from index `first` up to, but not including, `last`.
   PARTITA_DECL void wait(std::size_t first, std::size_t last);
-  /// Waits for all of them. Afterwards the sent data may change.
+  /// Waits for all pending messages. Afterwards the sent data may change.
   PARTITA_DECL void wait();
-  /// Ends messages that no receiver will take. They leave at once; a message that does not is left to MPI.
+  /// Ends messages that no receiver will take. They leave at once; a message that does not leave is left to MPI.
   PARTITA_DECL void give_up();
 
  private:

@@ -1,5 +1,5 @@
-// Memory that every worker of a node can reach, allocated from a pool. Results are stored there, so that their senders
-// can write them in place.
+// Memory that every worker of a node can reach, allocated from a pool. The results of kernels are stored in this
+// memory, so that their senders can write them in place.
 #pragma once
 
 #include <sys/mman.h>
@@ -25,21 +25,21 @@
 
 namespace partita::detail {
 
-/// One worker's part of its node's shared memory, and access to the parts of the others.
+/// One worker's part of its node's shared memory, and access to the parts of the node's other workers.
 ///
 /// The memory is reserved once, collectively, and is far larger than needed: pages that are never touched cost nothing.
 /// Blocks are page-aligned, come from this worker's own part, and are released to lists by size, so that a steady loop
 /// neither allocates nor causes page faults. If spare and used memory together would exceed 1.5 times the peak use,
-/// spare blocks are first merged and reused; what does not fit is returned to the system. Where there is no shared
+/// spare blocks are first merged and reused; what does not fit is returned to the system. Where a node has no shared
 /// memory, or too little, blocks come from the heap: `holds` reports that, and nothing else changes for the caller. All
 /// threads of a process share an arena.
 class arena {
  public:
-  /// The arena of a node. It is made at the first call for these workers, reused afterwards, and kept until the process
-  /// ends, because results may keep its blocks until then. Collective at the first call for this node. `most` limits
-  /// the bytes of each worker; 0 leaves everything on the heap.
+  /// The arena of a node. It is made at the first call for the node's workers, reused afterwards, and kept until the
+  /// process ends, because results may keep its blocks until then. Collective at the first call for this node. `most`
+  /// limits the bytes of each worker; 0 leaves everything on the heap.
   PARTITA_DECL static arena& of(const own_node& members, std::size_t most = ~std::size_t{0});
-  /// The same, except that PARTITA_SHARED=0 in the environment leaves everything on the heap.
+  /// Returns the arena of a node; with PARTITA_SHARED=0 in the environment that arena leaves everything on the heap.
   static arena& of_environment(const own_node& members) {
     return of(members, shared_by_environment() ? ~std::size_t{0} : 0);
   }
@@ -47,32 +47,32 @@ class arena {
   arena(const arena&) = delete;
   arena& operator=(const arena&) = delete;
 
-  /// Whether the workers of the node share memory at all: the same on all of them.
+  /// Whether the workers of the node share memory at all; the same on all of them.
   bool shared() const { return memory_.size() != 0; }
-  /// Whether a block is in this worker's part, where the others can reach it.
+  /// Whether a block is in this worker's part of the memory, where the node's other workers can reach it.
   PARTITA_DECL bool holds(const void* block) const;
-  /// The offset of a block of this worker, by which other workers find it.
+  /// The offset of a block of this worker, by which the node's other workers find the block.
   std::uint64_t offset(const void* block) const {
     return static_cast<std::uint64_t>(static_cast<const char*>(block) - memory_.part(place_));
   }
-  /// The address, on this worker, of a block of another worker.
+  /// The address, on this worker, of a block of another worker, given by its offset.
   char* at(std::size_t place, std::uint64_t offset) const { return memory_.part(place) + offset; }
 
-  /// A page-aligned block: from the pool if it has one that fits, or new memory. Never null.
+  /// Allocates a page-aligned block: from the pool if a block there fits, or from new memory. Never null.
   PARTITA_DECL void* allocate(std::size_t bytes);
   PARTITA_DECL void release(void* block, std::size_t bytes);
-  /// Memory that other workers write signals to. It is separate from results: a worker may still write to a block after
-  /// the block's owner has released it. So such a block is reused only for signals, only by the same thread, and only
-  /// after all workers have synchronised.
+  /// Allocates memory that other workers write signals to. Such a block is separate from results: a worker may still
+  /// write to a block after its owner has released it. So the block is reused only for signals, only by the same
+  /// thread, and only after all workers have synchronised.
   PARTITA_DECL void* allocate_signals(std::size_t bytes);
   PARTITA_DECL void release_signals(void* block, std::size_t bytes);
-  /// Releases a block to the arena it came from, or to the heap.
+  /// Releases a block to the arena or to the heap, from which it came.
   PARTITA_DECL static void release_anywhere(void* block, std::size_t bytes);
 
-  /// The bytes of memory that this worker's part occupies now, used or spare, and the peak of the used bytes.
+  /// The bytes that this worker's part occupies now, used or spare, and the peak of the used bytes.
   std::size_t resident_bytes() const { return resident_; }
   std::size_t most_used_bytes() const { return use_.most(); }
-  /// The number of blocks that were not found in a pool. It does not grow in a steady loop.
+  /// The number of blocks that were not found in a pool; it does not grow in a steady loop.
   std::size_t fresh_blocks() const { return fresh_ + heap_pool::instance().fresh_blocks(); }
 
   /// Bytes that shared memory can still hold on this machine. A program that writes more is killed by SIGBUS.
@@ -80,16 +80,16 @@ class arena {
   PARTITA_DECL static std::size_t free_shared_bytes();
 
  private:
-  static constexpr std::size_t least = 16 * page;  // less is not worth a mapping: a channel alone takes pages
+  static constexpr std::size_t least = 16 * page;  // less is not worth a mapping: one channel already takes pages
 
   PARTITA_DECL arena(const own_node& members, std::size_t most);
 
-  /// The oldest arena of these workers that all of them know: threads may make arenas in a different order on other
-  /// workers.
+  /// Returns the oldest arena of these workers that all of them know: threads of other workers may make arenas in a
+  /// different order.
   PARTITA_DECL static arena* known_to_all(const own_node& members, std::size_t most);
   PARTITA_DECL bool is_on(MPI_Comm communicator) const;
 
-  /// All arenas of this process, the newest first. None is ever destroyed, so that the list can be read without a lock.
+  /// All arenas of this process, the newest first. Arenas are never destroyed, so the list can be read without a lock.
   PARTITA_DECL static std::atomic<arena*>& newest();
   PARTITA_DECL static spin_lock& growing();
 
@@ -98,11 +98,11 @@ class arena {
   PARTITA_DECL spare_blocks& spare_signals();
 
   PARTITA_DECL void* fresh_or_heap(std::size_t bytes);
-  /// Memory that was not used before, or that is merged from spare pieces. It is touched now, so that its first use
-  /// causes no page fault. All workers may ask at the same time, so each takes at most its share of the free memory.
+  /// New memory, or memory that is merged from spare pieces. The memory is touched now, so that its first use causes no
+  /// page fault. All workers may allocate at the same time, so each takes at most its share of the free memory.
   PARTITA_DECL void* fresh(std::size_t bytes);
-  /// Merges spare blocks and returns a piece if one is large enough. If not, and another block would exceed the bound,
-  /// the memory of the spare blocks goes back to the system and only their addresses are kept.
+  /// Merges spare blocks and returns a piece of them if one is large enough. If none is, and another block would exceed
+  /// the bound, the memory of the spare blocks goes back to the system and only their addresses are kept.
   PARTITA_DECL char* joined(std::size_t size);
 
   std::size_t most_;

@@ -12,20 +12,20 @@
 
 namespace partita::detail {
 
-/// Where a receiver wants its boxes: in a block that the sender can reach; through the slots of a ring; or, where there
-/// is no shared memory left for a ring, in messages of one slot each.
+/// Where a receiver wants its boxes: in a block that the sender can reach; through the slots of a ring; or, if there is
+/// no shared memory left for a ring, in messages of one slot each.
 struct destination {
-  static constexpr std::size_t bytes_by_message = 127 * page;  ///< a value that no ring uses as slot size
+  static constexpr std::size_t bytes_by_message = 127 * page;  ///< a value that no ring has as slot size
   char* address = nullptr;
-  std::size_t slot_bytes = 0;  ///< 0: `address` is the block itself
+  std::size_t slot_bytes = 0;  ///< 0 if `address` is the block itself
 
   bool in_place() const { return slot_bytes == 0; }
   bool by_message() const { return slot_bytes == bytes_by_message; }
 };
 
-/// In each exchange every receiver announces to its senders where their boxes go; each sender waits for that, writes,
-/// and signals that its boxes have arrived. All counters only grow: nothing is reset, and an exchange that one side has
-/// started waits for the other side, as a message would.
+/// The signals and rings of a node. In each exchange every receiver announces to its senders where their boxes go; each
+/// sender waits for that, writes, and signals that its boxes have arrived. All counters only grow: nothing is reset,
+/// and an exchange that one worker has started waits for the other worker, as a message would.
 class node_channel {
  public:
   static constexpr std::size_t slots = 4;
@@ -33,45 +33,45 @@ class node_channel {
   /// pages (at most 65) of a slot.
   static constexpr std::size_t granule = 128;
 
-  /// Collective over the node. `tag` distinguishes its messages from others on the node's communicator.
+  /// Makes the channel. Collective over the node. `tag` distinguishes its messages on the node's communicator.
   PARTITA_DECL node_channel(const own_node& members, arena& memory, int tag);
   node_channel(const node_channel&) = delete;
   node_channel& operator=(const node_channel&) = delete;
   PARTITA_INLINE ~node_channel();
 
-  /// Whether every worker of the node has its signals in shared memory. The same on all of them.
+  /// Whether every worker of the node has its signals in shared memory; the same on all of them.
   bool usable() const { return usable_; }
   bool oversubscribed() const { return oversubscribed_; }
-  /// For the messages that replace a ring: the communicator of the node, whose ranks are the places.
+  /// The communicator of the node for messages that replace a ring; its ranks are the places of the workers.
   MPI_Comm communicator() const { return communicator_; }
   int tag() const { return tag_; }
   arena& memory() const { return *arena_; }
   /// The address of an offset in the arena of the worker at a place.
   void* at(std::size_t place, std::uint64_t offset) const { return arena_->at(place, offset); }
 
-  // The receiver's side.
+  // Calls of the receiver.
 
-  /// Announces to `from` where its boxes go: into `block` if that is shared, if not through a ring with slots of about
-  /// `wish` bytes.
+  /// Announces to the sender `from` where its boxes go: into `block` if that is shared, else through a ring with slots
+  /// of about `wish` bytes.
   PARTITA_DECL destination announce(std::size_t from, void* block, std::size_t wish);
-  /// Undoes announce. Requires that the sender has not read it yet.
+  /// Undoes announce. Requires that the sender has not read the announcement yet.
   PARTITA_DECL void roll_back(std::size_t from);
-  /// The value that the sender passed to arrive().
+  /// Waits for the sender's boxes, and returns the value that the sender passed to arrive().
   std::uint64_t await_arrival(std::size_t from) {
     return pairs_[from].here->done.wait(++pairs_[from].received, oversubscribed_);
   }
-  /// The number of slots of the ring that are filled and not taken yet.
+  /// The number of slots in the ring of `from` that are filled and not taken yet.
   PARTITA_DECL std::size_t filled(std::size_t from) const;
   /// The index in the ring of the next slot to take; take() returns the slot, emptied, to the sender.
   std::size_t next_taken(std::size_t from) const { return pairs_[from].taken % slots; }
   PARTITA_DECL void take(std::size_t from);
 
-  // The sender's side.
+  // Calls of the sender.
 
   bool announced(std::size_t to) const { return pairs_[to].here->ready.posted(pairs_[to].awaited + 1); }
   PARTITA_DECL destination await_destination(std::size_t to);
   void arrive(std::size_t to, std::uint64_t value = 0) { pairs_[to].there->done.post(++pairs_[to].pushed, value); }
-  /// Whether the ring at `to` has an empty slot; below: the index of that slot, and the signal that it has been filled.
+  /// Whether the ring at `to` has an empty slot; next_filled() is the slot's index, and fill() signals that it is full.
   PARTITA_DECL bool has_slot(std::size_t to) const;
   std::size_t next_filled(std::size_t to) const { return pairs_[to].filled % slots; }
   PARTITA_DECL void fill(std::size_t to);
@@ -82,14 +82,14 @@ class node_channel {
     flag ready, done, filled, drained;
   };
   struct pair {
-    pair_flags* here = nullptr;   // in this worker's memory, written by the other one
-    pair_flags* there = nullptr;  // in the other worker's memory, written by this one
+    pair_flags* here = nullptr;   // in this worker's memory, written by the other worker
+    pair_flags* there = nullptr;  // in the other worker's memory, written by this worker
     std::uint64_t announced = 0, received = 0, taken = 0, awaited = 0, pushed = 0, filled = 0;
     char* ring = nullptr;
     std::size_t slot_bytes = 0;
   };
 
-  /// The ring that `from` writes to, allocated when it is first needed; messages if the arena has no memory left.
+  /// The ring that `from` writes to, allocated at its first use; messages if the arena has no memory left.
   PARTITA_DECL destination ring_of(std::size_t from, std::size_t wish);
 
   arena* arena_;

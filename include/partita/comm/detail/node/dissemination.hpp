@@ -1,4 +1,4 @@
-// The dissemination algorithm: in which rounds of small messages all nodes learn the words of all others.
+// The dissemination algorithm: the rounds of small messages after which all nodes know the words of all nodes.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,10 @@
 
 namespace partita::detail {
 
-/// After round k every node knows the words of the radix^(k + 1) nodes up to and including itself; in each round it
+/// After round k every node knows the words of the radix^(k + 1) nodes up to and including itself; in each round a node
 /// receives from up to radix - 1 others. Source: Hensgen, Finkel and Manber, Two algorithms for barrier synchronization
-/// (1988), of radix 2; Hoefler et al., Fast barrier synchronization for InfiniBand (2006), of any. Some words arrive
-/// twice, which must not change the result.
+/// (1988), for radix 2; Hoefler et al., Fast barrier synchronization for InfiniBand (2006), for any radix. Some words
+/// arrive twice, which must not change the result.
 struct dissemination {
   std::size_t nodes = 1, radix = 2;
 
@@ -36,7 +36,7 @@ struct dissemination {
     for_messages([&](std::size_t round, std::size_t) { n = round + 1; });
     return n;
   }
-  /// The number of messages that each node sends, and receives.
+  /// The number of messages that each node sends, which is also the number that it receives.
   constexpr std::size_t messages() const {
     std::size_t n = 0;
     for_messages([&](std::size_t, std::size_t) { ++n; });

@@ -12,7 +12,7 @@
 
 namespace partita::detail {
 
-/// Receives regular reports from a thread that waits. `still_waits` may throw to end the wait.
+/// Gets regular reports from a thread that waits. `still_waits` may throw to end the wait.
 class wait_watcher {
  public:
   wait_watcher() = default;
@@ -21,18 +21,18 @@ class wait_watcher {
   virtual ~wait_watcher() = default;
   virtual void still_waits(double seconds) = 0;
   virtual void waits_no_more() noexcept = 0;
-  /// Memory for a result is missing while the other workers depend on this one; returns if they do not.
+  /// Reports that memory for a result is missing while the other workers depend on this one; returns if they do not.
   virtual void lacks_memory(std::size_t bytes) noexcept = 0;
-  /// The same in a call that this worker can no longer leave, whatever the memory is for.
+  /// Reports that memory is missing in a call that this worker can no longer leave, whatever the memory is for.
   virtual void lacks_memory_amid_call() noexcept = 0;
 };
-/// The watcher of the world whose call this thread makes, or made last. It is a plain pointer, because worlds in static
-/// storage are destroyed after thread-local objects.
+/// The watcher of the world whose call this thread makes, or made last. The watcher is a plain pointer, because worlds
+/// in static storage are destroyed after thread-local objects.
 [[gnu::visibility("default")]] inline thread_local wait_watcher* watcher = nullptr;
 
-/// A wait loop with back-off. It spins for about a microsecond and then yields, because other programs may want the
-/// core even where there are cores for all workers (256^2 floats beside one other program: 114 us with 2000 spins, 9
-/// with 20, and all the same alone). From time to time it lets MPI make progress; without that, a peer that waits for
+/// A wait loop with back-off. The loop spins for about a microsecond and then yields, because other programs may want
+/// the core even where every worker has a core (256^2 floats beside one other program: 114 us with 2000 spins, 9 with
+/// 20, and no difference alone). From time to time the loop lets MPI make progress; without that, a peer that waits for
 /// one of our messages would never answer. The watcher gets a report ten times a second.
 class backoff {
  public:
@@ -44,12 +44,12 @@ class backoff {
   }
 
   PARTITA_DECL void pause();
-  /// Seconds since the clock was first read.
+  /// Seconds since this loop first read the clock.
   double seconds() const { return seconds_; }
 
  private:
   using clock = std::chrono::steady_clock;
-  static constexpr double between_tellings = 0.1;  // chosen: long for a machine, short for a person
+  static constexpr double between_tellings = 0.1;  // seconds; chosen: long for a machine, short for a person
 
   PARTITA_DECL void look_at_the_clock();
   PARTITA_DECL void end();
@@ -62,8 +62,8 @@ class backoff {
 };
 
 /// A signal in one direction between two workers. The writer posts values with ascending epochs; the reader waits for
-/// the epoch that it expects. Each side counts for itself, so nothing is ever reset. A flag of zero bytes has never
-/// been posted.
+/// the epoch that it expects. Each of the two counts for itself, so nothing is ever reset. A flag of zero bytes has
+/// never been posted.
 struct alignas(64) flag {
   std::atomic<std::uint64_t> epoch;
   std::uint64_t value;

@@ -1,5 +1,5 @@
 // How the members of a group on one node synchronise: what each member shows in a call, which members it waits for, and
-// how bytes for other members are stored.
+// how a member stores bytes for other members.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 
 namespace partita::detail {
 
-/// One worker's view of a group of its node. All members make the same calls and count them.
+/// One worker's view of a group on its node. All members make the same calls and count the calls.
 class group_meeting {
  public:
-  /// `pages` are those of all members, the root's first; this worker has index `me`.
+  /// `pages` are the pages of all members, the root's first; this worker has index `me`.
   group_meeting(arena& memory, std::vector<std::size_t> places, std::vector<group_page*> pages, std::size_t me,
                 bool oversubscribed)
       : arena_(&memory),
@@ -28,7 +28,7 @@ class group_meeting {
 
   std::size_t size() const { return pages_.size(); }
 
-  /// Whether data that other members will read is better written past the caches.
+  /// Whether data that other members will read should be written past the caches.
   PARTITA_DECL bool far() const;
 
  protected:
@@ -40,16 +40,16 @@ class group_meeting {
   group_page& own() const { return *pages_[me_]; }
   PARTITA_DECL void wait(const group_page::call_flag& n, std::uint64_t count) const;
   PARTITA_DECL void wait_for_all(group_page::call_flag group_page::*which, std::uint64_t count) const;
-  /// Waits until no member still reads what this worker showed `depth` calls ago, so that its place can be reused.
+  /// Waits until no member still reads what this worker showed `depth` calls ago, so that the place can be reused.
   PARTITA_DECL void make_room(std::uint64_t e);
-  /// Whether the place can be reused without waiting.
+  /// Whether the place for the next call can be reused without waiting.
   PARTITA_DECL bool has_room(std::uint64_t e);
   group_page::call_flag& ready(std::size_t k, std::uint64_t e) const { return pages_[k]->ready[e % group_page::depth]; }
   char* slot(std::size_t k, std::uint64_t e) const { return pages_[k]->slot[e % group_page::depth]; }
 
   bool reachable(const void* block) const { return block != nullptr && arena_->holds(block); }
   PARTITA_DECL void announce(std::uint64_t e, std::uint64_t block, std::uint64_t result = nowhere);
-  /// Every 16 calls the members measure how far their caches are from each other. All members count in the same way.
+  /// Whether the members measure in this call how far their caches are from each other: in every 16th large call.
   bool measures(std::uint64_t e, std::size_t bytes) const { return e % 16 == 1 && bytes >= worth_streaming; }
   void judge(std::size_t k, std::uint64_t e, std::size_t bytes) const {
     if (measures(e, bytes)) own().distance.judge(pages_[k]->distance);

@@ -13,8 +13,8 @@
 namespace partita::detail {
 
 /// Measures how far the cache of one core is from that of another: one worker writes some cache lines, and another
-/// reads them one after the other and takes the time. On the same machine a line may take 40 ns or 180 ns, depending on
-/// which caches the two cores share; and a virtual machine's cores move.
+/// worker reads them one after the other and takes the time. On one machine a line may take 40 ns or 180 ns, depending
+/// on which caches the two cores share; and the cores of a virtual machine move.
 ///
 /// If the distance is far, a line that the other core has read cannot be written without a slow request to that core.
 /// Data for the other core is then better written with streaming stores, past the caches, and read from memory (1 MiB:
@@ -22,12 +22,12 @@ namespace partita::detail {
 class cache_distance {
  public:
   PARTITA_DECL void write();
-  /// Measures the distance to another worker's lines, which that worker wrote before it posted the call.
+  /// Measures the distance to the lines of another worker, which that worker wrote before it posted the call.
   PARTITA_DECL void judge(const cache_distance& other);
   bool far() const { return far_.load(std::memory_order_relaxed); }
 
  private:
-  /// number of lines and their spacing: no prefetcher guesses the next one
+  /// number of lines and their distance, which no prefetcher predicts
   static constexpr std::uint32_t count = 8, apart = 33;
   static constexpr std::chrono::nanoseconds near{70}, interrupted{1000};
   static constexpr std::uint32_t place(std::uint32_t k) { return 5 * k % count * apart; }
@@ -43,8 +43,8 @@ class cache_distance {
 /// worker undoes a post that no other worker can have read yet. Data of a call has `depth` places, used in turn: a
 /// worker may be ahead of the others by fewer calls than there are places.
 struct group_page {
-  static constexpr std::size_t small = 16384;  ///< the number of places for calls, and of slots, used in turn
-  static constexpr std::size_t depth = 4;      ///< the number of slots, one per call in turn
+  static constexpr std::size_t small = 16384;  ///< the bytes of a slot
+  static constexpr std::size_t depth = 4;      ///< the number of places for calls, and of slots; calls use them in turn
 
   struct alignas(64) call_flag {
     std::atomic<std::uint64_t> count;

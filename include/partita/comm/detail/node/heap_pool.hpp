@@ -1,4 +1,4 @@
-// A pool of heap blocks.
+// A pool of blocks from the heap.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ class heap_pool {
   PARTITA_DECL void release(void* block, std::size_t bytes);
   std::size_t fresh_blocks() const { return fresh_; }
 
-  /// The pool of this process. It is never destroyed, because a tensor in static storage may outlive everything.
+  /// The pool of this process. The pool is never destroyed, because a tensor in static storage may outlive others.
   PARTITA_DECL static heap_pool& instance();
 
  private:

@@ -1,5 +1,5 @@
-// The measured cost of messages between nodes: once per job, the first workers of two nodes measure it, unless the
-// environment gives it. It decides the routes of messages, never the results.
+// The measured cost of messages between nodes: once per job, the first workers of two nodes measure the cost, unless
+// the environment gives it. The cost decides the routes of messages, never the results.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,18 @@
 
 namespace partita::detail {
 
-/// The same on all workers of a world.
+/// The measured link between nodes, the same on all workers of a world.
 struct measured_link {
   link_cost cost{};
-  /// bytes that are sent eagerly, before the receiver asks; every MPI sends at least this many
+  /// bytes of a message that is sent eagerly, before the receiver asks; every MPI sends at least this many
   std::size_t at_once = 2048;
 
-  /// Blocks that are a few times longer are cut into messages of this size, which are then also sent without an answer.
+  /// The message size for a block: blocks a few times longer than at_once are cut, so that messages are sent eagerly.
   PARTITA_DECL std::size_t message_bytes(std::size_t block) const;
   std::size_t most_at_once() const { return at_once < 8192 ? at_once : 4 * at_once; }
 };
 
-/// A measurement between two workers: one sends commands and measures, the other answers. It takes some tens of
+/// A measurement between two workers: one sends commands and measures, the other answers. A trial takes some tens of
 /// messages, two to four ms at 1 to 100 Gbit, and some tens of latencies where those are longer.
 class link_trial {
  public:
@@ -49,7 +49,7 @@ class link_trial {
     return value > least ? (value < most ? value : most) : least;  // `least` if the value is NaN
   }
 
-  /// The seconds until these messages have arrived and the answer is back.
+  /// The seconds until messages have arrived and their answer is back.
   PARTITA_DECL double ask(std::uint64_t messages, std::uint64_t bytes);
   PARTITA_DECL double best_of_two(std::uint64_t messages, std::uint64_t bytes);
   /// Whether a message of this size is sent although the receiver has not posted a receive for it.

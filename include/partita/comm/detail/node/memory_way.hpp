@@ -1,5 +1,5 @@
-// The channel through the memory of a node: boxes are written directly into blocks that the sender can reach, and pass
-// through rings to the others.
+// The channel through the memory of a node: boxes are written directly into blocks that the sender can reach; the other
+// boxes pass through rings.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ class memory_transport : public box_transport {
   struct target {
     ring_boxes ring;
     bool served = false;
-    bool staged = false;  // packed for the receiver instead of being written into its block
+    bool staged = false;  // the sender packs the box into a buffer instead of writing it into the receiver's block
     staged_boxes stage;
   };
   struct origin {
@@ -46,25 +46,25 @@ class memory_transport : public box_transport {
     staged_boxes stage;
   };
 
-  /// Lists what the plan moves, in the memory of the lists of the plan before.
+  /// Lists the boxes that the plan moves; reuses the memory of the earlier plan's lists.
   PARTITA_DECL void list_boxes();
   /// Lists the boxes for push_together.
   PARTITA_DECL void list_everything();
   PARTITA_DECL void announce(origin& o);
 
-  /// In the first exchange, receivers learn where their senders will pack boxes for them. Where there is no memory for
-  /// that, they announce their blocks as usual.
+  /// In the first exchange, receivers learn where their senders will pack boxes for them. Where a sender has no memory
+  /// for such buffers, the receiver announces its block as usual.
   PARTITA_DECL void find_stages();
   PARTITA_DECL void pack(const block_memory& x);
   PARTITA_DECL void unpack(origin& o);
 
-  /// Up to this size, what passes through a ring stays in a cache. Above it, slots are written with streaming stores: a
-  /// reader on a distant core would have to fetch every line from the writer's cache.
+  /// Up to this size, the data in a ring stays in a cache. Above it, slots are written with streaming stores: a reader
+  /// on a distant core would have to fetch every line from the writer's cache.
   static constexpr std::size_t ring_in_cache = std::size_t{1} << 20;
 
   PARTITA_DECL bool is_dense() const;
 
-  /// The size of a slot: both sides can work at the same time, and a slot fits in a cache of their cores.
+  /// The size of a slot, which fits in a cache of both cores, and lets both sides work at the same time.
   static constexpr std::size_t slot_bytes(std::size_t bytes) {
     const std::size_t most = std::size_t{256} << 10, quarter = bytes / node_channel::slots + 1;
     return quarter < most ? quarter : most;
@@ -74,16 +74,16 @@ class memory_transport : public box_transport {
 
   PARTITA_DECL void meet(target& t);
 
-  /// One pass over the source for all receivers. It needs the address of every block, so it waits for every receiver.
+  /// Writes to all receivers in one pass over the source, which needs every block's address: waits for all receivers.
   PARTITA_DECL void push_together();
 
   /// Writes to the receivers one by one, as they announce their blocks. Boxes that stay are copied when no receiver is
   /// ready, while signals travel.
   PARTITA_DECL void push_as_they_come();
-  /// Writes to those that have announced their blocks. Returns whether there were any.
+  /// Writes to the receivers that have announced their blocks. Returns whether there were any.
   PARTITA_DECL bool push_to_ready();
 
-  /// Copies the boxes that stay.
+  /// Copies the boxes that stay on this worker.
   void keep() { keep_boxes(plan_, kind_, x_, y_, streaming_ ? stores::streaming : stores::cached); }
 
   lowered_plan plan_;
@@ -93,12 +93,12 @@ class memory_transport : public box_transport {
   const own_node* members_;
   std::size_t own_;
   std::vector<char*> blocks_;
-  push_list boxes_;       // those for workers of the node, in the order of the plan
-  push_list everything_;  // if streaming: the same and the boxes that stay, in the memory order of the source
+  push_list boxes_;       // the boxes for workers of the node, in the order of the plan
+  push_list everything_;  // if streaming: boxes_ and the boxes that stay, in the memory order of the source
   std::vector<target> targets_;
   std::vector<origin> origins_;
   bool streaming_ = false;
-  std::size_t unserved_ = 0;  // receivers to which nothing has been written
+  std::size_t unserved_ = 0;  // the number of receivers to which nothing has been written
   bool some_staged_ = false, found_ = false, packed_ = false, is_ahead_ = false;
   std::uint64_t exchange_ = 0;  // the number of exchanges with packed boxes so far
   block_memory x_, y_;
@@ -112,7 +112,7 @@ class memory_way : public way {
   bool reaches(std::size_t worker) const override {
     return channel_->usable() && members_->place_of(worker) < members_->size();
   }
-  /// A ring's smallest slot is one page.
+  /// The smallest slot of a ring, in bytes: one page.
   bool carries(const element_kind& kind) const override { return kind.bytes <= page; }
   PARTITA_INLINE std::unique_ptr<box_transport> prepare(lowered_plan boxes, const element_kind& kind) override;
 

@@ -1,4 +1,4 @@
-// The workers that share memory with this one: its node, real or simulated.
+// The workers that share memory with this worker: those of its node, real or simulated.
 #pragma once
 
 #include <cstddef>
@@ -16,29 +16,29 @@ namespace partita::detail {
 class arena;
 class joint_ways;
 
-/// The workers of a communicator that can map the same memory, in ascending order, and a table of which other workers
-/// share a node. All kernels use this table, so that none has to gather it.
+/// The workers of a communicator that can map the same memory, in ascending order, and a table of the nodes of all
+/// workers. All kernels use this table, so that no kernel has to gather it.
 ///
 /// `pretended` splits a machine into several simulated nodes, for tests and trials: workers with different numbers do
 /// not share memory, although they could.
 class node {
  public:
-  /// Collective over the communicator.
+  /// Finds the workers of the node. Collective over the communicator.
   PARTITA_DECL explicit node(MPI_Comm everyone, int pretended = 0);
   node(const node&) = delete;
   node& operator=(const node&) = delete;
   PARTITA_INLINE ~node();
 
-  /// The node of a communicator's workers. It is made at the first call and kept with the communicator. The first call
-  /// is collective.
+  /// The node of a communicator's workers, which is found at the first call and kept with the communicator. The first
+  /// call is collective.
   ///
   /// PARTITA_NODES=3 in the environment makes the workers act as if they were on three machines, in turn.
   PARTITA_DECL static node& of(MPI_Comm everyone);
 
-  /// A number that distinguishes one kernel's messages from another's. All workers count in the same way.
+  /// Returns a number that distinguishes one kernel's messages from another's. All workers count in the same way.
   int next_tag() { return 1000 + static_cast<int>(tags_++ % 30000); }
 
-  /// Called after a call whose speculative messages were discarded: from then on such messages use other tags. All
+  /// Called after a call whose speculative messages were discarded: later speculative messages use other tags. All
   /// workers count in the same way. When the tags that MPI guarantees are used up, nothing is sent speculatively any
   /// more.
   void next_round() { ++round_; }
@@ -47,25 +47,25 @@ class node {
 
   MPI_Comm communicator() const { return communicator_; }
   std::size_t size() const { return members_.size(); }
-  /// This worker's place among the members.
+  /// The place of this worker among the workers of the node.
   std::size_t place() const { return static_cast<std::size_t>(place_); }
-  /// The worker at a place.
+  /// The worker at a place of the node.
   std::size_t worker(std::size_t place) const { return static_cast<std::size_t>(members_[place]); }
-  /// The place of a worker, or size() if it is on another node.
+  /// The place of a worker on this node, or size() for a worker of another node.
   PARTITA_DECL std::size_t place_of(std::size_t worker) const;
-  /// Whether some workers of the communicator are on other nodes. The same on all workers.
+  /// Whether some workers of the communicator are on other nodes; the same on all workers.
   bool is_one_of_many() const { return !first_.empty(); }
-  /// Identifies the node of any worker of the communicator: the lowest worker there.
+  /// The lowest worker on the node of a given worker, which identifies that node.
   std::size_t node_of(std::size_t worker) const {
     return static_cast<std::size_t>(first_.empty() ? members_[0] : first_[worker]);
   }
-  /// node_of for each worker, the same table on all workers; empty if there is only one node.
+  /// The table of node_of for all workers, the same on all workers; empty if there is only one node.
   const std::vector<int>& first_of() const { return first_; }
   /// The lowest workers of all nodes, in ascending order; empty if there is only one node.
   PARTITA_DECL std::vector<int> firsts() const;
-  /// The cost of messages to other nodes. The same on all workers.
+  /// The cost of messages to other nodes; the same on all workers.
   const measured_link& link() const { return link_; }
-  /// The arenas of these workers, by the maximum for each worker.
+  /// The arena of this node's workers for each limit of bytes per worker.
   std::vector<std::pair<std::size_t, arena*>>& arenas() const { return arenas_; }
   /// The channels for joint messages, which all kernels of the communicator share; null until they are made.
   std::shared_ptr<joint_ways>& joint() const { return joint_; }
@@ -82,7 +82,7 @@ class node {
   int place_ = 0;
   bool oversubscribed_ = false;
   measured_link link_;
-  std::vector<int> members_, first_;  // first_: the lowest worker of each worker's node, if there are several nodes
+  std::vector<int> members_, first_;  // first_: the lowest worker of each worker's node, if there are several
   mutable std::vector<std::pair<std::size_t, arena*>> arenas_;
   mutable std::shared_ptr<joint_ways> joint_;
 };

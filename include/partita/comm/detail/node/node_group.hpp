@@ -1,5 +1,5 @@
-// A group of workers of one node that moves blocks through their shared memory, without messages: it sums them, and
-// broadcasts the root's block.
+// A group of workers of one node that moves blocks through the shared memory of the node, without messages: the group
+// sums its blocks, and broadcasts the root's block.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 
 namespace partita::detail {
 
-/// One worker's part in a group of its node. Blocks are read where they are if all members can reach them.
-/// Cost:     a broadcast is one copy for each member that gets the bytes, all at the same time. No staging if x, or the
-///           block of the first member that gets it, is in shared memory.
+/// One worker's part in a group of its node. Blocks are read in place if all members can reach them.
+/// Cost:     a broadcast is one copy for each member that gets the bytes, all at the same time. Nothing is staged if x,
+///           or the block of the first member that gets the bytes, is in shared memory.
 class node_group final : public group_transport, private node_sum {
  public:
-  /// `pages` are those of all members, the root's first; this worker has index `me`.
+  /// `pages` are the pages of all members, the root's first; this worker has index `me`.
   using node_sum::node_sum;
 
   PARTITA_INLINE bool spread(const char* x, char* y, std::size_t bytes) override;
@@ -32,7 +32,7 @@ class node_group final : public group_transport, private node_sum {
 
  private:
   static constexpr std::uint64_t whole = 0xffffffffULL;
-  /// The bytes that are copied at a time; meanwhile the other members copy the piece before.
+  /// The bytes that the root copies at a time; meanwhile the other members copy the piece before.
   static constexpr std::size_t spread_chunk(std::size_t bytes) {
     const std::size_t quarter = (bytes / 4 + page - 1) / page * page;
     return quarter < 4 * page ? 4 * page : quarter < 32 * page ? quarter : 32 * page;
@@ -41,8 +41,8 @@ class node_group final : public group_transport, private node_sum {
 
   PARTITA_DECL bool spread_small(const char* x, char* y, std::size_t bytes, std::uint64_t e);
 
-  /// The root's part. The other members copy from x if it can be reached; if not, from the block of the first of them,
-  /// into which the root writes while they read.
+  /// The root's part of a broadcast. The other members copy from x if they can reach it; if not, from the block of the
+  /// first of them, into which the root writes while they read.
   PARTITA_DECL bool give(const char* x, char* y, std::size_t bytes, std::uint64_t e);
   PARTITA_DECL void pour(const char* x, char* through, std::size_t bytes, std::uint64_t e, std::uint64_t block);
 

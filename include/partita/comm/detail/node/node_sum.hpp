@@ -15,8 +15,8 @@
 
 namespace partita::detail {
 
-/// A group that reduces blocks. The order of the operations depends only on the group, not on which member comes first
-/// or how blocks are passed. Every sum that is started is finished before the group's next call.
+/// A group of a node that reduces blocks. The order of the operations depends on the group alone, not on which member
+/// comes first or how blocks are passed. Every sum that is started is finished before the group's next call.
 class node_sum : protected group_meeting {
  public:
   node_sum(arena& memory, std::vector<std::size_t> places, std::vector<group_page*> pages, std::size_t me,
@@ -26,58 +26,58 @@ class node_sum : protected group_meeting {
         results_(size()),
         blocks_(size()) {}
 
-  /// Shows the other members this member's block, and does not wait. Until the sum is finished x must not change and
+  /// Shows this member's block to the other members, and does not wait. Until the sum is finished x must not change and
   /// the group must make no other call. The destination may still be unknown (nullptr) if it is not in shared memory.
   PARTITA_DECL void start(const block_sum& s);
 
-  /// Waits for the others and combines the blocks. Returns false, on all members, with nothing moved, if there was no
-  /// block that all members can reach.
+  /// Waits for the other members and combines the blocks. Returns false, on all members, with nothing moved, if a block
+  /// cannot be reached by all members.
   /// Cost:     each member copies the part of its block that the others combine, a chunk at a time, and only if the
   ///           block is not in shared memory. It combines one slice; if all members get the sum, it writes its slice to
   ///           all of them.
   PARTITA_DECL bool finish(const block_sum& s);
 
  protected:
-  std::optional<arena_block> staging_;  // of the pending operation
+  std::optional<arena_block> staging_;  // staging memory of the pending operation
 
  private:
   static constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
   static bool is_small(const block_sum& s) { return s.bytes() <= group_page::small; }
   static std::size_t chunk(const block_sum& s) { return chunk_bytes / s.element(); }
 
-  /// The elements of another member, as seen by this worker.
+  /// The block of another member, as this worker sees it.
   struct source {
     const char* data = nullptr;
-    bool still = false;  ///< the whole block is at `data`; if false, chunks of it pass through two slots
+    bool still = false;  ///< whether the whole block is at `data`; if not, chunks of it pass through two slots
   };
   /// A chunk, and the slice of it that this worker combines.
   struct range {
     std::size_t at, length, first, last;
   };
-  /// How results are written.
+  /// How a member writes its results.
   struct result_stores {
     std::size_t results;             ///< the number of members that get the sum
-    bool stream_own, stream_others;  ///< write past the caches
+    bool stream_own, stream_others;  ///< whether results are written past the caches
   };
 
   bool gives(const block_sum& s) const { return me_ != 0 || s.root_gives; }
   bool gets(const block_sum& s) const { return me_ == 0 || s.to_all; }
   bool still(const block_sum& s) const { return !gives(s) || reachable(s.x); }
 
-  /// Every member that gets the sum combines all blocks.
+  /// Finishes a sum of small blocks: every member that gets the sum combines all blocks.
   PARTITA_DECL bool finish_small(const block_sum& s, std::uint64_t e);
 
-  /// A block that is not in shared memory passes through two slots, each for one chunk: the next chunk is copied while
-  /// the others still combine the previous one. The first chunk is copied before the call is announced, so that a block
-  /// of one chunk needs only two synchronisations.
+  /// Starts a sum of large blocks. A block that is not in shared memory passes through two slots, each for one chunk:
+  /// the next chunk is copied while the others still combine the previous chunk. The first chunk is copied before the
+  /// call is announced, so that a block of one chunk needs only two synchronisations.
   PARTITA_DECL void start_large(const block_sum& s, std::uint64_t e);
 
-  /// Each member combines one slice of each chunk, and writes it to the members that get the sum.
+  /// Finishes a sum of large blocks: each member combines one slice of each chunk for all members that get the sum.
   PARTITA_DECL bool finish_large(const block_sum& s, std::uint64_t e);
 
   PARTITA_DECL void combine_chunks(const block_sum& s, bool all_still, std::uint64_t e);
 
-  /// Where the other members write this member's sum.
+  /// The memory into which the other members write this member's sum.
   char* result_of(const block_sum& s) const { return landing_->data() == nullptr ? s.y : landing_->data(); }
   PARTITA_DECL range slice(const block_sum& s, std::size_t round, std::size_t step) const;
   /// Copies the part of a chunk that the other members combine into this member's slot.
@@ -87,10 +87,10 @@ class node_sum : protected group_meeting {
   /// start of the results and of whole blocks, and `in_slot` elements after the start of the slots.
   PARTITA_DECL void combine_range(const block_sum& s, range r, std::size_t in_slot, const result_stores& writes);
 
-  std::vector<source> sources_;  // of the current call
+  std::vector<source> sources_;  // the other members' blocks in the current call
   std::vector<char*> results_;
   std::vector<const char*> blocks_;
-  std::optional<arena_block> landing_;  // of the pending sum
+  std::optional<arena_block> landing_;  // memory for the result of the pending sum
 };
 
 }  // namespace partita::detail

@@ -9,14 +9,14 @@
 
 namespace partita::detail {
 
-/// Boxes of this worker's block, and their positions in the dense blocks of workers of the node (possibly this worker
-/// itself). After sort() they are in the memory order of the source.
+/// Boxes of this worker's block, and their positions in the dense blocks of workers of the node (possibly this worker).
+/// After sort() the boxes are in the memory order of the source.
 class push_list {
  public:
   PARTITA_DECL explicit push_list(std::size_t rank);
 
-  /// `offset` is in bytes, in the receiver's block. `strides` are the strides of that block, in the order of this
-  /// worker's dimensions.
+  /// Adds a box. `offset` is in bytes, in the receiver's block; `strides` are the strides of that block, in the order
+  /// of this worker's dimensions.
   PARTITA_DECL void add(std::size_t place, const listed_box& b, std::ptrdiff_t offset, const std::ptrdiff_t* strides);
   /// Adds the boxes [first, last) of another list.
   PARTITA_DECL void add(const push_list& more, std::size_t first, std::size_t last);
@@ -27,30 +27,30 @@ class push_list {
   /// Copies the boxes [first, last) in the memory order of their source, slab by slab over all receivers. So the source
   /// is read forwards once, and streaming stores do not depend on the order of their targets (8192^2 between distant
   /// cores: 0.78 of a memcpy with slabs of 32 KB, 0.90 with 256 KB and receiver by receiver). Data that stays in the
-  /// cache, or that consists of many small boxes, is copied box by box. `shape` is that of the source, null if the
-  /// source is several blocks or staged; `blocks` are the receivers' blocks by place.
+  /// cache, or that consists of many small boxes, is copied box by box. `shape` is the shape of the source, null if the
+  /// source is staged or several blocks; `blocks` are the receivers' blocks by place.
   PARTITA_DECL void push(std::size_t first, std::size_t last, const element_kind& kind, const std::size_t* shape,
                          const block_memory& from, const std::vector<char*>& blocks, bool streaming) const;
 
  private:
   struct entry {
-    std::size_t place;           // of the receiver on the node
-    std::size_t stage;           // offset of the dense box, if the source is staged
-    std::ptrdiff_t offset;       // start in the receiver's block, in bytes
-    std::size_t sizes, strides;  // indices in the lists below: of its shape and start, and of the receiver's strides
+    std::size_t place;           // the place of the receiver on the node
+    std::size_t stage;           // the offset of the dense box, if the source is staged
+    std::ptrdiff_t offset;       // the start of the box in the receiver's block, in bytes
+    std::size_t sizes, strides;  // indices of the box's shape and start, and of the receiver's strides
   };
   const std::size_t* at(const entry& e) const { return sizes_.data() + e.sizes + rank_; }
 
-  /// Whether a box is transposed in its innermost dimension: a slab of a few rows leaves no square to transpose.
+  /// Whether a box is transposed in its innermost dimension: then a slab of a few rows leaves no square to transpose.
   PARTITA_DECL bool turned(std::size_t first, std::size_t last) const;
 
-  /// Copies the part of a box that begins `skip` after its start; all of it if `skip` is null.
+  /// Copies the part of a box that begins `skip` after the box's start; all of the box if `skip` is null.
   PARTITA_DECL void copy(const element_kind& kind, const entry& e, const std::size_t* part, const std::size_t* skip,
                          const block_memory& from, const std::vector<char*>& blocks, stores how) const;
 
   std::size_t rank_;
   std::vector<entry> boxes_;
-  std::vector<std::size_t> sizes_;  // shape and start of each box in this worker's block
+  std::vector<std::size_t> sizes_;  // the shape and the start of each box in this worker's block
   std::vector<std::ptrdiff_t> strides_;
 };
 

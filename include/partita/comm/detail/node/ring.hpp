@@ -1,5 +1,5 @@
-// Moves boxes into a block that senders on the same node cannot reach: through a ring of slots in shared memory, which
-// the sender packs while the receiver unpacks. Where there is no memory for a ring, it uses messages.
+// Moves boxes into a block that senders on the same node cannot reach, through a ring of slots in shared memory, which
+// the sender packs while the receiver unpacks. Where there is no memory for a ring, the boxes travel in messages.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace partita::detail {
 
-/// The boxes of one pair, cut to the size of slots. The cut is kept while the size of slots stays the same.
+/// The boxes of one pair of workers, cut to the size of slots. The cut is kept while the size of slots stays the same.
 class ring_boxes {
  public:
-  /// The boxes are consecutive in `whole`, from `first` on. The list must outlive this object.
+  /// The boxes of a pair are consecutive in `whole`, from `first` on. The list must outlive this object.
   ring_boxes(std::size_t place, const element_kind& kind, const box_list& whole, std::size_t first)
       : place_(place), kind_(kind), whole_(&whole), first_(first), last_(first), cut_(whole.rank()) {}
 
@@ -28,23 +28,23 @@ class ring_boxes {
 
   PARTITA_DECL void start(const destination& at);
 
-  /// Fills slots while there are empty ones. Returns true when every box has been sent.
+  /// Packs boxes into the empty slots. Returns true when every box has been sent.
   PARTITA_DECL bool send(node_channel& channel, const block_memory& block, bool streaming);
 
-  /// Empties filled slots. Returns true when every box has been received.
+  /// Unpacks boxes from the filled slots. Returns true when every box has been received.
   PARTITA_DECL bool receive(node_channel& channel, const block_memory& block, bool streaming);
 
   bool in_place() const { return at_.in_place(); }
 
-  /// Whether the boxes take more pieces than the ring has slots, so that each side waits for steps of the other.
+  /// Whether the boxes take more pieces than the ring has slots, so that sender and receiver wait for each other.
   bool in_turns() const { return !in_place() && cut_.size() > (at_.by_message() ? 1 : node_channel::slots); }
 
-  /// Packs all boxes from a block, one after another, or unpacks them into it.
+  /// Packs all boxes of a block in sequence into dense memory, or unpacks them into the block.
   PARTITA_DECL void pack_all(const block_memory& block, char* packed, bool out) const;
   bool done() const { return at_.in_place() || next_ == cut_.size(); }
 
  private:
-  /// One piece after the other, because memory is short here.
+  /// Sends one piece after the other in messages, because memory is short here.
   PARTITA_DECL bool send_messages(const node_channel& channel, const block_memory& block);
   PARTITA_DECL bool receive_messages(const node_channel& channel, const block_memory& block);
   int piece_bytes() const { return static_cast<int>(cut_.volume(next_) * kind_.bytes); }
@@ -55,7 +55,7 @@ class ring_boxes {
   std::size_t place_;
   element_kind kind_;
   const box_list* whole_;
-  std::size_t first_, last_, bytes_ = 0;  // the boxes [first_, last_) of the list
+  std::size_t first_, last_, bytes_ = 0;  // the boxes of the pair are [first_, last_) in the list
   box_list cut_;
   std::size_t cut_for_ = 0, next_ = 0;
   destination at_;

@@ -1,6 +1,6 @@
 // The bitwise AND of four words per worker, on all workers, through shared memory and, between several nodes, by a few
-// rounds of messages. With it workers check at every call that all of them make the same call. On one node a worker may
-// add a few numbers, such as the shape of its block, that the others read only if they need them.
+// rounds of messages. With the AND workers check at every call that all of them make the same call. On one node a
+// worker may add a few numbers, such as the shape of its block, that the others read only if they need them.
 #pragma once
 
 #include <array>
@@ -16,20 +16,20 @@
 
 namespace partita::detail {
 
-/// Shared by all workers of a communicator, where the workers of each node share memory.
+/// Flags that all workers of a communicator share, where the workers of each node share memory.
 ///
 /// Every worker writes its words to two places in turn. On one small node each worker reads the words of all others.
-/// When a worker writes a place again, all others have read its previous content, because all have written the call in
-/// between. On a larger node, or with several nodes, the first worker of a node reads the words of its node, exchanges
-/// the result with the first workers of other nodes, and writes the final result for its node: every other worker reads
-/// only one line. There are no locks and nothing is ever reset, so a worker that leaves can write its final words and
-/// go.
+/// When a worker writes a place again, all others have read the place's previous content, because all have written the
+/// call in between. On a larger node, or with several nodes, the first worker of a node reads the words of its node,
+/// exchanges the result with the first workers of other nodes, and writes the final result for its node: every other
+/// worker reads only one line. The flags have no locks and nothing is ever reset, so a worker that leaves can write its
+/// final words and go.
 class shared_flags {
  public:
   using words = std::array<std::uint64_t, 4>;
 
   /// Gets the words of this node (hear_node) while other nodes have not answered yet. On a single node it is called
-  /// when this worker has written its own words and has not read any others (hear_nobody_yet).
+  /// when this worker has written its own words and has not read those of any other worker (hear_nobody_yet).
   class listener {
    public:
     virtual void hear_node(const words& all) = 0;
@@ -39,16 +39,16 @@ class shared_flags {
     ~listener() = default;
   };
 
-  /// Collective over the communicator.
+  /// Makes the flags. Collective over the communicator.
   PARTITA_DECL shared_flags(MPI_Comm everyone, const own_node& members, arena& memory);
   shared_flags(const shared_flags&) = delete;
   shared_flags& operator=(const shared_flags&) = delete;
   PARTITA_INLINE ~shared_flags();
 
-  /// Whether the workers of every node can read each other's flags. The same on all workers. If false, the flags cannot
+  /// Whether the workers of every node can read each other's flags, the same on all workers. If false, the flags cannot
   /// be used.
   bool shared() const { return shared_; }
-  /// Whether the workers are on several nodes. The same on all workers.
+  /// Whether the workers are on several nodes; the same on all workers.
   bool several_nodes() const { return several_; }
 
   /// Writes the bitwise AND of the words of all workers to `all`. Returns false if a worker has not written its words
@@ -58,23 +58,23 @@ class shared_flags {
   ///           messages of 32 bytes.
   PARTITA_DECL bool all_and(const words& own, words& all, double most_seconds = 1e300, listener* who = nullptr);
 
-  /// At most this many numbers of a worker pass with its words; the first three are in the same cache line.
+  /// At most this many numbers of a worker pass with its words; the first three numbers are in the words' cache line.
   static constexpr std::size_t most_numbers = 11;
   /// Passes these numbers with the words of the next all_and. Returns false on all workers if they are on several
-  /// nodes, because then not all workers could read them. No worker still reads the numbers that are overwritten: it
-  /// did so before it wrote its words of the last all_and.
+  /// nodes, because then not all workers could read the numbers. No worker still reads the numbers that are
+  /// overwritten: a worker reads them before it writes its words of the next all_and.
   bool pass_numbers(const std::uint64_t* numbers, std::size_t count) {
     for (std::size_t k = 0; k < count; ++k) mine_[(epoch_ + 1) % 2].numbers[k] = numbers[k];
     return !several_;
   }
-  /// The numbers that a worker passed with its words of the last all_and. Valid until the next one.
+  /// The numbers that a worker passed with its words of the last all_and; valid until the next all_and.
   const std::uint64_t* numbers_of(std::size_t worker) const { return by_worker_[worker][epoch_ % 2].numbers.data(); }
 
  private:
-  /// With more than this many workers on a node, they do not read each other's flags: the number of cache lines that
-  /// move would grow with the square. Chosen: two steps for all cost about as much as 16 lines.
+  /// The largest number of workers on a node that read each other's flags directly: the number of cache lines that move
+  /// grows with its square. Chosen: two steps for all workers cost about as much as 16 lines.
   static constexpr std::size_t most_readers = 16;
-  /// two places each for the own words, the final result, and the node's result
+  /// cache lines: two each for a worker's words, the final result, and the node's result
   static constexpr std::size_t lines = 6;
   static constexpr int tag_of_agreements = 31001;  ///< above the tags of kernels; part_communicator.hpp uses 31000
 
@@ -89,7 +89,7 @@ class shared_flags {
   PARTITA_DECL static void keep_common(words& all, const words& said);
   /// Waits for the words of another worker and combines them into `all`. Returns false if the time runs out.
   PARTITA_DECL bool seen(const posted_words& there, words& all, double& seconds_left) const;
-  /// Messages to some nodes and from as many. Words that arrive twice do not change an AND.
+  /// A round of messages to some nodes and from as many. Words that arrive twice do not change an AND.
   struct round {
     struct message {
       int to, from;
@@ -106,9 +106,9 @@ class shared_flags {
   arena* arena_;
   bool oversubscribed_, shared_ = true, by_first_ = false, several_ = false;
   posted_words* mine_ = nullptr;
-  std::vector<const posted_words*> others_;     // the words that this worker reads
-  const posted_words* result_ = nullptr;        // or the result that it reads
-  std::vector<const posted_words*> by_worker_;  // on one node: the words of all workers
+  std::vector<const posted_words*> others_;     // the words of other workers that this worker reads
+  const posted_words* result_ = nullptr;        // the result that this worker reads instead of words
+  std::vector<const posted_words*> by_worker_;  // on one node: the words of all workers, by worker
   std::vector<round> rounds_;                   // on the first worker of a node: the rounds with other nodes
   std::uint64_t epoch_ = 0;
 };

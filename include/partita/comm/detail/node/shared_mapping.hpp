@@ -1,5 +1,5 @@
-// One memory area that all workers of a node map. It is a file without a name, so that a killed job leaves nothing
-// behind. Every step that can fail on one worker fails on all.
+// One memory area that all workers of a node map. The area is a file without a name, so that a killed job leaves
+// nothing behind. Every step that can fail on one worker fails on all.
 //
 // MPI_Win_allocate_shared is not used: where one worker cannot map the window (ulimit -v) or open its file, Open MPI
 // 4.1 waits for the other workers forever, a killed job leaves osc_sm.* in /dev/shm, and MPICH 4.0 touches every page
@@ -18,17 +18,17 @@ namespace partita::detail {
 
 inline constexpr std::size_t page = 4096;
 
-/// One part of equal size for each member of a node; every member maps all parts. It stays until the process ends.
+/// Memory with one part of equal size for each member of a node; every member maps all parts until its process ends.
 class shared_mapping {
  public:
   shared_mapping() = default;
-  /// Parts of `wished` bytes, or less if a member has less address space; no memory if that is below `least`.
+  /// Maps parts of `wished` bytes, or less if a member has less address space; maps nothing if that is below `least`.
   /// Collective.
   PARTITA_DECL shared_mapping(const own_node& members, std::size_t wished, std::size_t least);
 
-  /// The bytes of each part: the same on all members; 0 if there is no shared memory.
+  /// The bytes of each part, the same on all members; 0 if there is no shared memory.
   std::size_t size() const { return size_; }
-  /// The part of the member at a place.
+  /// The part of the member at a place of the node.
   char* part(std::size_t place) const { return base_ + place * size_; }
 
  private:
@@ -36,7 +36,7 @@ class shared_mapping {
   PARTITA_DECL static std::size_t smallest(const own_node& members, std::size_t mine);
   PARTITA_DECL static int make_file(std::size_t bytes);
   PARTITA_DECL static std::array<std::uint64_t, 4> identity_of(int file, std::uint64_t process, std::uint64_t number);
-  /// Opens the file that another process has open. It checks the inode, because in another container the same process
+  /// Opens the file that another process has open. This checks the inode, because in another container the same process
   /// id may mean another process.
   PARTITA_DECL static int opened(const std::array<std::uint64_t, 4>& wanted);
 

@@ -8,8 +8,8 @@
 
 namespace partita::detail {
 
-/// Released blocks, by size. Sizes are whole pages, four sizes per power of two, so that a pool for changing shapes
-/// wastes less than a quarter.
+/// Released blocks of a pool, by size. Sizes are whole pages, four sizes per power of two, so that a pool for changing
+/// shapes wastes less than a quarter.
 class spare_blocks {
  public:
   static constexpr std::size_t rounded(std::size_t bytes) {
@@ -18,9 +18,9 @@ class spare_blocks {
     return (pages + step - 1) / step * step * page;
   }
   PARTITA_DECL void* take(std::size_t bytes);
-  /// Adds a block. Returns false, and leaves the block to the caller, if there is no memory for the list.
+  /// Adds a released block. Returns false, and leaves the block to the caller, if there is no memory for the list.
   PARTITA_DECL [[nodiscard]] bool give(void* block, std::size_t bytes) noexcept;
-  /// The number of blocks.
+  /// The number of released blocks.
   PARTITA_DECL std::size_t size() const;
   /// Calls f(block, bytes) for every block, then removes all of them.
   template <class F>
@@ -46,7 +46,7 @@ class spare_blocks {
   std::vector<std::vector<void*>> blocks_;
 };
 
-/// The bytes in use and their peak, in whole pages, like the sizes they are compared with.
+/// The bytes in use and their peak, in whole pages, as the sizes of spare blocks are.
 class memory_use {
  public:
   PARTITA_DECL void add(std::size_t bytes);

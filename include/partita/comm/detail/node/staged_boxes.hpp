@@ -1,5 +1,5 @@
-// Small boxes between two workers of one node. The sender packs them where the receiver finds them. So the sender need
-// not wait for the receiver's address, and boxes that it packs before all workers agree are there when they do.
+// Staging buffers for small boxes between two workers of one node. The sender packs boxes where the receiver finds
+// them: it need not wait for the receiver's address, and may pack before all workers agree.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@
 
 namespace partita::detail {
 
-/// Two buffers of the sender, used in turn. All workers agree on a call between any two exchanges. When the sender
-/// packs a buffer again, the agreement in between is complete, and the receiver took part in it only after it had
-/// unpacked that buffer.
+/// Two buffers of a sender, used in turn. All workers agree on a call between any two exchanges. When the sender packs
+/// a buffer again, the agreement in between is complete, and the receiver took part in that agreement only after it had
+/// unpacked the buffer.
 class staged_boxes {
  public:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
-  /// Up to how many bytes per pair the second copy pays. Never where every worker has a core: 256^2 doubles took 1.4 us
-  /// with it and 0.9 without. Where workers share cores it pays, because a worker copies while it would have to wait
-  /// for another one to run: 10 us and 12 (bench/halo on 2 and on 4 workers of 2 cores).
+  /// The most bytes per pair for which a second copy pays. It never pays where every worker has a core: 256^2 doubles
+  /// took 1.4 us with it and 0.9 without. It pays where workers share cores, because a worker copies while it would
+  /// have to wait for another worker to run: 10 us and 12 (bench/halo on 2 and on 4 workers of 2 cores).
   static constexpr std::size_t most_bytes(bool oversubscribed) { return oversubscribed ? std::size_t{64} << 10U : 0; }
 
   staged_boxes() = default;
@@ -28,14 +28,14 @@ class staged_boxes {
   staged_boxes& operator=(staged_boxes&&) = delete;
   PARTITA_INLINE ~staged_boxes();
 
-  // The sender's side.
+  // Calls of the sender.
 
-  /// The offset at which the receiver finds the buffers, or `none` if there is no memory.
+  /// Makes the buffers and returns the offset at which the receiver finds them, or `none` if there is no memory.
   PARTITA_DECL std::uint64_t make(arena& memory, std::size_t bytes);
   void was_packed(std::uint64_t exchange) { head_->packed.post(exchange); }
   void was_not_packed(std::uint64_t exchange) { head_->packed.post(exchange - 1); }
 
-  // The receiver's side.
+  // Calls of the receiver.
 
   void find(void* block, std::size_t bytes) {
     bytes_ = (bytes + line - 1) / line * line, head_ = static_cast<head*>(block);
@@ -45,7 +45,7 @@ class staged_boxes {
 
   /// Whether the buffers exist.
   bool there() const { return head_ != nullptr; }
-  /// The buffer for this exchange.
+  /// The buffer that an exchange uses.
   char* buffer(std::uint64_t exchange) const {
     return reinterpret_cast<char*>(head_) + sizeof(head) + exchange % 2 * bytes_;
   }
@@ -58,7 +58,7 @@ class staged_boxes {
   std::size_t size() const { return sizeof(head) + 2 * bytes_; }
   std::uint64_t packed() const { return head_->packed.epoch.load(std::memory_order_relaxed); }
 
-  arena* arena_ = nullptr;  // the sender's
+  arena* arena_ = nullptr;  // the sender's arena; null at the receiver
   std::size_t bytes_ = 0;
   head* head_ = nullptr;
 };

@@ -1,6 +1,6 @@
-// What a worker shows of itself to other workers on its machine: its state and its last calls. Writing it needs no
-// other worker. It can be read when its writer hangs, and by any process that has mapped it even after the writer has
-// ended.
+// What a worker shows of itself to other workers of its machine: its state and its last calls. A worker writes its slot
+// without any other worker. The slot can be read when its writer hangs, and by any process that has mapped it even
+// after its writer has ended.
 #pragma once
 
 #include <fcntl.h>
@@ -21,9 +21,9 @@ namespace partita::detail {
 
 struct status_slot {
   enum class standing : std::uint64_t { computes, waits, makes_a_world, ended, failed, told_to_end };
-  static constexpr std::size_t kept = 64;             // calls: what fits in half a page
-  static constexpr std::size_t sets = 256, ways = 4;  // names of calls: more than a program has kernels and directions
-  // destroyed worlds: more than a program destroys before other workers notice
+  static constexpr std::size_t kept = 64;             // the number of calls that fit in half a page
+  static constexpr std::size_t sets = 256, ways = 4;  // more names of calls than kernels and directions of a program
+  // the number of destroyed worlds that are kept: more than a program destroys before other workers notice
   static constexpr std::size_t kept_worlds = 16;
   static constexpr std::size_t longest_sentence = 248;  // fits a call with its partitions in nearly all cases
   struct call {
@@ -31,10 +31,10 @@ struct status_slot {
   };
 
   std::atomic<std::uint64_t> secret;
-  std::atomic<std::uint64_t> process, worker;  ///< worker: its id among all workers of the job
+  std::atomic<std::uint64_t> process, worker;  ///< worker: the id of this worker among all workers of the job
   std::atomic<std::uint64_t> told_of;          ///< the secret of the slot whose calls this worker printed last
   std::atomic<standing> stands;
-  std::atomic<std::uint64_t> since;  ///< nanoseconds of CLOCK_MONOTONIC, which all processes of a machine share
+  std::atomic<std::uint64_t> since;  ///< when the state began, in ns of the machine's CLOCK_MONOTONIC
   std::atomic<std::uint64_t> calls;
   call last[kept];
   struct departure {
@@ -42,13 +42,13 @@ struct status_slot {
   };
   departure departures[kept_worlds];
   std::atomic<std::uint64_t> worlds_left;
-  std::atomic<bool> finalizes;  ///< it has called MPI_Finalize
+  std::atomic<bool> finalizes;  ///< whether the worker has called MPI_Finalize
   std::atomic<std::uint64_t> known[sets][ways];
   char sentences[sets][ways][longest_sentence];
-  char final_message[1024];  ///< of a worker that failed: its uncaught exception
+  char final_message[1024];  ///< the uncaught exception of a worker that failed
 
-  /// Notes a call. `describe()` is called only for a call that was not made before. Cost: four stores and a read of one
-  /// cache line.
+  /// Notes a call. `describe()` is called only for the first call with this fingerprint. Cost: four stores and a read
+  /// of one cache line.
   void note(std::uint64_t world, std::uint64_t number, std::uint64_t fingerprint, const call_description& describe) {
     const std::uint64_t n = calls.load(std::memory_order_relaxed);
     call& here = last[n % kept];
@@ -62,41 +62,41 @@ struct status_slot {
     name(fingerprint, describe());
   }
   PARTITA_DECL void name(std::uint64_t fingerprint, const text& sentence);
-  /// This worker has destroyed a world, after it had made and finished this many calls of it.
+  /// Notes that this worker has destroyed a world, after the worker had made and finished this many calls of the world.
   PARTITA_DECL void leave(std::uint64_t world, std::uint64_t calls_of_world);
-  /// Whether this worker left a world before it had made this many calls of it.
+  /// Whether this worker left a world before the worker had made this many calls of the world.
   PARTITA_DECL bool has_left_before(std::uint64_t world, std::uint64_t calls_of_world) const;
-  /// The name of a call; empty if it was overwritten.
+  /// The name of the call with a fingerprint; empty if the name was overwritten.
   PARTITA_DECL text name_of(std::uint64_t fingerprint) const;
   PARTITA_DECL void stand(standing how);
 
   PARTITA_DECL static std::uint64_t nanoseconds();
 };
 
-/// Where another process finds a slot.
+/// The address by which another process finds a status slot.
 struct slot_address {
   std::uint64_t machine = 0, process = 0, file = 0, secret = 0;
 };
 
-/// The slot of this process, and those of other processes that were found. Nothing is ever unmapped: a slot is needed
-/// most when its writer has ended.
+/// The status slot of this process, and the slots of other processes that were found. No slot is ever unmapped: a slot
+/// is needed most when its writer has ended.
 class status_slots {
  public:
   PARTITA_DECL static status_slots& instance();
   status_slot& own() { return *own_; }
   const slot_address& address() const { return address_; }
 
-  /// The slot of a process of this machine; null if it cannot be read (another machine or another container).
+  /// The slot of a process of this machine; null if the slot cannot be read (another machine or another container).
   PARTITA_DECL const status_slot* find(const slot_address& where);
 
-  /// A slot that was found. None is ever removed, so that a signal handler can read the list without a lock.
+  /// An entry of the list of found slots. Entries are never removed, so a signal handler can read the list unlocked.
   struct seen_page {
     std::uint64_t secret;
     const status_slot* page;
     const seen_page* older;
   };
   const seen_page* newest() const { return newest_.load(std::memory_order_acquire); }
-  /// Whether any worker that was found waits in a call.
+  /// Whether any worker whose slot was found waits in a call.
   PARTITA_DECL bool any_waits() const;
   /// Whether a process has ended, even if its parent has not waited for it yet.
   PARTITA_DECL static bool has_ended(std::uint64_t process);

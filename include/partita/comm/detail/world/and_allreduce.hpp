@@ -1,4 +1,4 @@
-// The bitwise AND of four words over all workers of a world: through shared flags once those exist; before that, and
+// The bitwise AND of four words over all workers of a world: through shared flags once these exist; before that, and
 // where nodes do not share memory, by one MPI collective.
 #pragma once
 
@@ -22,23 +22,23 @@ class and_allreduce {
   and_allreduce() = default;
   PARTITA_DECL and_allreduce(MPI_Comm everyone, std::size_t size);
 
-  /// Collective, called once: from now on the words pass through shared flags, if there is memory for them.
+  /// Makes the flags, through which later words pass, if there is memory for flags. Collective, called once.
   PARTITA_DECL void make_flags();
   bool by_flags() const { return flags_ != nullptr; }
-  /// Whether there are flags, and the workers are on several nodes. The same on all workers.
+  /// Whether flags exist and the workers are on several nodes; the same on all workers.
   bool by_flags_of_several_nodes() const { return flags_ && flags_->several_nodes(); }
-  /// Passes numbers with the words of the next AND, as shared_flags does. False on all workers if there are no flags.
+  /// Passes numbers with the words of the next AND, as shared_flags does. Returns false on all workers without flags.
   bool pass_numbers(const std::uint64_t* numbers, std::size_t count) {
     return flags_ != nullptr && flags_->pass_numbers(numbers, count);
   }
   const std::uint64_t* numbers_of(std::size_t worker) const { return flags_->numbers_of(worker); }
-  /// Never frees the flags, because other workers may still read them.
+  /// Leaks the flags, because other workers may still read them.
   PARTITA_DECL void keep_flags();
 
-  /// Every worker gets the bitwise AND of the words of all workers.
+  /// Gives every worker the bitwise AND of the words of all workers.
   PARTITA_DECL void all_and(const words& mine, words& all, speculative_send* ahead = nullptr);
-  /// The same, but with a time limit, because some workers may never come: false if they did not come in time. After
-  /// that no further AND is possible.
+  /// Computes the AND with a time limit, because some workers may never come: returns false if they did not come in
+  /// time. After that no further AND is possible.
   PARTITA_DECL bool all_and_within(const words& mine, words& all, double most_seconds);
 
  private:
@@ -47,8 +47,8 @@ class and_allreduce {
   MPI_Comm everyone_ = MPI_COMM_NULL;
   std::size_t size_ = 0;
   std::unique_ptr<shared_flags> flags_;
-  /// The buffers of the MPI collective. They are on the heap, because MPI may still use them after a wait was given up.
-  /// They are allocated with the world, because a worker without memory must still be able to leave it.
+  /// The buffers of the MPI collective. They are on the heap, because MPI may use them even after a wait is given up.
+  /// They are allocated with the world, because a worker without memory must still be able to leave the world.
   std::unique_ptr<std::array<words, 2>> said_;
 };
 

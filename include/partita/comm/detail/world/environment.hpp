@@ -1,5 +1,5 @@
-// Parses the environment variables of the library. Any text gives a valid value: the default or the nearest valid
-// value.
+// Parses the environment variables of the library. Any text of a variable gives a valid value: the default or the
+// nearest valid value.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace partita::detail {
 
-/// PARTITA_NODES: the number of nodes the workers pretend to be on; 1 if it is not set.
+/// PARTITA_NODES: the number of nodes on which the workers act as if they were; 1 if it is not set.
 PARTITA_DECL int nodes_said(const char* said);
 /// PARTITA_SHARED: 0 turns shared memory off.
 inline bool sharing_said(const char* said) { return said == nullptr || std::strtol(said, nullptr, 10) != 0; }
-/// PARTITA_SHARED_FREE: pretends that shared memory has room for this many bytes.
+/// PARTITA_SHARED_FREE: the number of bytes for which shared memory pretends to have room.
 inline std::size_t room_said(const char* said) { return std::strtoull(said, nullptr, 10); }
 /// PARTITA_LINK: the cost of messages between nodes, `latency,message,byte` in seconds, optionally followed by
 /// `,bytes`, the longest message that is sent eagerly. `given` is false if a number is missing or not above 0.
@@ -24,7 +24,7 @@ struct link_said {
 
   PARTITA_DECL explicit link_said(const char* said);
 };
-/// PARTITA_PATIENCE: seconds until waiting is an error; 0 means never.
+/// PARTITA_PATIENCE: the seconds after which a wait becomes an error; 0 means never.
 PARTITA_DECL double patience_said(const char* said);
 
 }  // namespace partita::detail

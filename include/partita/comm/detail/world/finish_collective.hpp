@@ -10,7 +10,7 @@
 
 namespace partita::detail {
 
-/// Waits; a long wait is reported. If the wait is given up, the memory that MPI reads and writes is never freed.
+/// Waits for a collective, and reports a long wait. If the wait is given up, the memory that MPI uses is never freed.
 template <class Held>
 void finish_collective(MPI_Request& request, std::unique_ptr<Held>& held) {
   try {
@@ -25,10 +25,10 @@ void finish_collective(MPI_Request& request, std::unique_ptr<Held>& held) {
   }
 }
 
-/// How the wait for a collective ended, which some workers may never enter.
+/// The result of a wait for a collective that some workers may never enter.
 enum class ending { in_time, late, failed };
 
-/// Waits for a limited time. If the collective did not complete in time, MPI may still use its buffers.
+/// Waits for a collective for a limited time. If the collective did not complete, MPI may still use its buffers.
 inline ending finish_in_time(MPI_Request& request, double most_seconds) {
   const double start = MPI_Wtime();
   int done = 0;

@@ -8,7 +8,7 @@ namespace partita::detail {
 
 class kept_buffers {
  public:
-  /// A buffer of at least `bytes` bytes, valid until the next call for the same slot.
+  /// Returns a buffer of at least `bytes` bytes, valid until the next call for the same slot.
   void* buffer(std::size_t slot, std::size_t bytes) {
     if (slot >= buffers_.size()) buffers_.resize(slot + 1);
     std::vector<std::max_align_t>& b = buffers_[slot];

@@ -1,4 +1,4 @@
-// Memory that other workers, or MPI, may still read or write after this worker has stopped waiting: it is never freed.
+// Leaks memory that other workers, or MPI, may still read or write after this worker has stopped waiting.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace partita::detail {
 
-/// Keeps an object forever: better than a late message that overwrites memory in other use.
+/// Keeps an object forever, because a late message could otherwise overwrite memory in other use.
 template <class T>
 void leak_on_purpose(std::unique_ptr<T> it) {
   try {
@@ -18,7 +18,7 @@ void leak_on_purpose(std::unique_ptr<T> it) {
     static spin_lock keeping;
     const std::lock_guard one_at_a_time(keeping);
     if (it) all.push_back(std::move(it));
-  } catch (const std::bad_alloc&) {  // then it is leaked without a pointer to it
+  } catch (const std::bad_alloc&) {  // without memory for a pointer, the object is leaked without one
     static_cast<void>(it.release());
   }
 }

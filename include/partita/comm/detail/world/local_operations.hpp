@@ -9,8 +9,8 @@
 
 namespace partita::detail {
 
-/// A hash of all local operations of one worker since its world was made, equal on all workers if all did the same. The
-/// first operations since the last agreement are also kept by name, for an error message.
+/// A hash of all local operations of one worker since its world was made, equal on all workers if they all execute the
+/// same operations. The first operations since the last agreement are also kept by name, for an error message.
 class local_operations {
  public:
   static constexpr std::size_t most_named = 16;  // chosen: only the first sixteen are compared one by one
@@ -21,21 +21,21 @@ class local_operations {
     shape_list extents{};
   };
 
-  /// Adds an operation. Returns a number for its result.
+  /// Adds a local operation. Returns a number for its result.
   PARTITA_DECL std::uint64_t note(std::uint64_t fingerprint, const char* name, const shape_list& extents);
   std::uint64_t history() const { return history_; }
-  /// All workers had the same history. Operations from now on are compared at the next agreement.
+  /// Called if all workers had the same history: later operations are compared at the next agreement.
   void were_agreed_on() { count_ = 0; }
-  /// The histories differed and all workers have thrown: they start again from an empty history.
+  /// Called if the histories differed and all workers have thrown: all start again from an empty history.
   void forget() { history_ = count_ = 0; }
 
-  /// Fingerprint of operation k since the last agreement; 0 if there were fewer.
+  /// The fingerprint of operation k since the last agreement; 0 if there were fewer operations.
   std::uint64_t fingerprint(std::size_t k) const { return k < count_ && k < most_named ? named_[k].fingerprint : 0; }
   PARTITA_DECL text description(std::size_t k) const;
 
  private:
   std::uint64_t history_ = 0;
-  std::size_t count_ = 0;  // since the last agreement
+  std::size_t count_ = 0;  // the number of operations since the last agreement
   operation named_[most_named];
 };
 

@@ -1,5 +1,5 @@
-// Turns the error code of an MPI call into an exception. Boost.MPI sets communicators to return errors; a worker that
-// ignored one could wait forever.
+// Turns the error code of an MPI call into an exception. Boost.MPI makes communicators return errors; a worker that
+// ignored an error could wait forever.
 #pragma once
 
 #include <partita/comm/mpi.hpp>

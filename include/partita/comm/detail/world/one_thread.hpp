@@ -7,11 +7,11 @@
 
 namespace partita::detail {
 
-/// During a call, no other thread may make a call of the same world: the two would mix up their messages and buffers.
-/// Without MPI_THREAD_MULTIPLE an earlier check already rejects other threads.
+/// A guard of a call: while one thread is in a call of a world, no other thread may make a call of that world, because
+/// the two would mix up messages and buffers. Without MPI_THREAD_MULTIPLE an earlier check rejects other threads.
 class one_thread {
  public:
-  /// `caller` holds the thread that is in a call of the world; null where only one thread is possible.
+  /// `caller` holds the thread that is in a call of the world; null where only one thread can make calls.
   one_thread(std::atomic<std::thread::id>* caller, const char* call) {
     if (!enters(caller)) refuse(text(call));
   }
@@ -26,11 +26,11 @@ class one_thread {
   one_thread& operator=(const one_thread&) = delete;
 
  private:
-  /// False if another thread is in a call.
+  /// Whether this thread may make the call: false if another thread is in a call.
   bool enters(std::atomic<std::thread::id>* caller) {
     if (caller == nullptr) return true;
     const std::thread::id own = std::this_thread::get_id();
-    if (caller->load(std::memory_order_relaxed) == own) return true;  // part of a call that this thread already makes
+    if (caller->load(std::memory_order_relaxed) == own) return true;  // this thread is already in an outer call
     std::thread::id no_thread;
     if (!caller->compare_exchange_strong(no_thread, own, std::memory_order_acquire)) return false;
     caller_ = caller;
@@ -41,7 +41,7 @@ class one_thread {
                               << call << "; make a world for each thread, in the same order on all workers");
   }
 
-  std::atomic<std::thread::id>* caller_ = nullptr;  // set if the call began with this object
+  std::atomic<std::thread::id>* caller_ = nullptr;  // not null if the call began with this object
 };
 
 }  // namespace partita::detail

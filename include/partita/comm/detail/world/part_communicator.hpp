@@ -1,4 +1,4 @@
-// Makes private communicators: of all workers of a given one, or of some of them, without the others taking part.
+// Makes private communicators of all workers of a communicator, or of some of its workers without the others.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@
 
 namespace partita::detail {
 
-/// A duplicate of a communicator. Collective.
+/// Duplicates a communicator. Collective.
 PARTITA_DECL MPI_Comm private_duplicate(MPI_Comm given);
 
 PARTITA_DECL text making_of_part(const workers& chosen);
 
 PARTITA_DECL std::uint64_t fingerprint_of_part(const workers& chosen);
 
-/// The communicator of the chosen workers, in the given order. Only they call this. Cost: one message from each of them
-/// and back, and the cost of MPI_Comm_create_group.
+/// Makes a communicator of the chosen workers, in the given order. Only these workers call the function. Cost: one
+/// message from each of them and back, and the cost of MPI_Comm_create_group.
 PARTITA_DECL MPI_Comm part_communicator(MPI_Comm everyone, std::size_t id, const workers& chosen);
 
 }  // namespace partita::detail

@@ -18,10 +18,10 @@ class process {
   PARTITA_DECL static void expect_worker(const char* call);
   /// Whether this process may still communicate with the other workers.
   PARTITA_DECL static bool is_worker();
-  /// A worker whose calls are not traced. One test answers both questions that each call has.
+  /// Whether this process is a worker whose calls are not traced. One test answers both questions of every call.
   static bool is_untraced_worker() { return now().load(std::memory_order_relaxed) == standing::worker; }
   PARTITA_DECL static void is_traced();
-  /// The function that is called when MPI_Finalize begins on this worker; the library sets one.
+  /// Sets the function that is called when MPI_Finalize begins on this worker; only the library calls this.
   PARTITA_DECL static std::atomic<void (*)()>& at_finalize();
   static bool is_forked() { return now().load(std::memory_order_relaxed) == standing::forked; }
 

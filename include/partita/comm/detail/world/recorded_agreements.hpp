@@ -8,21 +8,21 @@
 
 namespace partita::detail {
 
-/// The agreements of one chain of calls, in order. They are recorded while the workers agree; later they are replayed
-/// from the record, once all workers have agreed to do so.
+/// The agreements of one chain of calls, in order. They are recorded while the workers agree; later calls replay them
+/// from the record, once all workers have agreed to replay.
 class recorded_agreements {
  public:
   void write_down(std::uint64_t fingerprint, std::uint64_t common) { steps_.push_back({fingerprint, common}); }
   void replay() { answers_ = true, next_ = 0; }
   bool answers() const { return answers_; }
 
-  /// The choices that the workers have in common at the next step; 0 if the step differs from the recorded one.
+  /// The choices that the workers have in common at the next step; 0 if this step differs from the recorded step.
   std::uint64_t next(std::uint64_t fingerprint, std::uint64_t choices, failure kind) {
     if (next_ == steps_.size() || kind != failure::none) return 0;
     const step& expected = steps_[next_++];
     return expected.fingerprint == fingerprint ? expected.common & choices : 0;
   }
-  /// Whether each step had exactly one choice in common, which it then has again for blocks of the same shapes.
+  /// Whether each step had exactly one choice in common, which the step then has again for blocks of the same shapes.
   bool can_be_repeated() const {
     for (const step& one : steps_)
       if (one.common == 0 || (one.common & (one.common - 1)) != 0) return false;

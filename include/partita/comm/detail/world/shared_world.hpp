@@ -11,8 +11,8 @@
 
 namespace partita::detail {
 
-/// Collective. If one of several workers has no memory for the world, it ends the job: the other workers wait for it,
-/// and there is no world yet in which it could report an error.
+/// Makes the state of a world. Collective. If one of several workers has no memory for the world, that worker ends the
+/// job: the other workers wait for it, and no world exists yet in which it could report an error.
 PARTITA_DECL std::shared_ptr<world_state> shared_world(MPI_Comm given, checks level, bool takes_over = false);
 
 }  // namespace partita::detail

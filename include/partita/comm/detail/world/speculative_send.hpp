@@ -1,4 +1,4 @@
-// Sends that start before all workers have agreed on the call, and are discarded if the agreement fails.
+// Sends that start before all workers have agreed on the call, and that are discarded if the agreement fails.
 #pragma once
 
 #include <cstdint>
@@ -6,19 +6,19 @@
 
 namespace partita::detail {
 
-/// A send that a call starts when the workers of this node agree on it, while other nodes have not answered yet. It may
-/// have to be discarded, but all workers of the node do the same. On a single node: what one worker starts before it
-/// has heard from any other.
+/// A send that a call starts when the workers of this node agree on the call, while other nodes have not answered yet.
+/// The send may have to be discarded, but then all workers of the node discard it. On a single node: what one worker
+/// starts before it has heard from any other.
 class speculative_send : private shared_flags::listener {
  public:
-  /// Set in the choices of a worker that starts nothing.
+  /// The choice of a worker that starts no speculative send.
   static constexpr std::uint64_t nothing = std::uint64_t{1} << 63U;
 
  protected:
   ~speculative_send() = default;
-  /// `choices`: those that the workers of this node have in common.
+  /// Starts the send. `choices` are the choices that the workers of this node have in common.
   virtual void begin(std::uint64_t choices) = 0;
-  /// Must be something that this worker can roll back alone.
+  /// Starts a send that this worker can roll back alone.
   virtual void begin_alone() = 0;
 
  private:

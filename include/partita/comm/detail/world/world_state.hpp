@@ -40,13 +40,13 @@ namespace partita::detail {
 /// One private communicator and the buffers that calls reuse.
 class world_state {
  public:
-  /// Collective. Requires: the same level, and programs that were compiled with the same settings, on all workers
-  /// [disagreement_error, on all of them].
+  /// Makes the state of a world. Collective. Requires: the same level of checks, and programs that were compiled with
+  /// the same settings, on all workers [disagreement_error, on all of them].
   PARTITA_DECL world_state(MPI_Comm given, checks level, bool takes_over = false);
   world_state(const world_state&) = delete;
   world_state& operator=(const world_state&) = delete;
-  /// Reports to the other workers that this worker has left. A worker that still waits for it in a call gets an error
-  /// instead of hanging.
+  /// Reports to the other workers that this worker has left. A worker that still waits for this worker in a call gets
+  /// an error instead of hanging.
   PARTITA_INLINE ~world_state();
 
   MPI_Comm communicator() const { return communicator_; }
@@ -54,8 +54,7 @@ class world_state {
   std::size_t id() const { return id_; }
   checks level() const { return level_; }
 
-  /// A buffer of at least n elements. It is valid until the next call for the same slot; repeated calls allocate
-  /// nothing.
+  /// A buffer of at least n elements, valid until the next call for the same slot; repeated calls allocate nothing.
   template <class T>
   T* buffer_of(std::size_t slot, std::size_t n) {
     return static_cast<T*>(buffers_.buffer(slot, n * sizeof(T)));
@@ -68,31 +67,30 @@ class world_state {
   ///           messages of 32 bytes; at the first call, and where nodes do not share memory, one MPI_Iallreduce of 32
   ///           bytes.
   /// `ahead` may start to send before the agreement is complete: with several nodes, if no worker of this node has an
-  /// error and its workers have a choice in common; on one node, only what this worker can roll back alone.
+  /// error and its workers have a choice in common; on one node, only a send that this worker can roll back alone.
   PARTITA_DECL std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
                                    const call_description& describe, speculative_send* ahead = nullptr);
-  /// Passes a few numbers to all workers with the next agreement, at no cost but that of writing them. Returns whether
-  /// numbers_of can be called after it, the same on all workers: they are on one node, and it is not the first one.
+  /// Passes a few numbers to all workers with the next agreement, at the cost of writing them. Returns whether all
+  /// workers may call numbers_of after that: they are on one node, and the agreement is not the first.
   bool pass_numbers(const std::uint64_t* numbers, std::size_t count) { return common_.pass_numbers(numbers, count); }
-  /// The numbers that a worker passed with the last agreement. Valid until the next one.
+  /// The numbers that a worker passed with the last agreement; valid until the next agreement.
   const std::uint64_t* numbers_of(std::size_t worker) const { return common_.numbers_of(worker); }
-  /// How many errors for missing memory all workers have thrown so far: the same on all workers. The calls before such
-  /// an error may have succeeded on some workers only.
+  /// The number of errors for missing memory that all workers have thrown so far, the same on all workers. The calls
+  /// before such an error may have succeeded on some workers only.
   std::uint64_t failures() const { return failures_; }
-  /// Notes an operation that needs no messages and that all workers make. The next agreement compares what the workers
-  /// noted. `fingerprint` covers everything that must be equal on all workers. Returns a number for the result. Cost:
-  /// no message.
+  /// Notes an operation that all workers make without messages. The next agreement compares the operations that the
+  /// workers noted. `fingerprint` covers everything that must be equal on all workers. Returns a number for the result.
+  /// Cost: no message.
   std::uint64_t note_local(std::uint64_t fingerprint, const char* name, const shape_list& extents = {}) {
     return level_ == checks::agree ? local_.note(fingerprint, name, extents) : 0;
   }
-  /// From now on agreements are recorded in, or replayed from, `steps`, the steps of a chain of calls. nullptr ends
-  /// that.
+  /// Makes agreements be recorded in, or replayed from, `steps`, the steps of a chain of calls. nullptr ends this.
   void follow_steps(recorded_agreements* steps) { steps_ = steps; }
   bool follows_steps() const { return steps_ != nullptr; }
-  /// The tag of blocks that may be sent before all workers agree. It changes after each call whose speculative messages
-  /// were discarded, so that no later call receives these messages.
+  /// The tag of blocks that may be sent before all workers agree. The tag changes after each call whose speculative
+  /// messages were discarded, so that no later call receives these messages.
   int tag_of_blocks() const { return tags_ == nullptr ? 2 : tags_->tag_in_this_round(2); }
-  /// The agreement found no choice in common: discards what was sent speculatively, which depended on a choice.
+  /// Called if an agreement found no choice in common: discards speculative messages, which depend on a choice.
   void discard_without_choice() {
     if (std::exchange(began_before_, false)) discard_sent();
   }
@@ -101,27 +99,27 @@ class world_state {
   /// the chosen workers call this. Finishes a pending operation first.
   PARTITA_DECL MPI_Comm communicator_of(const workers& chosen);
 
-  /// The start of every call, with or without an agreement: checks that this process and thread may make the call, and
-  /// notes it. Made by all workers of the world, or by the `chosen` ones.
+  /// Begins a call, with or without an agreement: checks that this process and this thread may make the call, and notes
+  /// the call. All workers of the world make the call, or only the `chosen` ones.
   PARTITA_DECL void begin_call(std::uint64_t fingerprint, const call_description& describe,
                                const workers* chosen = nullptr);
   hang_report& report() { return *hang_report_; }
-  /// Handles missing memory in a call of all workers, see one_call. Returns only if there is no other worker or the
-  /// world is lost.
+  /// Handles missing memory in a call of all workers, see one_call. Returns only if the world has no other worker or is
+  /// lost.
   PARTITA_DECL [[gnu::noinline]] void lacks_memory();
 
-  /// This worker stops in the middle of a call and will not receive what the others have sent it. MPI would deliver
-  /// those messages to the next communicator with the same number, which would then hang. So this communicator is kept
-  /// until the process ends.
+  /// Called if this worker stops in the middle of a call and will not receive what the others have sent to it. MPI
+  /// would deliver those messages to the next communicator with the same number, which would then hang. So this
+  /// communicator is kept until the process ends.
   PARTITA_DECL void leave_messages_unread();
 
-  /// For one_thread: the thread that is in a call; null where MPI allows only one thread.
+  /// The thread that is in a call, for one_thread; null where MPI allows only one thread.
   std::atomic<std::thread::id>* caller() { return any_thread_ ? &caller_ : nullptr; }
 
-  /// Registers an operation that a kernel leaves pending. At checks::agree the next agreement finishes it first.
-  /// Without that there could be a deadlock: a worker that finishes the operation earlier or later than the others
-  /// would wait for workers that wait for it in another call. If other workers need this one to finish it (`needed`),
-  /// the next call finishes it at any level.
+  /// Registers an operation that a kernel leaves pending. At checks::agree the next agreement finishes the operation
+  /// first. Without that a deadlock is possible: a worker that finishes the operation earlier or later than the others
+  /// would wait for workers that wait for it in another call. If other workers need this worker to finish the operation
+  /// (`needed`), the next call finishes it at any level of checks.
   void leave_under_way(const std::shared_ptr<pending_operation>& left, bool needed = false) {
     if (needed || level_ == checks::agree) under_way_ = left;
   }
@@ -129,10 +127,10 @@ class world_state {
     if (under_way_) std::exchange(under_way_, nullptr)->wait();
   }
 
-  /// Every worker gets the bitwise AND of the four words of all workers.
+  /// Gives every worker the bitwise AND of the four words of all workers.
   PARTITA_DECL void all_and(const std::uint64_t* mine, std::uint64_t* all);
 
-  /// Whether something holds on every worker. Collective. If a worker takes part with an error instead, all workers
+  /// Whether a condition holds on every worker. Collective. If a worker takes part with an error instead, all workers
   /// throw that error. Cost: that of an agreement.
   PARTITA_DECL bool on_all(bool here);
 
@@ -143,13 +141,13 @@ class world_state {
   static bool have_one_call(const words& all) { return (all[0] | all[1]) == ~std::uint64_t{0}; }
   static bool agree(const words& all) { return have_one_call(all) && all[3] != 0; }
   PARTITA_DECL bool began_ahead(const words& all);
-  /// Takes part in the next agreement of the other workers, for whatever call, with an error that all workers throw.
+  /// Takes part, in any call, in the next agreement of the other workers with an error, which all workers throw.
   PARTITA_DECL [[noreturn]] void fail_at_next_agreement(const text& sentence);
   PARTITA_DECL void discard_sent();
   static constexpr std::uint64_t gone = 0x7061727469746121ULL;
 
-  /// All workers get information about all others, and check that their programs were compiled with the same settings
-  /// and that they use the same level of checks.
+  /// Exchanges information about all workers, and checks that their programs were compiled with the same settings and
+  /// that they use the same level of checks.
   PARTITA_DECL void introduce();
   PARTITA_DECL void expect_one_setting(const std::vector<hang_report::introduction>& all);
   bool has_unread_messages() const { return leaves_messages_ || hang_report_->gave_up(); }
@@ -158,8 +156,8 @@ class world_state {
   PARTITA_DECL std::uint64_t next_step(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
                                        const call_description& describe);
 
-  /// Runs after the first agreement, when all workers come here, and makes the flags; with a trace it runs after each
-  /// one.
+  /// Called after the first agreement, when all workers come here, to make the flags; with a trace called after each
+  /// agreement.
   PARTITA_DECL [[gnu::noinline]] void end_agreement();
 
   /// Reports to the other workers that this worker leaves. Returns whether all workers leave, so that they may free
@@ -170,28 +168,28 @@ class world_state {
   /// Gathers the letters of all workers; empty if a worker does not answer.
   PARTITA_DECL std::vector<letter> gather(const letter& own);
 
-  /// All workers exchange their letters and throw the same error. Called only after an agreement has failed.
+  /// Exchanges the letters of all workers, which then throw the same error. Called only after an agreement has failed.
   PARTITA_DECL [[noreturn]] void report(std::uint64_t fingerprint, bool same, failure kind, const text& mine);
   PARTITA_DECL std::vector<letter> letters_of_all(const letter& own, const text& call);
 
   MPI_Comm communicator_ = MPI_COMM_NULL;
   std::unique_ptr<hang_report> hang_report_;
-  bool any_thread_ = false;              // MPI provides MPI_THREAD_MULTIPLE
+  bool any_thread_ = false;              // whether MPI provides MPI_THREAD_MULTIPLE
   std::atomic<std::thread::id> caller_;  // the thread that is in a call
   std::size_t size_ = 0;
   std::size_t id_ = 0;
   checks level_;
   std::thread::id maker_;
-  bool lost_ = false;  // a worker did not answer or has left: no further agreement is possible
+  bool lost_ = false;  // whether a worker did not answer or has left: no further agreement is possible
   bool leaves_messages_ = false;
-  bool began_before_ = false;  // the last agreement started a speculative send, and the call needs another agreement
+  bool began_before_ = false;  // the last agreement started a speculative send, and the call needs one more
   std::uint64_t failures_ = 0;
   own_node* tags_ = nullptr;
-  bool sought_flags_ = false, ends_plainly_ = false;  // ends_plainly_: there is nothing to do after an agreement
+  bool sought_flags_ = false, ends_plainly_ = false;  // ends_plainly_: nothing is to be done after an agreement
   and_allreduce common_;
   recorded_agreements* steps_ = nullptr;
   local_operations local_;
-  std::shared_ptr<pending_operation> under_way_;  // the last one; earlier ones are finished
+  std::shared_ptr<pending_operation> under_way_;  // the last pending operation; earlier ones are finished
   kept_buffers buffers_;
 };
 

@@ -43,7 +43,7 @@ PARTITA_DEF lent_header* collective_channel::share(const element_messages& by_me
     } else if (void* const shown = shared->show(block)) {
       block = static_cast<lent_header*>(shown);
       by_message.through_shared_memory(n);
-    } else {  // the leader has no shared memory left: each member uses a block of its own
+    } else {  // the leader has no shared memory left, so each member uses its own block
       if (leads) block->views.store(root && !root_views ? 0 : 1, std::memory_order_relaxed);
       else block = lent_blocks::lend(memory, bytes, 1);
       char* const own = lent_blocks::elements(block);

@@ -15,13 +15,13 @@ PARTITA_DEF node_pages::node_pages(const own_node& members, arena& memory, const
   check(MPI_Barrier(members_.communicator()), "MPI_Barrier");  // no worker still reads the old content of this memory
   shown_pages mine;
   for (std::size_t k = 0; k < plan.groups.size(); ++k) {
-    // without the slots: they are written before they are read, and only small blocks use them
+    // except the slots: only small blocks use them, and they are written before they are read
     std::memset(pages_[k], 0, sizeof(group_page) - sizeof(group_page::slot));
     mine.group[k] = plan.groups[k].number;
     if (memory_.holds(pages_[k])) mine.page[k] = memory_.offset(pages_[k]);
     else mine.in_shared_memory = false;
   }
-  // only workers of one node read each other's pages; the world already knows which worker is on which node
+  // only workers of one node read each other's pages, and the world knows which workers share a node
   check(MPI_Allgather(&mine, static_cast<int>(sizeof(shown_pages)), MPI_BYTE, shown_.data(),
                       static_cast<int>(sizeof(shown_pages)), MPI_BYTE, members_.communicator()),
         "MPI_Allgather");

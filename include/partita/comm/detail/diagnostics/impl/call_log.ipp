@@ -109,9 +109,9 @@ PARTITA_DEF void call_log::on_terminate() {
     status_slots& pages = status_slots::instance();
     const bool follows = follows_another();
     explain_end(pages.own(), follows);
-    // Waiting workers look at the status slots ten times a second; without this delay the job would end before they
-    // see this one. A worker that fails only because of another waits longer, so that the other one ends the job and
-    // the output is not repeated.
+    // Waiting workers look at the status slots ten times a second; without this delay the job would end before they see
+    // the slot of this worker. A worker that fails only because of another waits longer, so that the other worker ends
+    // the job and the output is not repeated.
     const timespec while_others_look{follows ? 3 : 0, 400'000'000};
     if (pages.newest() != nullptr) ::nanosleep(&while_others_look, nullptr);
   }

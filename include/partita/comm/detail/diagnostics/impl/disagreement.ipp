@@ -16,13 +16,13 @@ PARTITA_DEF first_difference::first_difference(const std::vector<letter>& letter
 
 PARTITA_DEF text difference(const std::vector<letter>& letters) {
   text all("partita: workers make different calls: ");
-  std::vector<std::size_t> first;  // the first worker of each group that makes the same call
+  std::vector<std::size_t> first;  // the first worker of each group of workers that make the same call
   for (std::size_t k = 0; k < letters.size(); ++k) {
     bool known = false;
     for (std::size_t other : first) known = known || letters[other].fingerprint == letters[k].fingerprint;
     if (!known) first.push_back(k);
   }
-  constexpr std::size_t most_told = 3;  // what fits in one message; further calls usually differ in the same way
+  constexpr std::size_t most_told = 3;  // as many as fit in one message; further calls usually differ in the same way
   bool alike = false;
   for (std::size_t n = 0; n < first.size() && n < most_told; ++n) {
     const letter& told = letters[first[n]];

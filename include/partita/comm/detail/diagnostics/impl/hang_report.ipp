@@ -48,7 +48,7 @@ PARTITA_DEF void hang_report::meet(const std::vector<introduction>& all) {
 
 void hang_report::still_waits(double seconds) {
   if (stands_ != waiting()) own_->stand(stands_ = waiting());
-  // A worker that has failed, or whose process has ended, will never come.
+  // If a worker has failed, or its process has ended, this worker waits for it in vain.
   for (const worker& w : seen_) {
     if (w.page->stands == standing::failed) give_up(text(w.page->final_message));
     if (w.page->stands != standing::ended && !status_slots::has_ended(w.process)) continue;
@@ -56,7 +56,7 @@ void hang_report::still_waits(double seconds) {
     give_up(text("partita: worker ") << w.id << " (process " << w.process << ") has ended; it " << last_call_of(w)
                                      << ", and worker " << id_ << " waits for it in " << name());
   }
-  // The other workers have not come to an agreement in which they would get this worker's error.
+  // The other workers have not come to an agreement in which they would get the error of this worker.
   if (has_final_message_ && seconds > patience) end_job(final_message_);
   if (seconds > patience) expect_all_to_come();
   // Turn the wait into an error, if PARTITA_PATIENCE is set; if not, print the report once.
@@ -159,7 +159,7 @@ PARTITA_DEF text hang_report::whole(double seconds) const {
     if (known == others.end()) others.push_back(std::move(one));
     else known->more.push_back(w.id);
   }
-  constexpr std::size_t most_told = 4;  // what fits on one line
+  constexpr std::size_t most_told = 4;  // as many as fit on one line
   for (std::size_t k = 0; k < others.size() && k < most_told; ++k) {
     const worker& w = *others[k].first;
     all << "; worker " << w.id << " (process " << w.process << ")";

@@ -6,7 +6,7 @@
 
 namespace partita::detail {
 
-/// The length in bytes of the UTF-8 character at the start of a text; 0 if there is no valid one.
+/// The length in bytes of the UTF-8 character at the start of a text; 0 if the bytes are not valid UTF-8.
 PARTITA_DECL std::size_t utf8_character(std::string_view words) {
   const auto byte = [&](std::size_t k) { return static_cast<unsigned>(static_cast<unsigned char>(words[k])); };
   const unsigned first = byte(0);

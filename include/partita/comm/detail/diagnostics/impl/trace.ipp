@@ -16,7 +16,7 @@
 
 namespace partita::detail {
 
-/// What this process has recorded so far.
+/// The records of this process.
 class trace_record : public recorded_trace {
  public:
   static constexpr std::size_t none = ~std::size_t{0};
@@ -29,7 +29,7 @@ class trace_record : public recorded_trace {
   }
   /// Nanoseconds since 1970, by a clock that never jumps.
   static std::int64_t now() { return offset() + count(std::chrono::steady_clock::now()); }
-  /// The same of a time of the steady clock, in seconds.
+  /// Nanoseconds since 1970 of a time of the steady clock in seconds.
   static std::int64_t at(double seconds) { return offset() + static_cast<std::int64_t>(seconds * 1e9); }
   template <class Edit>
   static void edit(std::size_t number, Edit edit) {

@@ -14,7 +14,7 @@
 
 namespace partita::detail {
 
-/// The operation in the description of a call: "partita::repartition(p_x, p_y).adjoint with …" gives
+/// The name of the operation in the description of a call: "partita::repartition(p_x, p_y).adjoint with …" gives
 /// repartition.adjoint.
 PARTITA_DECL std::string name_of_operation(std::string_view sentence) {
   if (sentence.starts_with("partita::")) sentence.remove_prefix(9);
@@ -33,7 +33,7 @@ PARTITA_DECL std::string name_of_job() {
   return std::to_string(::getppid());
 }
 
-/// Adds a number to a text. `as_thousandths` adds it with three decimals: nanoseconds as microseconds.
+/// Appends a number to a text. `as_thousandths` writes three decimals: nanoseconds become microseconds.
 PARTITA_DECL void add_number(std::string& all, std::int64_t number, bool as_thousandths = false) {
   char digits[24];
   const auto whole = std::to_chars(digits, digits + sizeof digits, as_thousandths ? number / 1000 : number);
@@ -44,7 +44,7 @@ PARTITA_DECL void add_number(std::string& all, std::int64_t number, bool as_thou
           static_cast<char>('0' + rest % 10)};
 }
 
-/// Appends to an open file, a mebibyte at a time: one text of the whole file would cost more than the formatting.
+/// Appends to an open file, a mebibyte at a time, because one text of the whole file would cost more than formatting.
 class trace_sink {
  public:
   trace_sink(int file, std::size_t at) : file_(file), at_(at) { text.reserve(enough + 4096); }
@@ -52,7 +52,7 @@ class trace_sink {
     if (text.size() >= enough) flush();
   }
   PARTITA_DECL void flush();
-  /// Writes the rest and ends the file here.
+  /// Writes the remaining text and ends the file at this place.
   PARTITA_DECL bool end();
   std::string text;
   bool good = true;
@@ -77,13 +77,13 @@ PARTITA_DEF bool trace_sink::end() {
   return good && ::ftruncate(file_, static_cast<off_t>(at_)) == 0;
 }
 
-/// Writes the bound programs: one line for each, one for each entry of its estimated timetable, and one for each step
-/// that was measured. In a viewer, computations are on one row, and movements on a row for each lane.
+/// Writes the bound programs: one line for each program, one for each entry of its estimated timetable, and one for
+/// each measured step. A viewer shows computations on one row, and movements on a row for each lane.
 PARTITA_DECL void program_lines(trace_sink& to, const std::string& worker, const recorded_trace& recorded) {
   std::string& all = to.text;
   const auto row_of = [](std::size_t program, const traced_timetable& one, std::size_t entry) {
     const std::int64_t lane = one.estimated.entries[entry].moves ? std::int64_t{one.lanes[entry]} + 1 : 0;
-    return static_cast<std::int64_t>(program + 1) * 1'000'000 + lane;  // worlds have lower numbers
+    return static_cast<std::int64_t>(program + 1) * 1'000'000 + lane;  // worlds have lower numbers than programs
   };
   const auto name_of = [](const timetable::entry& one) {
     std::string name(one.operation.empty() ? "a value" : one.operation.c_str());
@@ -128,8 +128,8 @@ PARTITA_DECL void program_lines(trace_sink& to, const std::string& worker, const
   }
 }
 
-/// Writes one line for each worker and one for each call, and then those of bound programs; partita-explain relies on
-/// this. The text that calls share is formatted once and copied, because printf would take longer than many calls.
+/// Writes one line for each worker and one for each call, and then the lines of bound programs, as partita-explain
+/// expects. Text that calls share is formatted once and copied, because printf would take longer than many calls.
 PARTITA_DECL void trace_lines(trace_sink& to, std::size_t worker, const recorded_trace& recorded) {
   std::string& all = to.text;
   const std::string of = std::to_string(worker);
@@ -161,7 +161,7 @@ PARTITA_DECL void trace_lines(trace_sink& to, std::size_t worker, const recorded
   program_lines(to, of, recorded);
 }
 
-/// Whether the file has these bytes at this place.
+/// Whether the file contains these bytes at this place.
 PARTITA_DECL bool has_at(int file, std::string_view bytes, std::size_t at) {
   std::string found(bytes.size(), ' ');
   return ::pread(file, found.data(), found.size(), static_cast<off_t>(at)) == static_cast<ssize_t>(found.size()) &&
@@ -179,7 +179,7 @@ PARTITA_DEF void write_trace(const std::string& path, std::size_t worker, const 
         R"({"displayTimeUnit":"ms","otherData":{"job":")" + name_of_job() + R"("},"traceEvents":[)";
     constexpr std::string_view back = "\n]}\n";
     struct stat state {};
-    std::size_t kept = 0;  // size of the part that workers wrote earlier
+    std::size_t kept = 0;  // the size of the part that other workers wrote earlier
     if (::fstat(file, &state) == 0 && static_cast<std::size_t>(state.st_size) > front.size() + back.size()) {
       const std::size_t end = static_cast<std::size_t>(state.st_size) - back.size();
       if (has_at(file, front, 0) && has_at(file, back, end)) kept = end;
@@ -190,7 +190,7 @@ PARTITA_DEF void write_trace(const std::string& path, std::size_t worker, const 
     to.text += back;
     good = to.end();
   }
-  if (file >= 0) ::close(file);  // this also releases the lock
+  if (file >= 0) ::close(file);  // also releases the lock
   if (!good) std::fprintf(stderr, "partita: PARTITA_TRACE: cannot write %s\n", path.c_str());
 }
 

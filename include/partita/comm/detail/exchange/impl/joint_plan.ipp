@@ -19,7 +19,7 @@ PARTITA_DEF joint_plan joint_planner::split() {
   const std::size_t rank = own().rank;
   joint_plan joint{own(), own().without_boxes(), own().without_boxes(), box_list(rank), box_list(rank)};
   joint.direct.sends.clear(), joint.direct.there.clear(), joint.direct.receives.clear();
-  // a staging area is not a block: its strides are not used
+  // a staging area is no block: its strides are not used
   joint.collecting.received_shape.assign(rank, 1);
   divide(joint, true);
   divide(joint, false);
@@ -41,7 +41,7 @@ PARTITA_DEF node_messages joint_planner::all_moving(bool leaving) const {
 
 PARTITA_DEF void joint_planner::divide(joint_plan& joint, bool leaving) {
   const node_messages all = all_moving(leaving);
-  // elements so far in the staging area of each worker of the node
+  // the elements that are already in the staging area of each worker of the node
   std::vector<std::size_t> filled(plans_.size(), 0);
   std::vector<char> joined(leaving ? own().sends.size() : own().receives.size(), 0);
   list written, read, messages;  // sorted by the worker on the other side of the staging area, or of the network

@@ -103,7 +103,7 @@ PARTITA_DEF void element_messages::pass_on_parts(const worker_group& group, cons
   };
   each(true,
        [&](std::size_t, interval part) { await(under_way, data + bytes(part.start), part.size(), group.members[0]); });
-  std::size_t next = 0;  // index of the next message from the root
+  std::size_t next = 0;  // the index of the next message from the root
   each(false, [&](std::size_t k, interval part) {
     await(under_way, data + bytes(part.start), part.size(), group.members[routes.passed_on_by(k)]);
   });

@@ -7,7 +7,7 @@ namespace partita::detail {
 
 PARTITA_DEF MPI_Datatype type_of_box(const std::size_t* shape, const std::ptrdiff_t* strides, std::size_t rank,
                                      std::size_t element) {
-  strided_pair loops;  // used only to merge dimensions
+  strided_pair loops;  // only to merge dimensions
   for (std::size_t d = 0; d < rank; ++d) {
     const auto stride = strides[d] * static_cast<std::ptrdiff_t>(element);
     loops.append(shape[d], stride, stride);

@@ -63,7 +63,7 @@ PARTITA_DEF bool persistent_messages::advance() {
     if (!outgoing_ && form_[k] == form::through_slot) pack(k);
     arrived_[k] = 1;
   }
-  // Skip the complete messages at the front.
+  // Skip the complete messages at the front of the list.
   while (first_ < next_ && arrived_[first_] != 0) ++first_;
   return first_ == messages_.size();
 }

@@ -40,7 +40,7 @@ PARTITA_DEF void* arena::allocate(std::size_t bytes) {
 PARTITA_DEF void arena::release(void* block, std::size_t bytes) {
   if (!holds(block)) return heap_pool::instance().release(block, bytes);
   const std::lock_guard<spin_lock> only(lock_);
-  static_cast<void>(spare_.give(block, bytes));  // if the list has no memory, these addresses are not reused
+  static_cast<void>(spare_.give(block, bytes));  // without memory for the list, these addresses are not reused
   use_.remove(bytes);
 }
 
@@ -57,7 +57,7 @@ PARTITA_DEF void arena::release_signals(void* block, std::size_t bytes) {
   const std::lock_guard<spin_lock> only(lock_);
   try {
     static_cast<void>(spare_signals().give(block, bytes));
-  } catch (const std::bad_alloc&) {  // as above
+  } catch (const std::bad_alloc&) {  // the addresses are not reused
   }
 }
 
@@ -86,7 +86,7 @@ PARTITA_DEF arena::arena(const own_node& members, std::size_t most)
 }
 
 PARTITA_DEF arena* arena::known_to_all(const own_node& members, std::size_t most) {
-  // one is enough, unless several threads make their first call at the same moment
+  // one search is enough, unless several threads make their first call at the same moment
   constexpr std::size_t looked_at = 8;
   std::array<std::uint64_t, looked_at> mine{};
   std::array<arena*, looked_at> found{};
@@ -173,14 +173,14 @@ PARTITA_DEF void* arena::fresh(std::size_t bytes) {
 PARTITA_DEF char* arena::joined(std::size_t size) {
   if (char* const block = with_pages_.take(size)) return block;
   if (resident_ + size <= use_.bound(size)) return nullptr;
-  with_pages_.make_room(spare_.size());  // reserved first, so that no block is lost half-way
+  with_pages_.make_room(spare_.size());  // reserve memory first, so that no block is lost half-way
   without_pages_.make_room(with_pages_.size() + spare_.size());
   spare_.drain([this](void* spare, std::size_t bytes) { with_pages_.add(static_cast<char*>(spare), bytes); });
   with_pages_.join();
   if (char* const block = with_pages_.take(size)) return block;
   with_pages_.drain([this](char* range, std::size_t bytes) {
     resident_ -= bytes;
-    static_cast<void>(::madvise(range, bytes, MADV_REMOVE));  // if this fails, the memory stays allocated
+    static_cast<void>(::madvise(range, bytes, MADV_REMOVE));  // if the call fails, the memory stays allocated
     without_pages_.add(range, bytes);
   });
   without_pages_.join();

@@ -15,7 +15,7 @@ PARTITA_DEF void backoff::pause() {
   }
   if (waited_ == spins_ && trace::on() && trace::begin_wait()) long_ = true, traced_ = clock::now();
   if (waited_ % 64 == 0) {
-    int arrived = 0;  // not on MPI_COMM_SELF, where MPICH 4.0 looks and makes no progress
+    int arrived = 0;  // not on MPI_COMM_SELF, where MPICH 4.0 makes no progress
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &arrived, MPI_STATUS_IGNORE);
     look_at_the_clock();
   }

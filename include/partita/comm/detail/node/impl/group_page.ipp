@@ -10,12 +10,12 @@ PARTITA_DEF void cache_distance::write() {
 }
 
 PARTITA_DEF void cache_distance::judge(const cache_distance& other) {
-  // loads the page table entries beforehand, through lines that are never written
+  // load the page table entries beforehand, through lines that are never written
   for (std::uint32_t n = 0; n < count; ++n)
     if (other.line_[n * apart + apart / 2].next.load(std::memory_order_relaxed) != 0) return;
   const auto start = std::chrono::steady_clock::now();
   std::uint32_t k = place(0);
-  for (std::uint32_t n = 0; n < count; ++n)  // each read depends on the one before
+  for (std::uint32_t n = 0; n < count; ++n)  // each read depends on the read before
     k = other.line_[k].next.load(std::memory_order_relaxed) % (count * apart);
   const auto taken = std::chrono::steady_clock::now() - start;
   if (taken < count * interrupted) far_.store(k == place(count) && taken > count * near, std::memory_order_relaxed);

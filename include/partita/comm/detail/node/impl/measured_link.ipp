@@ -15,8 +15,8 @@ PARTITA_DEF std::size_t measured_link::message_bytes(std::size_t block) const {
 
 PARTITA_DEF measured_link link_trial::ask() {
   measured_link link;
-  ask(0, 0), ask(0, 0);  // makes the connection
-  // The latency: half of the shortest round trip.
+  ask(0, 0), ask(0, 0);  // make the connection
+  // Measure the latency: half of the shortest round trip.
   double round_trip = ask(0, 0), spent = round_trip;
   for (int k = 1; k < 10 && (k < 3 || spent < 2e-3); ++k) {
     const double took = ask(0, 0);
@@ -24,17 +24,17 @@ PARTITA_DEF measured_link link_trial::ask() {
     if (took < round_trip) round_trip = took;
   }
   link.cost.latency = within(round_trip / 2, 1e-7, 1);
-  // The cost of a message: a burst of small messages.
+  // Measure the cost of a message by a burst of small messages.
   constexpr std::uint64_t burst = 16;
   link.cost.message = within((best_of_two(burst, 8) - round_trip) / double{burst}, 1e-7, link.cost.latency);
-  // The cost of a byte: one message, doubled until it takes long enough.
+  // Measure the cost of a byte by one message, whose size is doubled until it takes long enough.
   const double long_enough = round_trip > 1e-3 ? round_trip : 1e-3;
   for (std::uint64_t bytes = 32768; bytes <= most_bytes; bytes *= 2) {
     const double took = best_of_two(1, bytes) - round_trip;
     link.cost.byte = within(took / static_cast<double>(bytes), 1e-12, 1e-5);
     if (took > long_enough) break;
   }
-  // The longest message that is sent eagerly.
+  // Find the longest message that is sent eagerly.
   for (std::uint64_t bytes = 32768; bytes > link.at_once; bytes /= 2)
     if (leaves_at_once(bytes)) link.at_once = static_cast<std::size_t>(bytes);
   const command end{stop, 0, 0};
@@ -47,7 +47,7 @@ PARTITA_DEF void link_trial::answer() {
     const command c = hear();
     if (c.what == stop) return;
     if (c.what == later) hear();
-    // received together, as in an exchange
+    // receive both together, as in an exchange
     const auto bytes = static_cast<std::size_t>(c.bytes);
     std::vector<MPI_Request> awaited(static_cast<std::size_t>(c.messages), MPI_REQUEST_NULL);
     room_.resize(awaited.size() * bytes);
@@ -131,7 +131,7 @@ PARTITA_DEF measured_link learn_link(MPI_Comm everyone, const std::vector<int>& 
     bool known = false;
   };
   static spin_lock several_threads;
-  static knowledge of_job;  // known if this process was worker 0 of an earlier world
+  static knowledge of_job;  // known if this process was worker 0 of an earlier world of the job
   int worker = 0;
   MPI_Comm_rank(everyone, &worker);
   auto told = std::make_unique<knowledge>();

@@ -20,7 +20,7 @@ PARTITA_DEF memory_transport::memory_transport(const own_node& members, node_cha
 }
 
 bool memory_transport::follow(lowered_plan& next) {
-  if (some_staged_ || next.agreed_between) return false;  // packed boxes have buffers of their size
+  if (some_staged_ || next.agreed_between) return false;  // the buffers have the size of their packed boxes
   std::swap(plan_, next);
   list_boxes();
   return true;
@@ -53,7 +53,7 @@ PARTITA_DEF void memory_transport::list_boxes() {
   const auto is_small = [&](const ring_boxes& of_pair) {
     return plan_.agreed_between && !plan_.accumulate && of_pair.bytes() <= staged_boxes::most_bytes(oversubscribed_);
   };
-  // the bytes that are read and written: for a halo only the ghosts, however large the blocks are
+  // the bytes that are read and written: only the ghosts of a halo, however large the blocks are
   std::size_t moved = 2 * plan_.kept.volume() * kind_.bytes;
   for (target& t : targets_)
     moved += t.ring.bytes(), t.staged = is_small(t.ring), some_staged_ = some_staged_ || t.staged;

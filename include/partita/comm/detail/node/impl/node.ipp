@@ -16,7 +16,7 @@ PARTITA_DEF node::node(MPI_Comm everyone, int pretended) {
   check(MPI_Comm_split_type(everyone, MPI_COMM_TYPE_SHARED, worker, MPI_INFO_NULL, &real), "MPI_Comm_split_type");
   int on_machine = 1;
   MPI_Comm_size(real, &on_machine);
-  oversubscribed_ = on_machine > ::sysconf(_SC_NPROCESSORS_ONLN);  // reads a file of the kernel's: once
+  oversubscribed_ = on_machine > ::sysconf(_SC_NPROCESSORS_ONLN);  // called once, because it reads a file of the kernel
   check(MPI_Comm_split(real, pretended, worker, &communicator_), "MPI_Comm_split");
   MPI_Comm_free(&real);
   MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);

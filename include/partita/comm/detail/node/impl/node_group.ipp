@@ -122,7 +122,7 @@ PARTITA_DEF void node_group::pour(const char* x, char* through, std::size_t byte
   announce(e, block);
   const std::size_t chunk = spread_chunk(bytes);
   if (through != x) {
-    // if the other cores are near, what they read next should stay in the cache
+    // if the other members' cores are near, the data that they read next should stay in the cache
     const bool read = size() > 2 || block % 4 == at_root, streaming = read ? far() : leaves_cache(2 * bytes);
     std::uint64_t chunks = 0;
     for (std::size_t at = 0; at < bytes; at += chunk) {

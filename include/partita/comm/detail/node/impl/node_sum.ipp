@@ -29,7 +29,7 @@ PARTITA_DEF bool node_sum::finish_small(const block_sum& s, std::uint64_t e) {
     if (k != me_) judge(k, e, s.bytes());
     sources_[k] = {k == me_ ? s.x : slot(k, e), true};
   }
-  // a member that shows something in this call has finished the previous one
+  // a member that shows a block in this call has finished the previous call
   if (all_done_ < e - 1) all_done_ = e - 1;
   results_[0] = s.y;
   combine_range(s, {0, s.n, 0, s.n}, 0, {1, false, false});
@@ -38,7 +38,7 @@ PARTITA_DEF bool node_sum::finish_small(const block_sum& s, std::uint64_t e) {
 
 PARTITA_DEF void node_sum::start_large(const block_sum& s, std::uint64_t e) {
   staging_.emplace(*arena_, still(s) ? 0 : 2 * chunk_bytes);
-  // where the other members can write
+  // memory that the other members can write results to
   landing_.emplace(*arena_, gets(s) && !reachable(s.y) ? s.bytes_of_result() : 0);
   const char* const result = result_of(s);
   const bool within_reach = (still(s) || reachable(staging_->data())) && (!gets(s) || reachable(result));
@@ -73,7 +73,7 @@ PARTITA_DEF bool node_sum::finish_large(const block_sum& s, std::uint64_t e) {
 
 PARTITA_DEF void node_sum::combine_chunks(const block_sum& s, bool all_still, std::uint64_t e) {
   const bool distant = far(), streaming = leaves_cache(size() * s.bytes());
-  // in one piece if no member has to copy; if one has to, all members use the same chunks
+  // use one piece if no member has to copy; if a member has to, all members use the same chunks
   const std::size_t step = all_still ? s.n : chunk(s), rounds = (s.n + step - 1) / step;
   for (std::size_t round = 0; round < rounds; ++round) {
     if (!still(s) && round + 1 < rounds) show(s, round + 1, distant, e);
@@ -118,7 +118,7 @@ PARTITA_DEF void node_sum::combine_range(const block_sum& s, range r, std::size_
   while (r.first < r.last) {
     const std::size_t length = r.last - r.first < most ? r.last - r.first : most;
     for (std::size_t k = 0; k < size(); ++k)
-      blocks_[k] = sources_[k].data == nullptr  // a root that contributes nothing
+      blocks_[k] = sources_[k].data == nullptr  // a root whose block is not part of the sum
                        ? nullptr
                        : sources_[k].data + (r.first + (sources_[k].still || k == me_ ? r.at : in_slot)) * element;
     char* const into = direct ? results_[0] + (r.at + r.first) * element : part.bytes;

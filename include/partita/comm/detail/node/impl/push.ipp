@@ -42,7 +42,7 @@ PARTITA_DEF void push_list::push(std::size_t first, std::size_t last, const elem
       copy(kind, boxes_[k], sizes_.data() + boxes_[k].sizes, nullptr, from, blocks, how);
     return;
   }
-  // slabs run along dimension `cut`, one for each index of the dimensions outside of it
+  // slabs run along dimension `cut`, for each index of the dimensions outside of it
   std::size_t cut = 0, row = kind.bytes;
   for (std::size_t d = 1; d < rank_; ++d) row *= shape[d];
   while (cut + 1 < rank_ && (row > slab_bytes || shape[cut] == 1)) row /= shape[++cut];

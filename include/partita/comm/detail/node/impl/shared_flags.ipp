@@ -50,7 +50,7 @@ PARTITA_DEF bool shared_flags::all_and(const words& own, words& all, double most
   post(mine_[++epoch_ % 2], own);
   all = own;
   if (who != nullptr && !several_) who->hear_nobody_yet();
-  // On a large node, or with several nodes, all workers but the first read the result from the first.
+  // On a large node, or with several nodes, all workers but the first of the node read the result from the first.
   if (result_ != nullptr) {
     if (several_ && who != nullptr) {
       if (!seen(result_[2 + epoch_ % 2], all, most_seconds)) return false;
@@ -65,7 +65,7 @@ PARTITA_DEF bool shared_flags::all_and(const words& own, words& all, double most
     post(mine_[4 + epoch_ % 2], all);
     if (who != nullptr) who->hear_node(all);
   }
-  // Exchange them with the first workers of other nodes.
+  // Exchange these words with the first workers of other nodes.
   for (round& r : rounds_)
     if (!meet_in_round(r, all, most_seconds)) return false;
   if (by_first_) post(mine_[2 + epoch_ % 2], all);

@@ -13,7 +13,7 @@ namespace partita::detail {
 PARTITA_DEF shared_mapping::shared_mapping(const own_node& members, std::size_t wished, std::size_t least) {
   const std::size_t n = members.size();
   std::size_t size = wished / page * page;
-  // a quarter of the address space left, so that a program under ulimit -v keeps room for itself
+  // map at most a quarter of the address space, so that a program under ulimit -v keeps room for itself
   while (size >= least && !could_map(4 * n * size)) size = size / 2 / page * page;
   size = smallest(members, size);
   if (size < least) return;
@@ -28,7 +28,7 @@ PARTITA_DEF shared_mapping::shared_mapping(const own_node& members, std::size_t 
     mapped = ::mmap(nullptr, n * size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, found, 0);
     if (made < 0) ::close(found);
   }
-  // Keep the mapping only if all members have it.
+  // Keep the mapping only if all members have mapped the file.
   const bool all = smallest(members, mapped == MAP_FAILED ? 0 : 1) != 0;
   if (made >= 0) ::close(made);
   if (all) {

@@ -10,7 +10,7 @@ namespace partita::detail {
 
 staged_boxes::~staged_boxes() {
   if (head_ == nullptr || arena_ == nullptr) return;
-  // the receiver can unpack without other workers, since all have agreed; if it has ended, the memory is not released
+  // all workers have agreed, so the receiver unpacks alone; if it has ended, the memory is not released
   using clock = std::chrono::steady_clock;
   for (const auto until = clock::now() + std::chrono::milliseconds(200); !head_->taken.posted(packed());) {
     if (clock::now() > until) return;

@@ -14,7 +14,7 @@
 namespace partita::detail {
 
 PARTITA_DEF void status_slot::name(std::uint64_t fingerprint, const text& sentence) {
-  static spin_lock naming;  // between the threads of this process; other processes only read
+  static spin_lock naming;  // between the threads of this process; other processes only read the names
   const std::lock_guard one_at_a_time(naming);
   auto& names = known[fingerprint % sets];
   std::size_t k = 0;
@@ -83,7 +83,7 @@ PARTITA_DEF const status_slot* status_slots::find(const slot_address& where) {
   ::close(file);
   if (mapped == MAP_FAILED) return nullptr;
   const auto* const found = static_cast<const status_slot*>(mapped);
-  if (found->secret != where.secret) {  // in another container the same process id means another process
+  if (found->secret != where.secret) {  // in another container the process id means another process
     ::munmap(mapped, sizeof(status_slot));
     return nullptr;
   }

@@ -22,12 +22,12 @@ PARTITA_DEF text making_of_part(const workers& chosen) {
 }
 
 PARTITA_DEF std::uint64_t fingerprint_of_part(const workers& chosen) {
-  hasher ids(0x70617274U);  // "part": differs from the seeds of other calls
+  hasher ids(0x70617274U);  // "part": a seed that differs from those of other calls
   for (std::size_t k = 0; k < chosen.size(); ++k) ids.mix(chosen[k]);
   return ids.value();
 }
 
-/// Whether all chosen workers come here with the same choice. MPI_Comm_create_group would hang if they did not.
+/// Whether all chosen workers come here with the same choice. If they did not, MPI_Comm_create_group would hang.
 PARTITA_DECL bool all_come(MPI_Comm everyone, std::size_t id, const workers& chosen, std::uint64_t fingerprint) {
   constexpr int tag = 31000;  // above the tags of kernels, below the least upper bound that MPI guarantees (32767)
   struct exchange {
@@ -43,7 +43,7 @@ PARTITA_DECL bool all_come(MPI_Comm everyone, std::size_t id, const workers& cho
     return swapped->theirs;
   };
   constexpr std::uint64_t yes = 1, no = 2;
-  std::size_t lowest = chosen[0];  // the same on all, also if they list the workers in a different order
+  std::size_t lowest = chosen[0];  // the same on all chosen workers, even if they list the workers in different orders
   for (std::size_t k = 1; k < chosen.size(); ++k) lowest = chosen[k] < lowest ? chosen[k] : lowest;
   // The lowest worker compares the fingerprints of all chosen workers and sends them the result.
   if (id != lowest) {

@@ -29,7 +29,7 @@ PARTITA_DEF world_state::world_state(MPI_Comm given, checks level, bool takes_ov
 
 world_state::~world_state() {
   trace::leave();
-  watcher = nullptr;  // it could throw, and nothing catches exceptions of a destructor
+  watcher = nullptr;  // the watcher could throw, and nothing catches exceptions of a destructor
   const bool kept = !process::is_worker() || lost_ || (level_ != checks::local && !taken_leave());
   hang_report_->leave();
   if (kept) common_.keep_flags();
@@ -120,7 +120,7 @@ PARTITA_DEF std::uint64_t world_state::agree(std::uint64_t fingerprint, std::uin
     hang_report_->have_agreed();
     local_.were_agreed_on();
     if (!ends_plainly_) end_agreement();
-    began_before_ = began && common == 0;  // the workers now gather what they do not know, and agree once more
+    began_before_ = began && common == 0;  // the workers now gather what they do not know, and agree again
     if (steps_ != nullptr) steps_->write_down(fingerprint, common);
     return common;
   } catch (const std::bad_alloc&) {  // the other workers continue the call
@@ -149,7 +149,7 @@ PARTITA_DEF bool world_state::began_ahead(const words& all) {
 
 PARTITA_DEF void world_state::fail_at_next_agreement(const text& sentence) {
   hang_report_->note(0x6d656d6f7279ULL,
-                     // noted because the others count this call
+                     // the other workers count this call, so it is noted
                      [] { return text("a call for which memory is missing"); });
   end_under_way();
   constexpr std::uint64_t any = ~std::uint64_t{0};
@@ -174,7 +174,7 @@ PARTITA_DEF void world_state::introduce() {
   finish_collective(request, said);
   std::vector<introduction>& all = *said;
   all.pop_back();
-  expect_one_setting(all);  // before anything of another program is read
+  expect_one_setting(all);  // compare settings before anything of a different program is read
   hang_report_->meet(all);
   for (std::size_t k = 1; k < size_; ++k) {
     if (all[k].level == all[0].level) continue;
@@ -185,14 +185,14 @@ PARTITA_DEF void world_state::introduce() {
 
 PARTITA_DEF void world_state::expect_one_setting(const std::vector<hang_report::introduction>& all) {
   for (unsigned setting = 0; setting < all[0].settings.size(); ++setting) {
-    // A program that does not use what a setting changes gives no value for it.
+    // A program that does not use the subject of a setting gives no value for the setting.
     const auto given = [&](std::size_t k) { return all[k].settings[setting]; };
     std::size_t first = 0;
     while (first < size_ && given(first) == 0) ++first;
     std::size_t other = first;
     while (other < size_ && (given(other) == 0 || given(other) == given(first))) ++other;
     if (other == size_) continue;
-    // All workers have the same introductions, so all come here.
+    // All workers have the same introductions, so all of them come here.
     using line = std::array<char, 96>;
     auto values = std::make_unique<std::vector<line>>(size_ + 1, line{});
     if (const char* const value = *partita_setting(setting); value != nullptr)
@@ -236,10 +236,10 @@ PARTITA_DEF bool world_state::taken_leave() {
   const bool same = agree(all);
   if (!same) try {
       gather({gone, 0, text("no call: it has left the world (its world object was destroyed)"), 0, {}});
-    } catch (const std::bad_alloc&) {  // the other workers get no message, and report that
+    } catch (const std::bad_alloc&) {  // the other workers get no message, and report this
     }
-  lost_ = !same;  // freeing is collective, and the other workers have not come to it
-  // all workers must have read this worker's words before another thread reuses the memory
+  lost_ = !same;  // freeing is collective, and the other workers do not come to it
+  // all workers must have read this worker's words before another thread reuses their memory
   if (same && common_.by_flags()) MPI_Barrier(communicator_);
   return same;
 }
@@ -259,7 +259,7 @@ PARTITA_DEF std::vector<letter> world_state::gather(const letter& own) {
   const ending how = finish_in_time(request, hang_report::longest_wait());
   if (how == ending::in_time) return std::move(*letters);
   lost_ = lost_ || how == ending::late;
-  leak_on_purpose(std::move(letters));  // MPI may still write there
+  leak_on_purpose(std::move(letters));  // MPI may still write to the letters
   return {};
 }
 
@@ -269,16 +269,16 @@ PARTITA_DEF void world_state::report(std::uint64_t fingerprint, bool same, failu
   for (const letter& l : letters) lost_ = lost_ || l.fingerprint == gone;
   for (const letter& l : letters)
     if (l.kind == static_cast<std::uint64_t>(failure::memory)) {
-      local_.forget();  // that worker may have noted fewer operations than the others
+      local_.forget();  // the worker without memory may have noted fewer operations than the others
       ++failures_;
       raise(failure::memory, l.sentence);
     }
-  // All workers make the same call, so one of them has an error.
+  // All workers make the same call, so at least one worker has an error.
   if (same) {
     local_.were_agreed_on();
     raise_first(letters);
   }
-  // They make different calls, or have executed different local operations before.
+  // The workers make different calls, or have executed different local operations before.
   const std::size_t k = first_difference(letters).operation;
   if (lost_ || k == first_difference::none) throw disagreement_error(difference(letters));
   const letter own{k < local_operations::most_named ? local_.fingerprint(k) : local_.history(), 0,
