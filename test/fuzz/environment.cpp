@@ -10,13 +10,13 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* bytes, std::size_t n)
   using namespace partita::detail;
   const std::string said(bytes, bytes + n);
   const char* const value = said.c_str();
-  if (nodes_said(value) < 1 || nodes_said(nullptr) != 1 || !sharing_said(nullptr)) std::abort();
-  if (sharing_said(value) && room_said(value) == 0 && nodes_said(value) > 1) std::abort();
-  const double patience = patience_said(value);
+  if (number_of_nodes_from(value) < 1 || number_of_nodes_from(nullptr) != 1 || !sharing_from(nullptr)) std::abort();
+  if (sharing_from(value) && free_bytes_from(value) == 0 && number_of_nodes_from(value) > 1) std::abort();
+  const double patience = patience_from(value);
   if (!std::isfinite(patience) || patience < 0) std::abort();
-  const link_said link(value);
+  const link_settings link(value);
   if (link.given && !(link.latency > 0 && link.message > 0 && link.byte > 0 && link.at_once > 0)) std::abort();
-  if (link_said(nullptr).given) std::abort();
+  if (link_settings(nullptr).given) std::abort();
   const std::string quoted = in_json(said);
   const auto read = nlohmann::json::parse("\"" + quoted + "\"");  // throws if it is none
   if (in_json(read.get<std::string>()) != quoted) std::abort();

@@ -38,8 +38,8 @@ std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, co
                                std::uint64_t choices = 0, speculative_send* ahead = nullptr) {
   if (world.level() == checks::agree) return agree_together(world, fingerprint, own, describe, choices, ahead);
   world.begin_call(fingerprint, describe);
-  world.end_under_way();
-  world.report().was_heard();
+  world.finish_pending();
+  world.report().clear_final_message();
   if (own.any()) {
     world.leave_messages_unread();
     raise(own.kind, own.sentence);
@@ -58,7 +58,7 @@ Structure learnt(world_state& world, local_error& trouble, Learn learn) {
     ~scope() { report_.learning(false); }
     hang_report& report_;
   } const now(world.report());
-  if (trace::on()) trace::goes_on();
+  if (trace::on()) trace::continue_call();
   try {
     return learn(trouble);
   } catch (const communication_error&) {

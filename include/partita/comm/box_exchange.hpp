@@ -112,24 +112,24 @@ class box_exchange {
 
   element_kind kind_;
   arena* memory_;
-  bool oversubscribed_, kept_by_a_way_ = false, is_next_ = false;
+  bool oversubscribed_, kept_by_channel_ = false, is_next_ = false;
   bool is_summed_ahead_ = false;
   // whether the exchange does more than move boxes: it adds boxes, another exchange follows, or it is traced
-  bool does_more_ = false;
+  bool has_more_work_ = false;
   lowered_plan plan_;
-  std::vector<std::unique_ptr<box_transport>> carriers_;
-  std::vector<std::size_t> ways_of_carriers_;
+  std::vector<std::unique_ptr<box_transport>> transports_;
+  std::vector<std::size_t> channels_of_transports_;
   std::vector<lowered_plan> shares_;  // memory for the boxes of each channel
   std::unique_ptr<box_transport> passed_on_;
   bool passes_on_ = false;                            // whether the boxes of the result are being sent
   std::size_t staged_bytes_ = 0, arrived_bytes_ = 0;  // with and without the padding between workers' places
-  std::vector<std::size_t> added_;                    // indices of the receives, in the order of the sum
+  std::vector<std::size_t> order_of_sum_;             // indices of the receives, in the order of the sum
   char* staged_ = nullptr;
   std::size_t traced_ = ~std::size_t{0};  // the index of this call in the trace
   std::unique_ptr<box_exchange> next_;
-  void* between_ = nullptr;  // the input of `next_`, if y is not the input
+  void* intermediate_ = nullptr;  // the input of `next_`, if y is not the input
   std::size_t between_bytes_ = 0;
-  std::vector<std::ptrdiff_t> x_strides_, y_strides_, dense_;  // dense_: the strides of the box that is being added
+  std::vector<std::ptrdiff_t> x_strides_, y_strides_, dense_strides_;  // the last: of a box that is being added
   block_memory x_, y_, last_y_;
   std::shared_ptr<const written_block> written_;
 };

@@ -50,7 +50,7 @@ class collective_channels {
   /// Whether all workers are on one node, not only the workers of these groups.
   bool all_on_one_node() const { return !members_.is_one_of_many(); }
   /// Called if the agreement failed: undoes what was started speculatively.
-  PARTITA_DECL void began_for_nothing();
+  PARTITA_DECL void discard_speculative();
   /// Makes the operation that starts now be finished in a later call.
   void ends_later() {
     if (trace::on()) traced_ = trace::current();

@@ -26,7 +26,7 @@ facts<Rank + 1> facts_of(const std::array<std::size_t, Rank>& shape) {
 /// A list for the result of a collective. If a worker has no memory for the list, the job ends, because the other
 /// workers wait in the collective.
 template <class Number>
-std::vector<Number> list_for_all(world_state& world, std::size_t size) {
+std::vector<Number> list_for_collective(world_state& world, std::size_t size) {
   try {
     return std::vector<Number>(size);
   } catch (const std::bad_alloc&) {
@@ -38,7 +38,7 @@ std::vector<Number> list_for_all(world_state& world, std::size_t size) {
 /// The numbers of every worker, indexed by its id. Collective. Cost: one MPI_Allgather of 8 N bytes per worker.
 template <std::size_t N>
 std::vector<facts<N>> gathered(world_state& world, const facts<N>& mine) {
-  auto all = list_for_all<facts<N>>(world, world.size());
+  auto all = list_for_collective<facts<N>>(world, world.size());
   const auto count = static_cast<int>(N);
   check(MPI_Allgather(mine.data(), count, MPI_UINT64_T, all.data(), count, MPI_UINT64_T, world.communicator()),
         "MPI_Allgather");
@@ -64,15 +64,15 @@ facts<N> summed(const world_state& world, const facts<N>& mine) {
 
 /// The sum of a list over all workers, number by number; the list has the same length on every worker. Collective.
 inline std::vector<std::uint64_t> summed(world_state& world, const std::vector<std::uint64_t>& mine) {
-  auto sums = list_for_all<std::uint64_t>(world, mine.size());
+  auto sums = list_for_collective<std::uint64_t>(world, mine.size());
   check(MPI_Allreduce(mine.data(), sums.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM,
                       world.communicator()),
         "MPI_Allreduce");
   return sums;
 }
 /// The sum, number by number, over the workers before this worker. Collective. Cost: one MPI_Exscan.
-inline std::vector<std::uint64_t> summed_before(world_state& world, const std::vector<std::uint64_t>& mine) {
-  auto sums = list_for_all<std::uint64_t>(world, mine.size());
+inline std::vector<std::uint64_t> sum_before(world_state& world, const std::vector<std::uint64_t>& mine) {
+  auto sums = list_for_collective<std::uint64_t>(world, mine.size());
   check(
       MPI_Exscan(mine.data(), sums.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM, world.communicator()),
       "MPI_Exscan");
@@ -81,7 +81,7 @@ inline std::vector<std::uint64_t> summed_before(world_state& world, const std::v
 }
 
 /// The sum of one number over the workers before this worker. Collective; allocates nothing. Cost: one MPI_Exscan.
-inline std::uint64_t summed_before(const world_state& world, std::uint64_t mine) {
+inline std::uint64_t sum_before(const world_state& world, std::uint64_t mine) {
   std::uint64_t sum = 0;
   check(MPI_Exscan(&mine, &sum, 1, MPI_UINT64_T, MPI_SUM, world.communicator()), "MPI_Exscan");
   return world.id() == 0 ? 0 : sum;

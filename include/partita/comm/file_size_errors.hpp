@@ -17,8 +17,8 @@ class file_size_errors {
   PARTITA_INLINE ~file_size_errors();
 
  private:
-  sigset_t only_, before_;
-  bool ours_ = false;
+  sigset_t signals_, before_;
+  bool has_blocked_ = false;
 };
 
 }  // namespace partita::detail

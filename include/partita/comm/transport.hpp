@@ -64,7 +64,7 @@ class transport {
   PARTITA_DECL way& passing_on(const element_kind& kind);
 
   /// The workers whose plans an exchange needs to know besides its own: all workers of this node, in order, or none.
-  PARTITA_DECL std::vector<std::size_t> whose_plans() const;
+  PARTITA_DECL std::vector<std::size_t> workers_with_needed_plans() const;
 
   /// The messages that leave this worker's node for other nodes; `plan_of(worker)` returns the plan of a worker. With
   /// joint messages these are all messages of the node, else only those of this worker.
@@ -72,8 +72,8 @@ class transport {
   node_messages between_nodes(std::size_t worker, std::size_t element_bytes, PlanOf plan_of) const {
     if (!members_.is_one_of_many()) return {};
     const node_numbers node_of(members_.first_of());
-    return plan_node_messages(joint_ ? whose_plans() : std::vector<std::size_t>{worker}, true, element_bytes, plan_of,
-                              node_of, joint_ != nullptr);
+    return plan_node_messages(joint_ ? workers_with_needed_plans() : std::vector<std::size_t>{worker}, true,
+                              element_bytes, plan_of, node_of, joint_ != nullptr);
   }
 
   /// An exchange that executes a plan for elements of this kind. `of_node` holds the plans of the workers in
@@ -101,7 +101,7 @@ class transport {
   message_way message_way_;
   std::vector<std::unique_ptr<way>> more_;
   std::vector<way*> ways_;  // the nearest channel first
-  std::shared_ptr<joint_ways> joint_;
+  std::shared_ptr<joint_channels> joint_;
   std::unique_ptr<near_way> passing_on_;
 };
 

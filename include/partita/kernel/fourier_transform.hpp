@@ -369,7 +369,7 @@ class fourier_operator {
             return prepared<Forward>(std::array<strided<const In, Rank>, N>{a.block()...}, none, problem);
           },
           *arguments);
-      if (made.begin()) made.leave_under_way();
+      if (made.begin()) made.keep_pending();
       return detail::pending_fourier<In, Out, Rank, N>(std::move(made), arguments);
     });
   }

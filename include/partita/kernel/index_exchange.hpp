@@ -88,7 +88,7 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
     if constexpr ((refreshes<View>() && ...)) {
       return movement_.one_call([&] {
         auto later = movement_.refresh(".refresh(ghosted...)", block_of(ghosted)...);
-        movement_.leave_under_way();
+        movement_.keep_pending();
         return later;
       });
     }

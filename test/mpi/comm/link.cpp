@@ -46,13 +46,13 @@ constexpr const char* links[] = {"1e-5,1e-6,1e-10", "1e-3,1e-6,1e-8,32768", "1e-
 BOOST_AUTO_TEST_SUITE(link_of_nodes)
 
 BOOST_AUTO_TEST_CASE(what_is_told) {
-  using detail::link_said;
-  const link_said all("2e-5,3e-6,1e-9,16384");
+  using detail::link_settings;
+  const link_settings all("2e-5,3e-6,1e-9,16384");
   BOOST_TEST((all.given && all.latency == 2e-5 && all.message == 3e-6 && all.byte == 1e-9 && all.at_once == 16384));
-  BOOST_TEST((link_said("1,2,3").given && link_said("1,2,3").at_once == 2048));
+  BOOST_TEST((link_settings("1,2,3").given && link_settings("1,2,3").at_once == 2048));
   for (const char* const wrong : {"", "1", "1,2", "1,2,", "1,0,3", "1,-2,3", "nan,1,1", "inf,1,1", "x", "1;2;3"})
-    BOOST_TEST(!link_said(wrong).given, wrong);
-  BOOST_TEST(!link_said(nullptr).given);
+    BOOST_TEST(!link_settings(wrong).given, wrong);
+  BOOST_TEST(!link_settings(nullptr).given);
 }
 
 BOOST_AUTO_TEST_CASE(a_trial_finds_something_of_each, *test::at_least(2)) {
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(worlds_of_other_nodes_know_what_worker_0_was_told, *test::a
     const test::pretended others("PARTITA_LINK", id == 0 ? said : "1,1,1");
     const world everyone(test::workers());
     const detail::measured_link& link = detail::own_node::of(everyone.state()->communicator()).link();
-    const detail::link_said told(said);
+    const detail::link_settings told(said);
     BOOST_TEST((link.cost.latency == told.latency && link.cost.byte == told.byte && link.at_once == told.at_once));
   }
 }

@@ -9,7 +9,7 @@ namespace partita::detail {
 
 PARTITA_DEF void box_exchange::pass_on(std::unique_ptr<box_transport> more) { passed_on_ = std::move(more); }
 
-PARTITA_DEF void box_exchange::also(std::unique_ptr<box_transport> more) { carriers_.push_back(std::move(more)); }
+PARTITA_DEF void box_exchange::also(std::unique_ptr<box_transport> more) { transports_.push_back(std::move(more)); }
 
 PARTITA_DEF void box_exchange::from(std::shared_ptr<const written_block> source) { written_ = std::move(source); }
 
@@ -20,7 +20,7 @@ PARTITA_DEF box_exchange::box_exchange(const std::vector<way*>& ways, arena& mem
     : kind_(kind), memory_(&memory), oversubscribed_(oversubscribed), plan_(std::move(plan)) {
   if (plan_.accumulate) stage();
   divide(ways);
-  x_strides_.resize(plan_.rank), y_strides_.resize(plan_.rank), dense_.resize(plan_.rank);
+  x_strides_.resize(plan_.rank), y_strides_.resize(plan_.rank), dense_strides_.resize(plan_.rank);
 }
 
 PARTITA_DEF void box_exchange::follow(const std::vector<way*>& ways, lowered_plan& plan) {
@@ -29,7 +29,7 @@ PARTITA_DEF void box_exchange::follow(const std::vector<way*>& ways, lowered_pla
 }
 
 PARTITA_DEF void box_exchange::divide(const std::vector<way*>& ways) {
-  does_more_ = plan_.accumulate || trace::on();
+  has_more_work_ = plan_.accumulate || trace::on();
   if (shares_.size() != ways.size()) shares_.resize(ways.size(), lowered_plan(plan_.rank));
   for (lowered_plan& share : shares_) share.copy_without_boxes(plan_);
   const auto share_of = [&](std::size_t worker) -> lowered_plan& {
@@ -44,40 +44,40 @@ PARTITA_DEF void box_exchange::divide(const std::vector<way*>& ways) {
   for (std::size_t k = 0; k < plan_.receives.size(); ++k)
     share_of(plan_.receives[k].worker).receives.add(plan_.receives[k]);
   // A channel that reaches this worker itself also copies the boxes that stay here.
-  kept_by_a_way_ = false;
-  for (std::size_t w = 0; w < ways.size() && !plan_.accumulate && !kept_by_a_way_; ++w)
+  kept_by_channel_ = false;
+  for (std::size_t w = 0; w < ways.size() && !plan_.accumulate && !kept_by_channel_; ++w)
     if (ways[w]->carries(kind_) && ways[w]->reaches(plan_.worker)) {
       shares_[w].kept = plan_.kept, shares_[w].kept_to = plan_.kept_to;
-      kept_by_a_way_ = true;
+      kept_by_channel_ = true;
     }
   // Prepare the channels that have boxes; open channels follow the new plan, if they can.
   std::size_t used = 0;
   for (std::size_t w = 0; w < ways.size(); ++w) {
     if (!shares_[w].has_boxes()) continue;
-    carriers_.resize(std::max(carriers_.size(), used + 1));
-    ways_of_carriers_.resize(carriers_.size());
-    std::unique_ptr<box_transport>& open = carriers_[used];
-    if (open == nullptr || ways_of_carriers_[used] != w || !open->follow(shares_[w]))
+    transports_.resize(std::max(transports_.size(), used + 1));
+    channels_of_transports_.resize(transports_.size());
+    std::unique_ptr<box_transport>& open = transports_[used];
+    if (open == nullptr || channels_of_transports_[used] != w || !open->follow(shares_[w]))
       open = ways[w]->prepare(std::move(shares_[w]), kind_);
-    ways_of_carriers_[used++] = w;
+    channels_of_transports_[used++] = w;
   }
-  carriers_.resize(used), ways_of_carriers_.resize(used);
+  transports_.resize(used), channels_of_transports_.resize(used);
 }
 
 PARTITA_DEF void box_exchange::then(std::unique_ptr<box_exchange> next) {
   next_ = std::move(next);
-  next_->is_next_ = does_more_ = true;
+  next_->is_next_ = has_more_work_ = true;
 }
 
 PARTITA_DEF bool box_exchange::is_needed() const {
-  for (const auto& c : carriers_)
+  for (const auto& c : transports_)
     if (c->is_needed()) return true;
   return next_ != nullptr || passed_on_ != nullptr;
 }
 
 PARTITA_DEF carried box_exchange::counts() const {
   carried all;
-  for (const auto& c : carriers_) all += c->counts();
+  for (const auto& c : transports_) all += c->counts();
   if (next_) all += next_->counts();
   if (passed_on_) all += passed_on_->counts();
   return all;
@@ -91,13 +91,13 @@ PARTITA_DEF void box_exchange::start(const void* x, const std::ptrdiff_t* x_stri
 
 PARTITA_DEF void box_exchange::expect(void* y, const std::ptrdiff_t* y_strides) {
   write_to(y, y_strides);
-  if (does_more_) expect_more();
+  if (has_more_work_) expect_more();
   if (!is_summed_ahead_) expect_boxes();
 }
 
 PARTITA_DEF bool box_exchange::sends_speculatively() const {
-  bool all = !does_more_;
-  for (const auto& c : carriers_) all = all && c->sends_speculatively();
+  bool all = !has_more_work_;
+  for (const auto& c : transports_) all = all && c->sends_speculatively();
   return all;
 }
 
@@ -105,26 +105,26 @@ PARTITA_DEF void box_exchange::begin_ahead(const void* x, const std::ptrdiff_t* 
                                            const std::ptrdiff_t* y_strides) {
   write_to(y, y_strides);
   take(x, x_strides);
-  for (const auto& c : carriers_) c->begin_ahead(x_, y_);
+  for (const auto& c : transports_) c->begin_ahead(x_, y_);
 }
 
 PARTITA_DEF void box_exchange::give(const void* x, const std::ptrdiff_t* x_strides) {
   if (is_summed_ahead_) return;
   take(x, x_strides);
   give_boxes();
-  if (!kept_by_a_way_ && !plan_.accumulate) keep_boxes(plan_, kind_, x_, y_, stores::by_size);
+  if (!kept_by_channel_ && !plan_.accumulate) keep_boxes(plan_, kind_, x_, y_, stores::by_size);
   advance();
 }
 
 PARTITA_DEF void box_exchange::send_speculatively(const void* x, const std::ptrdiff_t* x_strides) {
   take(x, x_strides);
   if (plan_.accumulate && next_) return sum_ahead();
-  for (std::size_t k = carriers_.size(); k-- > 0;) carriers_[k]->send_speculatively(x_);
+  for (std::size_t k = transports_.size(); k-- > 0;) transports_[k]->send_speculatively(x_);
 }
 
 PARTITA_DEF void box_exchange::roll_back() {
   if (!std::exchange(is_summed_ahead_, false)) {
-    for (const auto& c : carriers_) c->roll_back();
+    for (const auto& c : transports_) c->roll_back();
     return;
   }
   next_->roll_back();
@@ -133,7 +133,7 @@ PARTITA_DEF void box_exchange::roll_back() {
 
 PARTITA_DEF void box_exchange::finish() {
   if (!is_summed_ahead_) finish_boxes();
-  if (does_more_) finish_more();
+  if (has_more_work_) finish_more();
 }
 
 PARTITA_DEF void box_exchange::take(const void* x, const std::ptrdiff_t* x_strides) {
@@ -147,14 +147,14 @@ PARTITA_DEF void box_exchange::write_to(void* y, const std::ptrdiff_t* y_strides
 }
 
 PARTITA_DEF void box_exchange::expect_boxes() {
-  for (const auto& c : carriers_) c->expect(plan_.accumulate ? block_memory{staged_, nullptr} : y_);
+  for (const auto& c : transports_) c->expect(plan_.accumulate ? block_memory{staged_, nullptr} : y_);
   passes_on_ = false;
   if (passed_on_) passed_on_->expect(y_);
 }
 
 PARTITA_DEF void box_exchange::give_boxes() {
   // messages to the farthest workers leave first
-  for (std::size_t k = carriers_.size(); k-- > 0;) carriers_[k]->give(x_);
+  for (std::size_t k = transports_.size(); k-- > 0;) transports_[k]->give(x_);
 }
 
 PARTITA_DEF void box_exchange::finish_boxes() {
@@ -164,7 +164,7 @@ PARTITA_DEF void box_exchange::finish_boxes() {
     wait([] {});
     if (is_traced) trace::end_wait(std::chrono::steady_clock::now() - from);
   }
-  for (const auto& c : carriers_) c->finish();
+  for (const auto& c : transports_) c->finish();
   if (passed_on_) passed_on_->finish();
 }
 
@@ -183,14 +183,14 @@ PARTITA_DEF void box_exchange::expect_more() {
   if (trace::on()) traced_ = trace::current();
   if (!plan_.accumulate) return;
   if (is_summed_ahead_) {
-    y_ = {static_cast<char*>(between_), plan_.received_strides.data()};
+    y_ = {static_cast<char*>(intermediate_), plan_.received_strides.data()};
     return;
   }
   if (next_) {
     between_bytes_ = elements_in(plan_.received_shape.data(), plan_.rank) * kind_.bytes;
-    between_ = memory_->allocate(between_bytes_);
+    intermediate_ = memory_->allocate(between_bytes_);
     pooled.add(between_bytes_);
-    y_ = {static_cast<char*>(between_), plan_.received_strides.data()};
+    y_ = {static_cast<char*>(intermediate_), plan_.received_strides.data()};
   }
   staged_ = static_cast<char*>(memory_->allocate(staged_bytes_));
   pooled.add(arrived_bytes_);
@@ -224,8 +224,8 @@ PARTITA_DEF void box_exchange::stage() {
   for (std::size_t k = 0; k < plan_.receives.size(); ++k) arrived_bytes_ += plan_.receives.volume(k) * kind_.bytes;
   plan_.receives = std::move(staged);
   staged_bytes_ = next;
-  for (std::size_t k = 0; k < plan_.receives.size(); ++k) added_.push_back(k);
-  std::sort(added_.begin(), added_.end(), [this](std::size_t a, std::size_t b) {
+  for (std::size_t k = 0; k < plan_.receives.size(); ++k) order_of_sum_.push_back(k);
+  std::sort(order_of_sum_.begin(), order_of_sum_.end(), [this](std::size_t a, std::size_t b) {
     return plan_.turns[a] != plan_.turns[b] ? plan_.turns[a] < plan_.turns[b] : a < b;
   });
 }
@@ -253,11 +253,11 @@ PARTITA_DEF void box_exchange::add_up() {
     }
     own = true;
   };
-  for (const std::size_t k : added_) {
+  for (const std::size_t k : order_of_sum_) {
     const listed_box b = plan_.receives[k];
     if (plan_.turns[k] > plan_.turns.back()) add_own();
-    dense_strides(b.shape, rank, dense_.data());
-    add(b, staged_ + b.stage, dense_.data());
+    dense_strides(b.shape, rank, dense_strides_.data());
+    add(b, staged_ + b.stage, dense_strides_.data());
   }
   add_own();
   if (first) clear();
@@ -276,7 +276,7 @@ PARTITA_DEF void box_exchange::clear() {
 
 PARTITA_DEF bool box_exchange::advance() {
   bool done = true;
-  for (std::size_t k = carriers_.size(); k-- > 0;) done = carriers_[k]->advance() && done;
+  for (std::size_t k = transports_.size(); k-- > 0;) done = transports_[k]->advance() && done;
   if (!passed_on_ || (!done && !passes_on_)) return done;
   if (!std::exchange(passes_on_, true)) passed_on_->give(y_);
   return passed_on_->advance() && done;
@@ -290,9 +290,9 @@ PARTITA_DEF void box_exchange::release_staged() {
 
 PARTITA_DEF void box_exchange::release() {
   release_staged();
-  if (between_ == nullptr) return;
+  if (intermediate_ == nullptr) return;
   pooled.now -= between_bytes_;
-  memory_->release(std::exchange(between_, nullptr), between_bytes_);
+  memory_->release(std::exchange(intermediate_, nullptr), between_bytes_);
 }
 
 }  // namespace partita::detail

@@ -16,9 +16,9 @@ PARTITA_DEF collective_channels::collective_channels(MPI_Comm everyone, group_pl
   for (const worker_group& g : plan_.groups) ways_.push_back(way_of(g));
 }
 
-PARTITA_DEF void collective_channels::began_for_nothing() {
+PARTITA_DEF void collective_channels::discard_speculative() {
   is_ahead_ = false;
-  for (collective_channel& way : ways_) way.began_for_nothing();
+  for (collective_channel& way : ways_) way.discard_speculative();
 }
 
 PARTITA_DEF void collective_channels::has_moved(bool later) {

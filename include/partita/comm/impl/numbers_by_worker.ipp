@@ -13,7 +13,7 @@ PARTITA_DEF numbers_by_worker sent_to_each(const world_state& world, const numbe
   for (std::size_t k = 0; k < workers; ++k) sent[k] = mine.count(k);
   check(MPI_Alltoall(sent.data(), 1, MPI_UINT64_T, arriving.data(), 1, MPI_UINT64_T, world.communicator()),
         "MPI_Alltoall");
-  auto theirs = numbers_by_worker::of({arriving.begin(), arriving.end()});
+  auto received = numbers_by_worker::of({arriving.begin(), arriving.end()});
   // Each round moves at most `share` numbers between two workers, so that no sum of counts exceeds `most`.
   const std::size_t share = std::max<std::size_t>(most / workers, 1);
   std::uint64_t longest = 0;
@@ -34,21 +34,21 @@ PARTITA_DEF numbers_by_worker sent_to_each(const world_state& world, const numbe
   for (std::size_t round = 0; round < rounds; ++round) {
     int *const out_counts = counts.data(), *const in_counts = out_counts + workers;
     int *const out_places = places.data(), *const in_places = out_places + workers;
-    const std::size_t leaving = lay_out(mine, round, out_counts, out_places);
-    const std::size_t coming = lay_out(theirs, round, in_counts, in_places);
-    if (rounds > 1) out.resize(leaving), in.resize(coming);
+    const std::size_t outgoing = lay_out(mine, round, out_counts, out_places);
+    const std::size_t incoming = lay_out(received, round, in_counts, in_places);
+    if (rounds > 1) out.resize(outgoing), in.resize(incoming);
     for (std::size_t k = 0; k < workers && rounds > 1; ++k)
       std::copy_n(mine.all.data() + mine.first[k] + std::min(round * share, mine.count(k)), out_counts[k],
                   out.data() + out_places[k]);
     check(MPI_Alltoallv(rounds > 1 ? out.data() : mine.all.data(), out_counts, out_places, MPI_UINT64_T,
-                        rounds > 1 ? in.data() : theirs.all.data(), in_counts, in_places, MPI_UINT64_T,
+                        rounds > 1 ? in.data() : received.all.data(), in_counts, in_places, MPI_UINT64_T,
                         world.communicator()),
           "MPI_Alltoallv");
     for (std::size_t k = 0; k < workers && rounds > 1; ++k)
       std::copy_n(in.data() + in_places[k], in_counts[k],
-                  theirs.all.data() + theirs.first[k] + std::min(round * share, theirs.count(k)));
+                  received.all.data() + received.first[k] + std::min(round * share, received.count(k)));
   }
-  return theirs;
+  return received;
 }
 
 }  // namespace partita::detail

@@ -16,17 +16,17 @@ PARTITA_DEF lowered_plan side_by_side(const std::vector<lowered_plan>& plans) {
   all.received_strides.assign(dimensions, 1);
 
   std::vector<std::size_t> shape(dimensions), at(dimensions);
-  const std::vector<std::ptrdiff_t> nowhere(dimensions, 0);  // no other worker knows the addresses of these blocks
-  const auto in_place = [&](std::size_t which, const std::size_t* from, auto& to, std::size_t elsewhere) {
+  const std::vector<std::ptrdiff_t> zero_strides(dimensions, 0);  // no other worker knows the addresses of these blocks
+  const auto in_place = [&](std::size_t tensor, const std::size_t* from, auto& to, std::size_t filler) {
     std::size_t first = 0;
-    for (std::size_t k = 0; k < which; ++k) first += plans[k].rank;
-    to.assign(dimensions, elsewhere);
-    for (std::size_t d = 0; d < plans[which].rank; ++d) to[first + d] = from[d];
+    for (std::size_t k = 0; k < tensor; ++k) first += plans[k].rank;
+    to.assign(dimensions, filler);
+    for (std::size_t d = 0; d < plans[tensor].rank; ++d) to[first + d] = from[d];
   };
-  const auto place = [&](std::size_t which, const std::size_t* of_shape, const std::size_t* of_at) {
-    in_place(which, of_shape, shape, 1);
-    in_place(which, of_at, at, 0);
-    if (which > 0) at[dimensions - plans.size() + which] = 1;
+  const auto place = [&](std::size_t tensor, const std::size_t* of_shape, const std::size_t* box_start) {
+    in_place(tensor, of_shape, shape, 1);
+    in_place(tensor, box_start, at, 0);
+    if (tensor > 0) at[dimensions - plans.size() + tensor] = 1;
   };
   /// Calls f(which, k, worker) for the boxes of one list in all plans, in ascending order of the workers.
   const auto by_worker = [&](box_list lowered_plan::*list, auto f) {
@@ -52,11 +52,11 @@ PARTITA_DEF lowered_plan side_by_side(const std::vector<lowered_plan>& plans) {
     }
   };
   by_worker(&lowered_plan::sends, [&](std::size_t, std::size_t, std::size_t to) {
-    all.add_send(to, shape.data(), at.data(), 0, nowhere.data());
+    all.add_send(to, shape.data(), at.data(), 0, zero_strides.data());
   });
-  by_worker(&lowered_plan::receives, [&](std::size_t which, std::size_t k, std::size_t from) {
+  by_worker(&lowered_plan::receives, [&](std::size_t tensor, std::size_t k, std::size_t from) {
     all.receives.add(from, shape.data(), at.data());
-    if (all.accumulate) all.turns.push_back(plans[which].turns[k]);
+    if (all.accumulate) all.turns.push_back(plans[tensor].turns[k]);
   });
   if (all.accumulate) all.turns.push_back(plans.front().turns.back());
   std::vector<std::size_t> at_source;

@@ -50,7 +50,7 @@ PARTITA_DEF bool transport::one_memory() const {
 PARTITA_DEF void transport::join_messages() {
   if (!members_.is_one_of_many() || !policy_.shared || policy_.message != message_policy{}) return;
   if (!members_.joint())
-    members_.joint() = std::make_shared<joint_ways>(everyone_, members_, own_node::of(everyone_), memory_);
+    members_.joint() = std::make_shared<joint_channels>(everyone_, members_, own_node::of(everyone_), memory_);
   joint_ = members_.joint();
 }
 
@@ -63,7 +63,7 @@ PARTITA_DEF way& transport::passing_on(const element_kind& kind) {
   return passing_on_->of(kind);
 }
 
-PARTITA_DEF std::vector<std::size_t> transport::whose_plans() const {
+PARTITA_DEF std::vector<std::size_t> transport::workers_with_needed_plans() const {
   std::vector<std::size_t> all;
   for (std::size_t k = 0; joint_ && k < members_.size(); ++k) all.push_back(members_.worker(k));
   return all;

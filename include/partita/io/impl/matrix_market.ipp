@@ -204,7 +204,7 @@ PARTITA_DEF void write_market(const file_call& call, const std::string& path, st
   const world_state& everyone = *call.everyone().state();
   const auto most = largest<2>(everyone, {rows, columns});
   const auto [count, all_lines] = summed<2>(everyone, {entries.size(), lines.size()});
-  std::size_t at = summed_before(everyone, lines.size());
+  std::size_t at = sum_before(everyone, lines.size());
   // No memory is allocated before the sums are known: a worker without memory would leave the other workers waiting.
   const std::string header = "%%MatrixMarket matrix coordinate real general\n" + std::to_string(most[0]) + ' ' +
                              std::to_string(most[1]) + ' ' + std::to_string(count) + '\n';

@@ -98,7 +98,7 @@ class box_kernel {
     return begun(std::forward<X>(x), [&](const auto& block) {
       return movement_.one_call([&] {
         auto later = begin_<Forward, element_of<given>, rank_of<given>>(block, {}, direction, error_message, fill);
-        movement_.leave_under_way();
+        movement_.keep_pending();
         return later;
       });
     });

@@ -81,7 +81,7 @@ class box_movement {
   }
   const std::shared_ptr<exchange_operation>& operation() const { return operation_; }
   /// Leaves the exchange that begin() has started pending until the next agreement of all workers.
-  void leave_under_way() const { state().leave_under_way(operation_, last_ && last_->is_needed()); }
+  void keep_pending() const { state().keep_pending(operation_, last_ && last_->is_needed()); }
 
   /// Runs f() as one call that all workers make.
   template <class F>

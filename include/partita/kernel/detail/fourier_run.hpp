@@ -96,7 +96,7 @@ class fourier_run {
     return result_of_fields(std::move(results));
   }
   /// Leaves the move that begin() has started pending until the next agreement.
-  void leave_under_way() { current_move().leave_under_way(); }
+  void keep_pending() { current_move().keep_pending(); }
 
  private:
   template <class T>

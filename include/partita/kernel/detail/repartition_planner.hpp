@@ -143,7 +143,7 @@ class repartition_planner {
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                          const std::shared_ptr<transport>& shared_transport) const {
     std::vector<lowered_plan> of_node;
-    for (const std::size_t worker : shared_transport->whose_plans()) {
+    for (const std::size_t worker : shared_transport->workers_with_needed_plans()) {
       const exchange_plan<Rank> there = plan_of(s, worker);
       of_node.push_back(lowered(forward ? there : reversed(there)));
     }

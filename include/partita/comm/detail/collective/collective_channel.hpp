@@ -59,7 +59,7 @@ struct collective_channel {
   PARTITA_DECL void sum_to_other_nodes_ahead(const element_messages& by_message, const element_operation& how,
                                              const group_blocks& b, bool to_all);
   /// Called if the agreement failed: discards what was sent speculatively.
-  PARTITA_DECL void began_for_nothing();
+  PARTITA_DECL void discard_speculative();
 
   /// Starts a sum: shows this worker's block to the members on this node, and does not wait. `y` is where the sum goes,
   /// if that is already known (at the root; on all members if `to_all`), or nullptr. Until the end of the sum x must

@@ -21,7 +21,7 @@ class call_log {
   PARTITA_DECL static void print(const status_slot& of);
   PARTITA_DECL static text name(const status_slot& of);
   /// Prints the calls of a worker that has ended, unless another worker has already printed them.
-  PARTITA_DECL static void print_of_the_gone(const status_slot& of);
+  PARTITA_DECL static void print_calls_of_ended_worker(const status_slot& of);
 
   /// Installs, once, the handlers that report an uncaught exception and an early end of the process.
   PARTITA_DECL static void keep();
@@ -40,7 +40,7 @@ class call_log {
     return of.stands == standing::ended || status_slots::has_ended(of.process);
   }
   /// Prints the uncaught exception, and stores it in `final_message` so that other workers can quote it.
-  PARTITA_DECL static void explain_end(status_slot& own, bool follows);
+  PARTITA_DECL static void report_exception(status_slot& own, bool follows);
 
   PARTITA_DECL [[noreturn]] static void on_terminate();
   /// Handles SIGTERM, which mpirun sends to the other workers as soon as one worker has ended: the last moment at which

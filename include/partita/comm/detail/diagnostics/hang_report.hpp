@@ -40,7 +40,7 @@ class hang_report final : public wait_watcher {
   /// workers read files; with a longer one, the person at the terminal would already have given up.
   static inline std::atomic<double> patience = 10;
   /// The value of PARTITA_PATIENCE; 0 if it is not set.
-  static double seconds_to_an_error() { return patience_said(std::getenv("PARTITA_PATIENCE")); }
+  static double seconds_to_an_error() { return patience_from(std::getenv("PARTITA_PATIENCE")); }
   /// The seconds for which this worker waits where others may never come, and where it cannot throw an error.
   PARTITA_DECL static double longest_wait();
   /// The number of worlds that this process knows. Workers give a new world a number that is new to all of them.
@@ -73,14 +73,14 @@ class hang_report final : public wait_watcher {
   /// Whether this worker gave up a wait: the message for which it waited may still arrive.
   bool gave_up() const { return gave_up_; }
   /// Notes a call of the chosen workers only, which does not count as a call of the world.
-  void note_among(const workers& chosen, std::uint64_t fingerprint, const call_description& describe) {
+  void note_call_of_chosen(const workers& chosen, std::uint64_t fingerprint, const call_description& describe) {
     note(fingerprint, describe);
     --calls_;
     among_ = &chosen;
   }
-  void no_longer_among() { among_ = nullptr; }
+  void end_call_of_chosen() { among_ = nullptr; }
   /// Notes that this worker stops in the middle of the current call, so that the call does not count as finished.
-  void fails_in_call() { failed_call_ = calls_; }
+  void abandon_call() { failed_call_ = calls_; }
   /// Notes that the world is destroyed.
   void leave() {
     if (number_ != 0) own_->leave(number_, calls_ - (failed_call_ == calls_ && calls_ != 0 ? 1 : 0));
@@ -88,7 +88,7 @@ class hang_report final : public wait_watcher {
   /// Sets an error of this worker that ends the job if the other workers never come to an agreement in which they get
   /// the error.
   void final_message(const text& sentence) { final_message_ = sentence, has_final_message_ = true; }
-  void was_heard() { has_final_message_ = false; }
+  void clear_final_message() { has_final_message_ = false; }
 
   PARTITA_INLINE void still_waits(double seconds) override;
   PARTITA_INLINE void waits_no_more() noexcept override;
@@ -115,13 +115,13 @@ class hang_report final : public wait_watcher {
   using standing = status_slot::standing;
 
   /// Workers in the same state, which are reported together.
-  struct alike {
+  struct group {
     const worker* first;
     standing stands;
     std::uint64_t world, number, fingerprint;
     std::vector<std::size_t> more;
 
-    bool does_as(const alike& o) const {
+    bool equals(const group& o) const {
       return stands == o.stands && world == o.world && number == o.number && fingerprint == o.fingerprint;
     }
   };
@@ -133,21 +133,21 @@ class hang_report final : public wait_watcher {
   /// makes a world prints only if no worker waits in a call.
   PARTITA_DECL bool is_lowest() const;
   static const status_slot::call& last_of(const status_slot& of) { return of.last[(of.calls - 1) % status_slot::kept]; }
-  PARTITA_DECL bool waits_here(const worker& w) const;
+  PARTITA_DECL bool waits_for_same_call(const worker& w) const;
   PARTITA_DECL static text last_call_of(const worker& w);
 
   /// The text of the report: which workers wait where, and for which workers.
   PARTITA_DECL text whole(double seconds) const;
 
-  [[noreturn]] void end_job(const text& sentence) const noexcept { partita::detail::end_job(given_, sentence); }
+  [[noreturn]] void end_job(const text& sentence) const noexcept { partita::detail::end_job(communicator_, sentence); }
 
   status_slot* own_;
-  MPI_Comm given_;
+  MPI_Comm communicator_;
   std::size_t id_, size_;
   std::uint64_t number_ = 0, calls_ = 0, fingerprint_ = 0;
-  std::vector<worker> seen_;
+  std::vector<worker> slots_;
   standing stands_ = standing::computes;
-  bool said_ = false, learning_ = false, has_final_message_ = false;
+  bool has_reported_ = false, learning_ = false, has_final_message_ = false;
   bool gave_up_ = false;
   progress progress_ = progress::outside;
   const workers* among_ = nullptr;

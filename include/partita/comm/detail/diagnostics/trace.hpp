@@ -20,7 +20,7 @@ namespace partita::detail {
 
 class [[gnu::visibility("default")]] trace {
  public:
-  static bool on() { return wanted_.load(std::memory_order_relaxed); }
+  static bool on() { return is_enabled_.load(std::memory_order_relaxed); }
   /// Starts the trace if the environment asks for one. Called when the first world is made; later calls have no effect.
   PARTITA_DECL static void begin();
 
@@ -38,9 +38,9 @@ class [[gnu::visibility("default")]] trace {
   PARTITA_DECL [[gnu::noinline]] static void end_call(std::size_t number, std::size_t messages, std::size_t by_message,
                                                       std::size_t shared);
   /// Makes the next agreement on the same call part of the same record: the workers agree on what they have gathered.
-  static void goes_on() { goes_on_ = true; }
+  static void continue_call() { continues_ = true; }
   /// Records the beginning of a wait. Returns false for a wait inside another wait, which already counts the time.
-  static bool begin_wait() { return !std::exchange(waits_, true); }
+  static bool begin_wait() { return !std::exchange(is_waiting_, true); }
   PARTITA_DECL static void end_wait(std::chrono::nanoseconds length);
 
   static constexpr std::uint32_t no_program = ~std::uint32_t{0};
@@ -52,9 +52,9 @@ class [[gnu::visibility("default")]] trace {
  private:
   static constexpr std::size_t none = ~std::size_t{0};
 
-  static inline std::atomic<bool> wanted_{false};
+  static inline std::atomic<bool> is_enabled_{false};
   static inline thread_local std::size_t current_ = none;
-  static inline thread_local bool goes_on_ = false, waits_ = false;
+  static inline thread_local bool continues_ = false, is_waiting_ = false;
 };
 
 }  // namespace partita::detail

@@ -34,9 +34,9 @@ struct near_way {
 
 /// The channels for the joint messages of a world, shared by all its kernels. Calls with joint messages do not overlap:
 /// each finishes before the next starts. Collective to construct.
-class joint_ways {
+class joint_channels {
  public:
-  joint_ways(MPI_Comm everyone, const own_node& members, own_node& tags, arena& memory)
+  joint_channels(MPI_Comm everyone, const own_node& members, own_node& tags, arena& memory)
       : memory_(&memory),
         members_(&members),
         collecting_(everyone, members, tags, memory),
@@ -59,7 +59,7 @@ class joint_ways {
 /// One worker's part in the joint messages of one exchange.
 class joint_messages : public box_transport {
  public:
-  PARTITA_DECL joint_messages(joint_ways& ways, joint_plan plan, const element_kind& kind);
+  PARTITA_DECL joint_messages(joint_channels& ways, joint_plan plan, const element_kind& kind);
   joint_messages(const joint_messages&) = delete;
   joint_messages& operator=(const joint_messages&) = delete;
   ~joint_messages() override { release(); }

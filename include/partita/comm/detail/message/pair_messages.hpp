@@ -42,8 +42,8 @@ class pair_messages : public box_transport {
   static constexpr std::array<messages, 3> forms{messages::packed, messages::chunked, messages::typed};
   using seconds = std::array<double, forms.size()>;
 
-  bool leaves_at_once() const { return outgoing_->longest() <= among_->link().at_once; }
-  int tag() const { return among_ == nullptr ? tag_ : among_->tag_in_this_round(tag_); }
+  bool is_sent_eagerly() const { return outgoing_->longest() <= node_->link().at_once; }
+  int tag() const { return node_ == nullptr ? tag_ : node_->tag_in_this_round(tag_); }
   /// The workers with which this worker exchanges enough bytes for a trial, in ascending order. Both workers of a pair
   /// list each other.
   PARTITA_DECL std::vector<std::size_t> pairs_to_try() const;
@@ -62,13 +62,13 @@ class pair_messages : public box_transport {
   MPI_Comm comm_;
   int tag_;
   // the node's tag counter if messages may be sent before all workers agree, because some calls then change the tags
-  const own_node* among_;
+  const own_node* node_;
   bool is_given_ = false;
   box_list out_, in_;
   element_kind kind_;
   message_policy policy_;
-  bool oversubscribed_, to_measure_ = false;
-  std::vector<std::pair<std::size_t, messages>> found_;  // the measured form of the messages to each worker
+  bool oversubscribed_, is_unmeasured_ = false;
+  std::vector<std::pair<std::size_t, messages>> measured_;  // the measured form of the messages to each worker
   std::unique_ptr<persistent_messages> outgoing_, incoming_;
   block_memory y_;
 };
@@ -80,7 +80,7 @@ class message_way : public way {
   /// or is null.
   message_way(MPI_Comm comm, int tag, const message_policy& policy, bool oversubscribed,
               const own_node* among = nullptr)
-      : comm_(comm), tag_(tag), policy_(policy), oversubscribed_(oversubscribed), among_(among) {
+      : comm_(comm), tag_(tag), policy_(policy), oversubscribed_(oversubscribed), node_(among) {
     MPI_Comm_rank(comm, &own_);
   }
   bool reaches(std::size_t worker) const override { return worker != static_cast<std::size_t>(own_); }
@@ -91,7 +91,7 @@ class message_way : public way {
   int tag_, own_ = 0;
   message_policy policy_;
   bool oversubscribed_;
-  const own_node* among_;
+  const own_node* node_;
 };
 
 }  // namespace partita::detail

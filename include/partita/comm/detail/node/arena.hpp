@@ -43,7 +43,7 @@ class arena {
   static arena& of_environment(const own_node& members) {
     return of(members, shared_by_environment() ? ~std::size_t{0} : 0);
   }
-  static bool shared_by_environment() { return sharing_said(std::getenv("PARTITA_SHARED")); }
+  static bool shared_by_environment() { return sharing_from(std::getenv("PARTITA_SHARED")); }
   arena(const arena&) = delete;
   arena& operator=(const arena&) = delete;
 
@@ -70,10 +70,10 @@ class arena {
   PARTITA_DECL static void release_anywhere(void* block, std::size_t bytes);
 
   /// The bytes that this worker's part occupies now, used or spare, and the peak of the used bytes.
-  std::size_t resident_bytes() const { return resident_; }
+  std::size_t resident_bytes() const { return mapped_bytes_; }
   std::size_t most_used_bytes() const { return use_.most(); }
   /// The number of blocks that were not found in a pool; it does not grow in a steady loop.
-  std::size_t fresh_blocks() const { return fresh_ + heap_pool::instance().fresh_blocks(); }
+  std::size_t fresh_blocks() const { return new_blocks_ + heap_pool::instance().fresh_blocks(); }
 
   /// Bytes that shared memory can still hold on this machine. A program that writes more is killed by SIGBUS.
   /// PARTITA_SHARED_FREE in the environment overrides this number.
@@ -86,12 +86,12 @@ class arena {
 
   /// Returns the oldest arena of these workers that all of them know: threads of other workers may make arenas in a
   /// different order.
-  PARTITA_DECL static arena* known_to_all(const own_node& members, std::size_t most);
-  PARTITA_DECL bool is_on(MPI_Comm communicator) const;
+  PARTITA_DECL static arena* find_common_arena(const own_node& members, std::size_t most);
+  PARTITA_DECL bool serves(MPI_Comm communicator) const;
 
   /// All arenas of this process, the newest first. Arenas are never destroyed, so the list can be read without a lock.
   PARTITA_DECL static std::atomic<arena*>& newest();
-  PARTITA_DECL static spin_lock& growing();
+  PARTITA_DECL static spin_lock& growth_lock();
 
   /// The signal blocks that this thread released. Where threads serve several worlds, only the calls of this thread
   /// have synchronised with the other workers since.
@@ -100,23 +100,23 @@ class arena {
   PARTITA_DECL void* fresh_or_heap(std::size_t bytes);
   /// New memory, or memory that is merged from spare pieces. The memory is touched now, so that its first use causes no
   /// page fault. All workers may allocate at the same time, so each takes at most its share of the free memory.
-  PARTITA_DECL void* fresh(std::size_t bytes);
+  PARTITA_DECL void* allocate_new(std::size_t bytes);
   /// Merges spare blocks and returns a piece of them if one is large enough. If none is, and another block would exceed
   /// the bound, the memory of the spare blocks goes back to the system and only their addresses are kept.
-  PARTITA_DECL char* joined(std::size_t size);
+  PARTITA_DECL char* merged_block(std::size_t size);
 
   std::size_t most_;
   MPI_Comm communicator_ = MPI_COMM_NULL;
   std::uint64_t name_ = 0;
   shared_mapping memory_;
   std::size_t members_, place_, used_ = 0;
-  std::atomic<std::size_t> fresh_ = 0;
-  arena* older_ = nullptr;
+  std::atomic<std::size_t> new_blocks_ = 0;
+  arena* next_older_ = nullptr;
   spin_lock lock_;
   spare_blocks spare_;
   free_ranges with_pages_, without_pages_;  // merged spare memory, and addresses whose memory went back to the system
   memory_use use_;
-  std::size_t resident_ = 0;
+  std::size_t mapped_bytes_ = 0;
   std::vector<std::pair<std::thread::id, spare_blocks>> spare_signals_;
 };
 

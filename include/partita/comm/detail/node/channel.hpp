@@ -58,7 +58,7 @@ class node_channel {
   PARTITA_DECL void roll_back(std::size_t from);
   /// Waits for the sender's boxes, and returns the value that the sender passed to arrive().
   std::uint64_t await_arrival(std::size_t from) {
-    return pairs_[from].here->done.wait(++pairs_[from].received, oversubscribed_);
+    return pairs_[from].own_flags->done.wait(++pairs_[from].received, oversubscribed_);
   }
   /// The number of slots in the ring of `from` that are filled and not taken yet.
   PARTITA_DECL std::size_t filled(std::size_t from) const;
@@ -68,9 +68,9 @@ class node_channel {
 
   // Calls of the sender.
 
-  bool announced(std::size_t to) const { return pairs_[to].here->ready.posted(pairs_[to].awaited + 1); }
+  bool announced(std::size_t to) const { return pairs_[to].own_flags->ready.posted(pairs_[to].awaited + 1); }
   PARTITA_DECL destination await_destination(std::size_t to);
-  void arrive(std::size_t to, std::uint64_t value = 0) { pairs_[to].there->done.post(++pairs_[to].pushed, value); }
+  void arrive(std::size_t to, std::uint64_t value = 0) { pairs_[to].peer_flags->done.post(++pairs_[to].pushed, value); }
   /// Whether the ring at `to` has an empty slot; next_filled() is the slot's index, and fill() signals that it is full.
   PARTITA_DECL bool has_slot(std::size_t to) const;
   std::size_t next_filled(std::size_t to) const { return pairs_[to].filled % slots; }
@@ -82,8 +82,8 @@ class node_channel {
     flag ready, done, filled, drained;
   };
   struct pair {
-    pair_flags* here = nullptr;   // in this worker's memory, written by the other worker
-    pair_flags* there = nullptr;  // in the other worker's memory, written by this worker
+    pair_flags* own_flags = nullptr;   // in this worker's memory, written by the other worker
+    pair_flags* peer_flags = nullptr;  // in the other worker's memory, written by this worker
     std::uint64_t announced = 0, received = 0, taken = 0, awaited = 0, pushed = 0, filled = 0;
     char* ring = nullptr;
     std::size_t slot_bytes = 0;

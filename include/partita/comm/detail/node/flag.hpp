@@ -49,14 +49,14 @@ class backoff {
 
  private:
   using clock = std::chrono::steady_clock;
-  static constexpr double between_tellings = 0.1;  // seconds; chosen: long for a machine, short for a person
+  static constexpr double seconds_between_reports = 0.1;  // seconds; chosen: long for a machine, short for a person
 
   PARTITA_DECL void look_at_the_clock();
   PARTITA_DECL void end();
 
   std::size_t waited_ = 0, spins_;
   clock::time_point began_{}, traced_{};
-  double seconds_ = 0, tell_at_ = between_tellings;
+  double seconds_ = 0, report_at_ = seconds_between_reports;
   wait_watcher* told_ = nullptr;
   bool long_ = false;
 };

@@ -51,8 +51,8 @@ class group_meeting {
   PARTITA_DECL void announce(std::uint64_t e, std::uint64_t block, std::uint64_t result = nowhere);
   /// Whether the members measure in this call how far their caches are from each other: in every 16th large call.
   bool measures(std::uint64_t e, std::size_t bytes) const { return e % 16 == 1 && bytes >= worth_streaming; }
-  void judge(std::size_t k, std::uint64_t e, std::size_t bytes) const {
-    if (measures(e, bytes)) own().distance.judge(pages_[k]->distance);
+  void measure_distance(std::size_t k, std::uint64_t e, std::size_t bytes) const {
+    if (measures(e, bytes)) own().distance.measure_distance(pages_[k]->distance);
   }
   PARTITA_DECL static void move(void* to, const void* from, std::size_t bytes, bool streaming);
   PARTITA_DECL void fill_slot(const void* x, std::size_t bytes, std::uint64_t e);

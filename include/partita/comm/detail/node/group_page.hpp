@@ -23,20 +23,20 @@ class cache_distance {
  public:
   PARTITA_DECL void write();
   /// Measures the distance to the lines of another worker, which that worker wrote before it posted the call.
-  PARTITA_DECL void judge(const cache_distance& other);
+  PARTITA_DECL void measure_distance(const cache_distance& other);
   bool far() const { return far_.load(std::memory_order_relaxed); }
 
  private:
   /// number of lines and their distance, which no prefetcher predicts
-  static constexpr std::uint32_t count = 8, apart = 33;
+  static constexpr std::uint32_t count = 8, line_distance = 33;
   static constexpr std::chrono::nanoseconds near{70}, interrupted{1000};
-  static constexpr std::uint32_t place(std::uint32_t k) { return 5 * k % count * apart; }
+  static constexpr std::uint32_t place(std::uint32_t k) { return 5 * k % count * line_distance; }
 
   struct alignas(64) place_of_line {
     std::atomic<std::uint32_t> next;
   };
   alignas(64) std::atomic<bool> far_;
-  place_of_line line_[count * apart];
+  place_of_line line_[count * line_distance];
 };
 
 /// What one worker of a group shows to the other members. Each counter has one writer and only grows, except when a

@@ -53,7 +53,7 @@ class link_trial {
   PARTITA_DECL double ask(std::uint64_t messages, std::uint64_t bytes);
   PARTITA_DECL double best_of_two(std::uint64_t messages, std::uint64_t bytes);
   /// Whether a message of this size is sent although the receiver has not posted a receive for it.
-  PARTITA_DECL bool leaves_at_once(std::uint64_t bytes);
+  PARTITA_DECL bool is_sent_eagerly(std::uint64_t bytes);
 
   PARTITA_DECL void wait(MPI_Request& request) const;
   PARTITA_DECL void start_to_send(MPI_Request& request) const;
@@ -62,12 +62,12 @@ class link_trial {
     check(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, other_, about, everyone_, &request), "MPI_Irecv");
   }
   PARTITA_DECL void receive(void* data, std::size_t bytes, int about) const;
-  PARTITA_DECL command hear() const;
+  PARTITA_DECL command receive_command() const;
 
   MPI_Comm everyone_;
   int other_;
   bool oversubscribed_;
-  std::vector<char> room_;
+  std::vector<char> data_;
 };
 
 /// The link between the nodes of a communicator. `firsts` are the first workers of the nodes, in ascending order, with

@@ -26,7 +26,7 @@ class memory_transport : public box_transport {
   PARTITA_INLINE bool is_needed() const override;
 
   PARTITA_INLINE void expect(const block_memory& y) override;
-  bool sends_speculatively() const override { return !plan_.accumulate && (found_ || !some_staged_); }
+  bool sends_speculatively() const override { return !plan_.accumulate && (has_stages_ || !has_staged_boxes_); }
   PARTITA_INLINE void begin_ahead(const block_memory& x, const block_memory& y) override;
   PARTITA_INLINE void roll_back() override;
   PARTITA_INLINE void give(const block_memory& x) override;
@@ -49,7 +49,7 @@ class memory_transport : public box_transport {
   /// Lists the boxes that the plan moves; reuses the memory of the earlier plan's lists.
   PARTITA_DECL void list_boxes();
   /// Lists the boxes for push_together.
-  PARTITA_DECL void list_everything();
+  PARTITA_DECL void list_all_boxes();
   PARTITA_DECL void announce(origin& o);
 
   /// In the first exchange, receivers learn where their senders will pack boxes for them. Where a sender has no memory
@@ -72,7 +72,7 @@ class memory_transport : public box_transport {
 
   PARTITA_DECL void push(const push_list& boxes, std::size_t first, std::size_t last);
 
-  PARTITA_DECL void meet(target& t);
+  PARTITA_DECL void await_destination_of(target& t);
 
   /// Writes to all receivers in one pass over the source, which needs every block's address: waits for all receivers.
   PARTITA_DECL void push_together();
@@ -93,13 +93,13 @@ class memory_transport : public box_transport {
   const own_node* members_;
   std::size_t own_;
   std::vector<char*> blocks_;
-  push_list boxes_;       // the boxes for workers of the node, in the order of the plan
-  push_list everything_;  // if streaming: boxes_ and the boxes that stay, in the memory order of the source
+  push_list boxes_;      // the boxes for workers of the node, in the order of the plan
+  push_list all_boxes_;  // if streaming: boxes_ and the boxes that stay, in the memory order of the source
   std::vector<target> targets_;
   std::vector<origin> origins_;
   bool streaming_ = false;
-  std::size_t unserved_ = 0;  // the number of receivers to which nothing has been written
-  bool some_staged_ = false, found_ = false, packed_ = false, is_ahead_ = false;
+  std::size_t waiting_receivers_ = 0;  // the number of receivers to which nothing has been written
+  bool has_staged_boxes_ = false, has_stages_ = false, packed_ = false, is_ahead_ = false;
   std::uint64_t exchange_ = 0;  // the number of exchanges with packed boxes so far
   block_memory x_, y_;
 };

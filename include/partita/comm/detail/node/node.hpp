@@ -14,7 +14,7 @@
 namespace partita::detail {
 
 class arena;
-class joint_ways;
+class joint_channels;
 
 /// The workers of a communicator that can map the same memory, in ascending order, and a table of the nodes of all
 /// workers. All kernels use this table, so that no kernel has to gather it.
@@ -68,7 +68,7 @@ class node {
   /// The arena of this node's workers for each limit of bytes per worker.
   std::vector<std::pair<std::size_t, arena*>>& arenas() const { return arenas_; }
   /// The channels for joint messages, which all kernels of the communicator share; null until they are made.
-  std::shared_ptr<joint_ways>& joint() const { return joint_; }
+  std::shared_ptr<joint_channels>& joint() const { return joint_; }
   /// Whether this machine has more workers than cores, so that a waiting worker must let another one run.
   bool oversubscribed() const { return oversubscribed_; }
 
@@ -84,7 +84,7 @@ class node {
   measured_link link_;
   std::vector<int> members_, first_;  // first_: the lowest worker of each worker's node, if there are several
   mutable std::vector<std::pair<std::size_t, arena*>> arenas_;
-  mutable std::shared_ptr<joint_ways> joint_;
+  mutable std::shared_ptr<joint_channels> joint_;
 };
 using own_node = node;
 

@@ -48,7 +48,7 @@ class node_sum : protected group_meeting {
   /// The block of another member, as this worker sees it.
   struct source {
     const char* data = nullptr;
-    bool still = false;  ///< whether the whole block is at `data`; if not, chunks of it pass through two slots
+    bool is_whole = false;  ///< whether the whole block is at `data`; if not, chunks of it pass through two slots
   };
   /// A chunk, and the slice of it that this worker combines.
   struct range {
@@ -60,9 +60,9 @@ class node_sum : protected group_meeting {
     bool stream_own, stream_others;  ///< whether results are written past the caches
   };
 
-  bool gives(const block_sum& s) const { return me_ != 0 || s.root_gives; }
-  bool gets(const block_sum& s) const { return me_ == 0 || s.to_all; }
-  bool still(const block_sum& s) const { return !gives(s) || reachable(s.x); }
+  bool contributes(const block_sum& s) const { return me_ != 0 || s.root_gives; }
+  bool gets_result(const block_sum& s) const { return me_ == 0 || s.to_all; }
+  bool is_in_place(const block_sum& s) const { return !contributes(s) || reachable(s.x); }
 
   /// Finishes a sum of small blocks: every member that gets the sum combines all blocks.
   PARTITA_DECL bool finish_small(const block_sum& s, std::uint64_t e);
@@ -75,10 +75,10 @@ class node_sum : protected group_meeting {
   /// Finishes a sum of large blocks: each member combines one slice of each chunk for all members that get the sum.
   PARTITA_DECL bool finish_large(const block_sum& s, std::uint64_t e);
 
-  PARTITA_DECL void combine_chunks(const block_sum& s, bool all_still, std::uint64_t e);
+  PARTITA_DECL void combine_chunks(const block_sum& s, bool all_in_place, std::uint64_t e);
 
   /// The memory into which the other members write this member's sum.
-  char* result_of(const block_sum& s) const { return landing_->data() == nullptr ? s.y : landing_->data(); }
+  char* result_of(const block_sum& s) const { return result_memory_->data() == nullptr ? s.y : result_memory_->data(); }
   PARTITA_DECL range slice(const block_sum& s, std::size_t round, std::size_t step) const;
   /// Copies the part of a chunk that the other members combine into this member's slot.
   PARTITA_DECL void show(const block_sum& s, std::size_t round, bool distant, std::uint64_t e);
@@ -90,7 +90,7 @@ class node_sum : protected group_meeting {
   std::vector<source> sources_;  // the other members' blocks in the current call
   std::vector<char*> results_;
   std::vector<const char*> blocks_;
-  std::optional<arena_block> landing_;  // memory for the result of the pending sum
+  std::optional<arena_block> result_memory_;  // memory for the result of the pending sum
 };
 
 }  // namespace partita::detail

@@ -42,7 +42,7 @@ class push_list {
   const std::size_t* at(const entry& e) const { return sizes_.data() + e.sizes + rank_; }
 
   /// Whether a box is transposed in its innermost dimension: then a slab of a few rows leaves no square to transpose.
-  PARTITA_DECL bool turned(std::size_t first, std::size_t last) const;
+  PARTITA_DECL bool is_transposed(std::size_t first, std::size_t last) const;
 
   /// Copies the part of a box that begins `skip` after the box's start; all of the box if `skip` is null.
   PARTITA_DECL void copy(const element_kind& kind, const entry& e, const std::size_t* part, const std::size_t* skip,

@@ -16,15 +16,15 @@ class ring_boxes {
  public:
   /// The boxes of a pair are consecutive in `whole`, from `first` on. The list must outlive this object.
   ring_boxes(std::size_t place, const element_kind& kind, const box_list& whole, std::size_t first)
-      : place_(place), kind_(kind), whole_(&whole), first_(first), last_(first), cut_(whole.rank()) {}
+      : place_(place), kind_(kind), boxes_(&whole), first_(first), last_(first), pieces_(whole.rank()) {}
 
   std::size_t place() const { return place_; }
-  void add_next() { bytes_ += whole_->volume(last_++) * kind_.bytes; }
+  void add_next() { bytes_ += boxes_->volume(last_++) * kind_.bytes; }
   std::size_t first() const { return first_; }
   std::size_t last() const { return last_; }
   std::size_t bytes() const { return bytes_; }
   /// The offset of the first box in the staging area, if there is one.
-  std::size_t stage() const { return (*whole_)[first_].stage; }
+  std::size_t stage() const { return (*boxes_)[first_].stage; }
 
   PARTITA_DECL void start(const destination& at);
 
@@ -37,27 +37,27 @@ class ring_boxes {
   bool in_place() const { return at_.in_place(); }
 
   /// Whether the boxes take more pieces than the ring has slots, so that sender and receiver wait for each other.
-  bool in_turns() const { return !in_place() && cut_.size() > (at_.by_message() ? 1 : node_channel::slots); }
+  bool in_turns() const { return !in_place() && pieces_.size() > (at_.by_message() ? 1 : node_channel::slots); }
 
   /// Packs all boxes of a block in sequence into dense memory, or unpacks them into the block.
   PARTITA_DECL void pack_all(const block_memory& block, char* packed, bool out) const;
-  bool done() const { return at_.in_place() || next_ == cut_.size(); }
+  bool done() const { return at_.in_place() || next_ == pieces_.size(); }
 
  private:
   /// Sends one piece after the other in messages, because memory is short here.
   PARTITA_DECL bool send_messages(const node_channel& channel, const block_memory& block);
   PARTITA_DECL bool receive_messages(const node_channel& channel, const block_memory& block);
-  int piece_bytes() const { return static_cast<int>(cut_.volume(next_) * kind_.bytes); }
+  int piece_bytes() const { return static_cast<int>(pieces_.volume(next_) * kind_.bytes); }
   PARTITA_DECL bool has_moved();
 
   PARTITA_DECL void pack(const block_memory& block, std::size_t slot, bool out, bool streaming);
 
   std::size_t place_;
   element_kind kind_;
-  const box_list* whole_;
+  const box_list* boxes_;
   std::size_t first_, last_, bytes_ = 0;  // the boxes of the pair are [first_, last_) in the list
-  box_list cut_;
-  std::size_t cut_for_ = 0, next_ = 0;
+  box_list pieces_;
+  std::size_t slot_bytes_ = 0, next_ = 0;
   destination at_;
   std::vector<char> packed_;  // the content of a message, if messages are used
   MPI_Request request_ = MPI_REQUEST_NULL;

@@ -49,14 +49,14 @@ class shared_flags {
   /// be used.
   bool shared() const { return shared_; }
   /// Whether the workers are on several nodes; the same on all workers.
-  bool several_nodes() const { return several_; }
+  bool several_nodes() const { return has_several_nodes_; }
 
   /// Writes the bitwise AND of the words of all workers to `all`. Returns false if a worker has not written its words
   /// in time; then the flags cannot be used any more and must not be destroyed, because MPI may still write to them.
-  /// Requires shared(). `who` is called with the words of this node while other nodes have not answered yet.
+  /// Requires shared(). `observer` is called with the words of this node while other nodes have not answered yet.
   /// Cost:     a read of one cache line from each worker of the node; between nodes the rounds of a dissemination, in
   ///           messages of 32 bytes.
-  PARTITA_DECL bool all_and(const words& own, words& all, double most_seconds = 1e300, listener* who = nullptr);
+  PARTITA_DECL bool all_and(const words& own, words& all, double most_seconds = 1e300, listener* observer = nullptr);
 
   /// At most this many numbers of a worker pass with its words; the first three numbers are in the words' cache line.
   static constexpr std::size_t most_numbers = 11;
@@ -64,11 +64,11 @@ class shared_flags {
   /// nodes, because then not all workers could read the numbers. No worker still reads the numbers that are
   /// overwritten: a worker reads them before it writes its words of the next all_and.
   bool pass_numbers(const std::uint64_t* numbers, std::size_t count) {
-    for (std::size_t k = 0; k < count; ++k) mine_[(epoch_ + 1) % 2].numbers[k] = numbers[k];
-    return !several_;
+    for (std::size_t k = 0; k < count; ++k) own_words_[(epoch_ + 1) % 2].numbers[k] = numbers[k];
+    return !has_several_nodes_;
   }
   /// The numbers that a worker passed with its words of the last all_and; valid until the next all_and.
-  const std::uint64_t* numbers_of(std::size_t worker) const { return by_worker_[worker][epoch_ % 2].numbers.data(); }
+  const std::uint64_t* numbers_of(std::size_t worker) const { return all_words_[worker][epoch_ % 2].numbers.data(); }
 
  private:
   /// The largest number of workers on a node that read each other's flags directly: the number of cache lines that move
@@ -80,15 +80,15 @@ class shared_flags {
 
   struct alignas(64) posted_words {
     std::atomic<std::uint64_t> epoch;
-    words said;
+    words posted;
     std::array<std::uint64_t, most_numbers> numbers;
   };
   static_assert(sizeof(posted_words) == 128);
 
-  PARTITA_DECL void post(posted_words& place, const words& said) const;
-  PARTITA_DECL static void keep_common(words& all, const words& said);
+  PARTITA_DECL void post(posted_words& place, const words& posted) const;
+  PARTITA_DECL static void and_into(words& all, const words& posted);
   /// Waits for the words of another worker and combines them into `all`. Returns false if the time runs out.
-  PARTITA_DECL bool seen(const posted_words& there, words& all, double& seconds_left) const;
+  PARTITA_DECL bool combine_posted(const posted_words& there, words& all, double& seconds_left) const;
   /// A round of messages to some nodes and from as many. Words that arrive twice do not change an AND.
   struct round {
     struct message {
@@ -100,16 +100,16 @@ class shared_flags {
     words out{};
   };
 
-  PARTITA_DECL bool meet_in_round(round& r, words& all, double& seconds_left);
+  PARTITA_DECL bool exchange_in_round(round& r, words& all, double& seconds_left);
 
   MPI_Comm everyone_;
   arena* arena_;
-  bool oversubscribed_, shared_ = true, by_first_ = false, several_ = false;
-  posted_words* mine_ = nullptr;
-  std::vector<const posted_words*> others_;     // the words of other workers that this worker reads
-  const posted_words* result_ = nullptr;        // the result that this worker reads instead of words
-  std::vector<const posted_words*> by_worker_;  // on one node: the words of all workers, by worker
-  std::vector<round> rounds_;                   // on the first worker of a node: the rounds with other nodes
+  bool oversubscribed_, shared_ = true, is_two_level_ = false, has_several_nodes_ = false;
+  posted_words* own_words_ = nullptr;
+  std::vector<const posted_words*> read_words_;  // the words of other workers that this worker reads
+  const posted_words* read_result_ = nullptr;    // the result that this worker reads instead of words
+  std::vector<const posted_words*> all_words_;   // on one node: the words of all workers, by worker
+  std::vector<round> rounds_;                    // on the first worker of a node: the rounds with other nodes
   std::uint64_t epoch_ = 0;
 };
 

@@ -10,12 +10,12 @@ namespace partita::detail {
 class spin_lock {
  public:
   void lock() {
-    while (taken_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+    while (is_locked_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
   }
-  void unlock() { taken_.clear(std::memory_order_release); }
+  void unlock() { is_locked_.clear(std::memory_order_release); }
 
  private:
-  std::atomic_flag taken_;
+  std::atomic_flag is_locked_;
 };
 
 }  // namespace partita::detail

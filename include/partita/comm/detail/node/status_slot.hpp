@@ -20,19 +20,19 @@
 namespace partita::detail {
 
 struct status_slot {
-  enum class standing : std::uint64_t { computes, waits, makes_a_world, ended, failed, told_to_end };
-  static constexpr std::size_t kept = 64;             // the number of calls that fit in half a page
-  static constexpr std::size_t sets = 256, ways = 4;  // more names of calls than kernels and directions of a program
+  enum class standing : std::uint64_t { computes, waits, makes_a_world, ended, failed, terminated };
+  static constexpr std::size_t kept = 64;                           // the number of calls that fit in half a page
+  static constexpr std::size_t name_sets = 256, names_per_set = 4;  // for more names of calls than a program has
   // the number of destroyed worlds that are kept: more than a program destroys before other workers notice
   static constexpr std::size_t kept_worlds = 16;
-  static constexpr std::size_t longest_sentence = 248;  // fits a call with its partitions in nearly all cases
+  static constexpr std::size_t longest_description = 248;  // fits a call with its partitions in nearly all cases
   struct call {
     std::atomic<std::uint64_t> world, number, fingerprint;
   };
 
   std::atomic<std::uint64_t> secret;
   std::atomic<std::uint64_t> process, worker;  ///< worker: the id of this worker among all workers of the job
-  std::atomic<std::uint64_t> told_of;          ///< the secret of the slot whose calls this worker printed last
+  std::atomic<std::uint64_t> printed_secret;   ///< the secret of the slot whose calls this worker printed last
   std::atomic<standing> stands;
   std::atomic<std::uint64_t> since;  ///< when the state began, in ns of the machine's CLOCK_MONOTONIC
   std::atomic<std::uint64_t> calls;
@@ -43,8 +43,8 @@ struct status_slot {
   departure departures[kept_worlds];
   std::atomic<std::uint64_t> worlds_left;
   std::atomic<bool> finalizes;  ///< whether the worker has called MPI_Finalize
-  std::atomic<std::uint64_t> known[sets][ways];
-  char sentences[sets][ways][longest_sentence];
+  std::atomic<std::uint64_t> fingerprints[name_sets][names_per_set];
+  char descriptions[name_sets][names_per_set][longest_description];
   char final_message[1024];  ///< the uncaught exception of a worker that failed
 
   /// Notes a call. `describe()` is called only for the first call with this fingerprint. Cost: four stores and a read
@@ -56,8 +56,8 @@ struct status_slot {
     here.number.store(number, std::memory_order_relaxed);
     here.fingerprint.store(fingerprint, std::memory_order_relaxed);
     calls.store(n + 1, std::memory_order_release);
-    const auto& names = known[fingerprint % sets];
-    for (std::size_t k = 0; k < ways; ++k)
+    const auto& names = fingerprints[fingerprint % name_sets];
+    for (std::size_t k = 0; k < names_per_set; ++k)
       if (names[k].load(std::memory_order_relaxed) == fingerprint) return;
     name(fingerprint, describe());
   }
@@ -90,12 +90,12 @@ class status_slots {
   PARTITA_DECL const status_slot* find(const slot_address& where);
 
   /// An entry of the list of found slots. Entries are never removed, so a signal handler can read the list unlocked.
-  struct seen_page {
+  struct found_slot {
     std::uint64_t secret;
     const status_slot* page;
-    const seen_page* older;
+    const found_slot* older;
   };
-  const seen_page* newest() const { return newest_.load(std::memory_order_acquire); }
+  const found_slot* newest() const { return newest_.load(std::memory_order_acquire); }
   /// Whether any worker whose slot was found waits in a call.
   PARTITA_DECL bool any_waits() const;
   /// Whether a process has ended, even if its parent has not waited for it yet.
@@ -107,7 +107,7 @@ class status_slots {
   status_slot* own_ = nullptr;
   slot_address address_;
   spin_lock lock_;
-  std::atomic<const seen_page*> newest_{nullptr};
+  std::atomic<const found_slot*> newest_{nullptr};
 };
 
 }  // namespace partita::detail

@@ -10,22 +10,22 @@
 namespace partita::detail {
 
 /// PARTITA_NODES: the number of nodes on which the workers act as if they were; 1 if it is not set.
-PARTITA_DECL int nodes_said(const char* said);
+PARTITA_DECL int number_of_nodes_from(const char* setting);
 /// PARTITA_SHARED: 0 turns shared memory off.
-inline bool sharing_said(const char* said) { return said == nullptr || std::strtol(said, nullptr, 10) != 0; }
+inline bool sharing_from(const char* setting) { return setting == nullptr || std::strtol(setting, nullptr, 10) != 0; }
 /// PARTITA_SHARED_FREE: the number of bytes for which shared memory pretends to have room.
-inline std::size_t room_said(const char* said) { return std::strtoull(said, nullptr, 10); }
+inline std::size_t free_bytes_from(const char* setting) { return std::strtoull(setting, nullptr, 10); }
 /// PARTITA_LINK: the cost of messages between nodes, `latency,message,byte` in seconds, optionally followed by
 /// `,bytes`, the longest message that is sent eagerly. `given` is false if a number is missing or not above 0.
-struct link_said {
+struct link_settings {
   double latency = 0, message = 0, byte = 0;
   std::size_t at_once = 2048;
   bool given = false;
 
-  PARTITA_DECL explicit link_said(const char* said);
+  PARTITA_DECL explicit link_settings(const char* setting);
 };
 /// PARTITA_PATIENCE: the seconds after which a wait becomes an error; 0 means never.
-PARTITA_DECL double patience_said(const char* said);
+PARTITA_DECL double patience_from(const char* setting);
 
 }  // namespace partita::detail
 

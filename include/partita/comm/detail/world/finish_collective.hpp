@@ -12,7 +12,7 @@ namespace partita::detail {
 
 /// Waits for a collective, and reports a long wait. If the wait is given up, the memory that MPI uses is never freed.
 template <class Held>
-void finish_collective(MPI_Request& request, std::unique_ptr<Held>& held) {
+void finish_collective(MPI_Request& request, std::unique_ptr<Held>& buffers) {
   try {
     int done = 0;
     for (backoff p(false);; p.pause()) {
@@ -20,7 +20,7 @@ void finish_collective(MPI_Request& request, std::unique_ptr<Held>& held) {
       if (done != 0) return;
     }
   } catch (...) {
-    leak_on_purpose(std::move(held));
+    leak_on_purpose(std::move(buffers));
     throw;
   }
 }

@@ -27,7 +27,7 @@ class local_operations {
   /// Called if all workers had the same history: later operations are compared at the next agreement.
   void were_agreed_on() { count_ = 0; }
   /// Called if the histories differed and all workers have thrown: all start again from an empty history.
-  void forget() { history_ = count_ = 0; }
+  void reset() { history_ = count_ = 0; }
 
   /// The fingerprint of operation k since the last agreement; 0 if there were fewer operations.
   std::uint64_t fingerprint(std::size_t k) const { return k < count_ && k < most_named ? named_[k].fingerprint : 0; }

@@ -92,7 +92,7 @@ class world_state {
   int tag_of_blocks() const { return tags_ == nullptr ? 2 : tags_->tag_in_this_round(2); }
   /// Called if an agreement found no choice in common: discards speculative messages, which depend on a choice.
   void discard_without_choice() {
-    if (std::exchange(began_before_, false)) discard_sent();
+    if (std::exchange(agrees_again_, false)) discard_messages();
   }
 
   /// A communicator of the chosen workers of this world, in the given order, which a new world_state takes over. Only
@@ -120,10 +120,10 @@ class world_state {
   /// first. Without that a deadlock is possible: a worker that finishes the operation earlier or later than the others
   /// would wait for workers that wait for it in another call. If other workers need this worker to finish the operation
   /// (`needed`), the next call finishes it at any level of checks.
-  void leave_under_way(const std::shared_ptr<pending_operation>& left, bool needed = false) {
+  void keep_pending(const std::shared_ptr<pending_operation>& left, bool needed = false) {
     if (needed || level_ == checks::agree) under_way_ = left;
   }
-  void end_under_way() {
+  void finish_pending() {
     if (under_way_) std::exchange(under_way_, nullptr)->wait();
   }
 
@@ -140,11 +140,11 @@ class world_state {
   PARTITA_DECL words meet(const words& mine, speculative_send* ahead);
   static bool have_one_call(const words& all) { return (all[0] | all[1]) == ~std::uint64_t{0}; }
   static bool agree(const words& all) { return have_one_call(all) && all[3] != 0; }
-  PARTITA_DECL bool began_ahead(const words& all);
+  PARTITA_DECL bool begin_speculative(const words& all);
   /// Takes part, in any call, in the next agreement of the other workers with an error, which all workers throw.
   PARTITA_DECL [[noreturn]] void fail_at_next_agreement(const text& sentence);
-  PARTITA_DECL void discard_sent();
-  static constexpr std::uint64_t gone = 0x7061727469746121ULL;
+  PARTITA_DECL void discard_messages();
+  static constexpr std::uint64_t farewell = 0x7061727469746121ULL;
 
   /// Exchanges information about all workers, and checks that their programs were compiled with the same settings and
   /// that they use the same level of checks.
@@ -180,12 +180,12 @@ class world_state {
   std::size_t id_ = 0;
   checks level_;
   std::thread::id maker_;
-  bool lost_ = false;  // whether a worker did not answer or has left: no further agreement is possible
+  bool is_lost_ = false;  // whether a worker did not answer or has left: no further agreement is possible
   bool leaves_messages_ = false;
-  bool began_before_ = false;  // the last agreement started a speculative send, and the call needs one more
+  bool agrees_again_ = false;  // the last agreement started a speculative send, and the call needs one more
   std::uint64_t failures_ = 0;
   own_node* tags_ = nullptr;
-  bool sought_flags_ = false, ends_plainly_ = false;  // ends_plainly_: nothing is to be done after an agreement
+  bool has_tried_flags_ = false, ends_plainly_ = false;  // ends_plainly_: nothing is to be done after an agreement
   and_allreduce common_;
   recorded_agreements* steps_ = nullptr;
   local_operations local_;

@@ -51,7 +51,7 @@ PARTITA_DEF std::uint64_t collective_movement::begin(const collective_call& call
   if (!started_) started_ = std::make_shared<started_transfer>(world_, channels_);
   started_->start(job_of(call, &y), gives(call.direction));
   const std::uint64_t number = operation_->start(started_);
-  world_->leave_under_way(operation_);
+  world_->keep_pending(operation_);
   return number;
 }
 
@@ -86,7 +86,7 @@ PARTITA_DEF lent_header* collective_movement::share(const collective_call& call,
 collective_movement::speculative_start::~speculative_start() {
   if (!began_ || movement_ == nullptr) return;
   try {
-    movement_->channels_->began_for_nothing();
+    movement_->channels_->discard_speculative();
   } catch (const communication_error&) {  // an error is already being reported
   }
 }

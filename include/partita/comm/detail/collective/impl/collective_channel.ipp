@@ -84,7 +84,7 @@ PARTITA_DEF void collective_channel::sum_to_other_nodes_ahead(const element_mess
   if (to != across.position) by_message.send_ahead(sent, own, b.n, across.members[to]);
 }
 
-PARTITA_DEF void collective_channel::began_for_nothing() {
+PARTITA_DEF void collective_channel::discard_speculative() {
   if (!std::exchange(is_ahead, false)) return;
   if (on_one_node) shared->roll_back();
   else sent.give_up();

@@ -47,11 +47,11 @@ PARTITA_DEF text call_log::name(const status_slot& of) {
   return text("worker ") << of.worker.load() << " (process " << of.process.load() << ")";
 }
 
-PARTITA_DEF void call_log::print_of_the_gone(const status_slot& of) {
+PARTITA_DEF void call_log::print_calls_of_ended_worker(const status_slot& of) {
   status_slots& pages = status_slots::instance();
   for (auto known = pages.newest(); known != nullptr; known = known->older)
-    if (known->page->told_of == of.secret) return;
-  if (pages.own().told_of.exchange(of.secret) == of.secret) return;
+    if (known->page->printed_secret == of.secret) return;
+  if (pages.own().printed_secret.exchange(of.secret) == of.secret) return;
   print_line(text("partita: ") << name(of) << " has ended before its time");
   print(of);
 }
@@ -81,7 +81,7 @@ PARTITA_DEF bool call_log::follows_another() {
   return false;
 }
 
-PARTITA_DEF void call_log::explain_end(status_slot& own, bool follows) {
+PARTITA_DEF void call_log::report_exception(status_slot& own, bool follows) {
   text cause;
   try {
     if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
@@ -108,7 +108,7 @@ PARTITA_DEF void call_log::on_terminate() {
   if (!process::is_forked() && !began.test_and_set()) {
     status_slots& pages = status_slots::instance();
     const bool follows = follows_another();
-    explain_end(pages.own(), follows);
+    report_exception(pages.own(), follows);
     // Waiting workers look at the status slots ten times a second; without this delay the job would end before they see
     // the slot of this worker. A worker that fails only because of another waits longer, so that the other worker ends
     // the job and the output is not repeated.
@@ -122,12 +122,12 @@ PARTITA_DEF void call_log::on_terminate() {
 PARTITA_DEF void call_log::on_sigterm(int number) {
   if (!process::is_forked()) {
     status_slots& pages = status_slots::instance();
-    pages.own().stand(standing::told_to_end);
+    pages.own().stand(standing::terminated);
     for (auto known = pages.newest(); known != nullptr; known = known->older) {
       const standing stands = known->page->stands;
-      if (stands == standing::ended || stands == standing::told_to_end || stands == standing::failed) continue;
+      if (stands == standing::ended || stands == standing::terminated || stands == standing::failed) continue;
       if (!status_slots::has_ended(known->page->process)) continue;
-      print_of_the_gone(*known->page);
+      print_calls_of_ended_worker(*known->page);
     }
   }
   std::signal(number, SIG_DFL);

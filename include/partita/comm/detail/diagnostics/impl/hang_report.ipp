@@ -19,7 +19,7 @@ PARTITA_DEF std::atomic<std::uint64_t>& hang_report::worlds() {
 }
 
 PARTITA_DEF hang_report::hang_report(std::size_t id, std::size_t size, MPI_Comm given)
-    : own_(&status_slots::instance().own()), given_(given), id_(id), size_(size) {
+    : own_(&status_slots::instance().own()), communicator_(given), id_(id), size_(size) {
   int among_all = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &among_all);
   own_->worker = static_cast<std::uint64_t>(among_all);
@@ -43,16 +43,16 @@ PARTITA_DEF void hang_report::meet(const std::vector<introduction>& all) {
   for (std::size_t k = 0; k < all.size(); ++k)
     if (k != id_)
       if (const status_slot* const found = status_slots::instance().find(all[k].page))
-        seen_.push_back({k, all[k].page.process, found});
+        slots_.push_back({k, all[k].page.process, found});
 }
 
 void hang_report::still_waits(double seconds) {
   if (stands_ != waiting()) own_->stand(stands_ = waiting());
   // If a worker has failed, or its process has ended, this worker waits for it in vain.
-  for (const worker& w : seen_) {
+  for (const worker& w : slots_) {
     if (w.page->stands == standing::failed) give_up(text(w.page->final_message));
     if (w.page->stands != standing::ended && !status_slots::has_ended(w.process)) continue;
-    call_log::print_of_the_gone(*w.page);
+    call_log::print_calls_of_ended_worker(*w.page);
     give_up(text("partita: worker ") << w.id << " (process " << w.process << ") has ended; it " << last_call_of(w)
                                      << ", and worker " << id_ << " waits for it in " << name());
   }
@@ -63,18 +63,18 @@ void hang_report::still_waits(double seconds) {
   if (const double most = seconds_to_an_error(); most > 0) {
     if (seconds > most)
       give_up(whole(seconds) << "; PARTITA_PATIENCE makes this an error, let it be longer if one computes for so long");
-  } else if (!said_ && seconds > patience && is_lowest()) {
-    said_ = true;
+  } else if (!has_reported_ && seconds > patience && is_lowest()) {
+    has_reported_ = true;
     print_line(whole(seconds));
     std::size_t told = 0;
-    for (const worker& w : seen_)
+    for (const worker& w : slots_)
       if (number_ != 0 && w.page->stands == standing::computes && ++told <= 2) call_log::print(*w.page);
   }
 }
 
 void hang_report::waits_no_more() noexcept {
   own_->stand(stands_ = status_slot::standing::computes);
-  said_ = false;
+  has_reported_ = false;
 }
 
 void hang_report::lacks_memory(std::size_t bytes) noexcept {
@@ -94,7 +94,7 @@ PARTITA_DEF void hang_report::give_up(const text& sentence) {
 
 PARTITA_DEF void hang_report::expect_all_to_come() {
   if (number_ == 0) return expect_all_to_make_a_world();
-  for (const worker& w : seen_) {
+  for (const worker& w : slots_) {
     const bool left = among_ == nullptr ? w.page->has_left_before(number_, calls_)
                                         : among_->contains(w.id) && w.page->has_left_before(number_, calls_ + 1);
     if (left)
@@ -106,7 +106,7 @@ PARTITA_DEF void hang_report::expect_all_to_come() {
 
 PARTITA_DEF void hang_report::expect_all_to_make_a_world() {
   MPI_Group here = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
-  MPI_Comm_group(given_, &here);
+  MPI_Comm_group(communicator_, &here);
   MPI_Comm_group(MPI_COMM_WORLD, &all);
   const auto* known = status_slots::instance().newest();
   int place = MPI_UNDEFINED;
@@ -124,12 +124,12 @@ PARTITA_DEF void hang_report::expect_all_to_make_a_world() {
 
 PARTITA_DEF bool hang_report::is_lowest() const {
   if (number_ == 0) return !status_slots::instance().any_waits();
-  for (const worker& w : seen_)
+  for (const worker& w : slots_)
     if (w.id < id_ && w.page->stands == standing::waits) return false;
   return true;
 }
 
-PARTITA_DEF bool hang_report::waits_here(const worker& w) const {
+PARTITA_DEF bool hang_report::waits_for_same_call(const worker& w) const {
   const status_slot::call& last = last_of(*w.page);
   return w.page->stands == standing::waits && last.world == number_ && last.number == calls_ &&
          last.fingerprint == fingerprint_;
@@ -148,14 +148,14 @@ PARTITA_DEF text hang_report::whole(double seconds) const {
   if (number_ == 0) return all << "; not all of its workers have come to make it";
   all << ", call " << calls_ << " of world " << number_ << " (" << size_ << " workers)";
   std::vector<std::size_t> here;
-  std::vector<alike> others;
-  for (const worker& w : seen_) {
-    if (waits_here(w)) {
+  std::vector<group> others;
+  for (const worker& w : slots_) {
+    if (waits_for_same_call(w)) {
       here.push_back(w.id);
       continue;
     }
-    alike one{&w, w.page->stands, last_of(*w.page).world, last_of(*w.page).number, last_of(*w.page).fingerprint, {}};
-    const auto known = std::find_if(others.begin(), others.end(), [&](const alike& o) { return o.does_as(one); });
+    group one{&w, w.page->stands, last_of(*w.page).world, last_of(*w.page).number, last_of(*w.page).fingerprint, {}};
+    const auto known = std::find_if(others.begin(), others.end(), [&](const group& o) { return o.equals(one); });
     if (known == others.end()) others.push_back(std::move(one));
     else known->more.push_back(w.id);
   }
@@ -178,7 +178,7 @@ PARTITA_DEF text hang_report::whole(double seconds) const {
   }
   if (others.size() > most_told) all << "; others are elsewhere";
   if (!here.empty()) all << "; waiting here as well: " << here;
-  if (seen_.size() + 1 < size_) all << "; " << size_ - 1 - seen_.size() << " workers cannot be seen from here";
+  if (slots_.size() + 1 < size_) all << "; " << size_ - 1 - slots_.size() << " workers cannot be seen from here";
   return all;
 }
 

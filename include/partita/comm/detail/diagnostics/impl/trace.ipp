@@ -35,13 +35,13 @@ class trace_record : public recorded_trace {
   static void edit(std::size_t number, Edit edit) {
     if (number == none) return;
     trace_record& it = instance();
-    const std::lock_guard<spin_lock> only(it.lock);
+    const std::lock_guard<spin_lock> guard(it.lock);
     edit(it.calls[number]);
   }
   void write() {
     int worker = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &worker);
-    const std::lock_guard<spin_lock> only(lock);
+    const std::lock_guard<spin_lock> guard(lock);
     write_trace(path, static_cast<std::size_t>(worker), *this);
   }
 
@@ -74,7 +74,7 @@ PARTITA_DEF void trace::begin() {
               &key, nullptr),
           "MPI_Comm_create_keyval");
     check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
-    wanted_ = true;
+    is_enabled_ = true;
     process::is_traced();
     return true;
   }();
@@ -84,8 +84,8 @@ PARTITA_DEF void trace::begin_call(std::uint64_t world, std::uint64_t fingerprin
   trace_record& it = trace_record::instance();
   const std::int64_t start = trace_record::now();
   const traced_call call{fingerprint, world, start, start};
-  const std::lock_guard<spin_lock> only(it.lock);
-  if (std::exchange(goes_on_, false) && current_ != none && it.calls[current_].fingerprint == fingerprint) return;
+  const std::lock_guard<spin_lock> guard(it.lock);
+  if (std::exchange(continues_, false) && current_ != none && it.calls[current_].fingerprint == fingerprint) return;
   if (!it.names.contains(fingerprint)) it.names.emplace(fingerprint, std::string(describe().c_str()));
   if (it.calls.size() < trace_record::most) {
     current_ = it.calls.size();
@@ -108,14 +108,14 @@ PARTITA_DEF void trace::end_call(std::size_t number, std::size_t messages, std::
 }
 
 PARTITA_DEF void trace::end_wait(std::chrono::nanoseconds length) {
-  waits_ = false;
+  is_waiting_ = false;
   trace_record::edit(current_, [&](traced_call& call) { call.waiting += length.count(); });
 }
 
 PARTITA_DEF std::uint32_t trace::add_program(const timetable& estimated, std::vector<std::uint32_t> lanes,
                                              std::size_t forward) {
   trace_record& it = trace_record::instance();
-  const std::lock_guard<spin_lock> only(it.lock);
+  const std::lock_guard<spin_lock> guard(it.lock);
   if (current_ == none) return no_program;
   traced_timetable added{it.calls[current_].fingerprint, 0, 0, estimated, std::move(lanes), forward};
   for (const traced_timetable& one : it.programs) added.occurrence += one.fingerprint == added.fingerprint ? 1U : 0U;
@@ -125,7 +125,7 @@ PARTITA_DEF std::uint32_t trace::add_program(const timetable& estimated, std::ve
 
 PARTITA_DEF void trace::add_run(std::uint32_t program, const timetable& measured, bool backward) {
   trace_record& it = trace_record::instance();
-  const std::lock_guard<spin_lock> only(it.lock);
+  const std::lock_guard<spin_lock> guard(it.lock);
   traced_timetable& of = it.programs[program];
   of.calls += backward ? 0U : 1U;
   const std::size_t first = backward ? of.forward : 0, end = backward ? measured.entries.size() : of.forward;

@@ -6,7 +6,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF joint_messages::joint_messages(joint_ways& ways, joint_plan plan, const element_kind& kind)
+PARTITA_DEF joint_messages::joint_messages(joint_channels& ways, joint_plan plan, const element_kind& kind)
     : kind_(kind),
       memory_(&ways.memory()),
       rank_(plan.direct.rank),

@@ -9,26 +9,26 @@ PARTITA_DEF pair_messages::pair_messages(MPI_Comm comm, int tag, box_list out, b
                                          const message_policy& policy, bool oversubscribed, const own_node* among)
     : comm_(comm),
       tag_(tag),
-      among_(among),
+      node_(among),
       out_(std::move(out)),
       in_(std::move(in)),
       kind_(kind),
       policy_(policy),
       oversubscribed_(oversubscribed) {
-  to_measure_ = policy_.how == messages::measured && !pairs_to_try().empty();
+  is_unmeasured_ = policy_.how == messages::measured && !pairs_to_try().empty();
   choose_forms();
 }
 
 void pair_messages::give(const block_memory& x) {
-  if (to_measure_) measure(x);
-  const bool announced = among_ != nullptr && among_->is_one_of_many() && !leaves_at_once();
+  if (is_unmeasured_) measure(x);
+  const bool announced = node_ != nullptr && node_->is_one_of_many() && !is_sent_eagerly();
   if (!announced) incoming_->start(comm_, tag(), y_);
   if (!std::exchange(is_given_, false)) outgoing_->start(comm_, tag(), x);
   if (announced) incoming_->start(comm_, tag(), y_);
 }
 
 void pair_messages::send_speculatively(const block_memory& x) {
-  if (to_measure_ || among_ == nullptr || !leaves_at_once()) return;
+  if (is_unmeasured_ || node_ == nullptr || !is_sent_eagerly()) return;
   outgoing_->start(comm_, tag(), x);
   is_given_ = true;
 }
@@ -52,7 +52,7 @@ PARTITA_DEF std::vector<std::size_t> pair_messages::pairs_to_try() const {
 
 PARTITA_DEF messages pair_messages::form_of(const pair_volume& c) const {
   if (policy_.how == messages::measured && c.worth_a_trial())
-    for (const auto& [worker, form] : found_)
+    for (const auto& [worker, form] : measured_)
       if (worker == c.worker) return form;
   return policy_.how == messages::measured || policy_.how == messages::by_size ? c.by_size() : policy_.how;
 }
@@ -116,15 +116,15 @@ PARTITA_DEF void pair_messages::measure(const block_memory& x) {
     std::size_t best = 0;
     for (std::size_t f = 1; f < forms.size(); ++f)
       if (slower(f) < slower(best)) best = f;
-    found_.push_back({pairs[k], forms[best]});
+    measured_.push_back({pairs[k], forms[best]});
   }
-  to_measure_ = false;
+  is_unmeasured_ = false;
   choose_forms();
 }
 
 std::unique_ptr<box_transport> message_way::prepare(lowered_plan boxes, const element_kind& kind) {
   return std::make_unique<pair_messages>(comm_, tag_, std::move(boxes.sends), std::move(boxes.receives), kind, policy_,
-                                         oversubscribed_, among_);
+                                         oversubscribed_, node_);
 }
 
 }  // namespace partita::detail

@@ -13,11 +13,11 @@ namespace partita::detail {
 PARTITA_DEF arena& arena::of(const own_node& members, std::size_t most) {
   for (const auto& [bound, kept] : members.arenas())
     if (bound == most) return *kept;
-  arena* const known = known_to_all(members, most);
+  arena* const known = find_common_arena(members, most);
   arena& chosen = known != nullptr ? *known : *new arena(members, most);
   if (known == nullptr) {
-    const std::lock_guard<spin_lock> only(growing());
-    chosen.older_ = newest().load();
+    const std::lock_guard<spin_lock> guard(growth_lock());
+    chosen.next_older_ = newest().load();
     newest().store(&chosen);
   }
   members.arenas().emplace_back(most, &chosen);
@@ -31,7 +31,7 @@ PARTITA_DEF bool arena::holds(const void* block) const {
 
 PARTITA_DEF void* arena::allocate(std::size_t bytes) {
   {
-    const std::lock_guard<spin_lock> only(lock_);
+    const std::lock_guard<spin_lock> guard(lock_);
     if (void* const block = spare_.take(bytes)) return use_.add(bytes), block;
   }
   return fresh_or_heap(bytes);
@@ -39,14 +39,14 @@ PARTITA_DEF void* arena::allocate(std::size_t bytes) {
 
 PARTITA_DEF void arena::release(void* block, std::size_t bytes) {
   if (!holds(block)) return heap_pool::instance().release(block, bytes);
-  const std::lock_guard<spin_lock> only(lock_);
+  const std::lock_guard<spin_lock> guard(lock_);
   static_cast<void>(spare_.give(block, bytes));  // without memory for the list, these addresses are not reused
   use_.remove(bytes);
 }
 
 PARTITA_DEF void* arena::allocate_signals(std::size_t bytes) {
   {
-    const std::lock_guard<spin_lock> only(lock_);
+    const std::lock_guard<spin_lock> guard(lock_);
     if (void* const block = spare_signals().take(bytes)) return block;
   }
   return fresh_or_heap(bytes);
@@ -54,7 +54,7 @@ PARTITA_DEF void* arena::allocate_signals(std::size_t bytes) {
 
 PARTITA_DEF void arena::release_signals(void* block, std::size_t bytes) {
   if (!holds(block)) return heap_pool::instance().release(block, bytes);
-  const std::lock_guard<spin_lock> only(lock_);
+  const std::lock_guard<spin_lock> guard(lock_);
   try {
     static_cast<void>(spare_signals().give(block, bytes));
   } catch (const std::bad_alloc&) {  // the addresses are not reused
@@ -62,13 +62,13 @@ PARTITA_DEF void arena::release_signals(void* block, std::size_t bytes) {
 }
 
 PARTITA_DEF void arena::release_anywhere(void* block, std::size_t bytes) {
-  for (arena* known = newest().load(std::memory_order_acquire); known != nullptr; known = known->older_)
+  for (arena* known = newest().load(std::memory_order_acquire); known != nullptr; known = known->next_older_)
     if (known->holds(block)) return known->release(block, bytes);
   heap_pool::instance().release(block, bytes);
 }
 
 PARTITA_DEF std::size_t arena::free_shared_bytes() {
-  if (const char* const pretended = std::getenv("PARTITA_SHARED_FREE")) return room_said(pretended);
+  if (const char* const pretended = std::getenv("PARTITA_SHARED_FREE")) return free_bytes_from(pretended);
   struct statvfs state {};
   if (::statvfs("/dev/shm", &state) != 0) return 0;
   return static_cast<std::size_t>(state.f_bavail) * static_cast<std::size_t>(state.f_frsize);
@@ -85,37 +85,37 @@ PARTITA_DEF arena::arena(const own_node& members, std::size_t most)
   memory_ = shared_mapping(members, std::min(share, most), least);
 }
 
-PARTITA_DEF arena* arena::known_to_all(const own_node& members, std::size_t most) {
+PARTITA_DEF arena* arena::find_common_arena(const own_node& members, std::size_t most) {
   // one search is enough, unless several threads make their first call at the same moment
-  constexpr std::size_t looked_at = 8;
-  std::array<std::uint64_t, looked_at> mine{};
-  std::array<arena*, looked_at> found{};
+  constexpr std::size_t most_compared = 8;
+  std::array<std::uint64_t, most_compared> mine{};
+  std::array<arena*, most_compared> found{};
   std::size_t count = 0;
   // Exchange the names of the arenas that each worker knows.
-  for (arena* known = newest().load(std::memory_order_acquire); known != nullptr && count < looked_at;
-       known = known->older_)
-    if (known->most_ == most && known->is_on(members.communicator())) {
+  for (arena* known = newest().load(std::memory_order_acquire); known != nullptr && count < most_compared;
+       known = known->next_older_)
+    if (known->most_ == most && known->serves(members.communicator())) {
       found[count] = known;
       mine[count++] = known->name_;
     }
-  std::vector<std::uint64_t> all(looked_at * members.size());
-  check(
-      MPI_Allgather(mine.data(), looked_at, MPI_UINT64_T, all.data(), looked_at, MPI_UINT64_T, members.communicator()),
-      "MPI_Allgather");
+  std::vector<std::uint64_t> all(most_compared * members.size());
+  check(MPI_Allgather(mine.data(), most_compared, MPI_UINT64_T, all.data(), most_compared, MPI_UINT64_T,
+                      members.communicator()),
+        "MPI_Allgather");
   // Take the oldest arena that all of them know.
   arena* oldest = nullptr;
   for (std::size_t k = 0; k < count; ++k) {
     bool everywhere = true;
     for (std::size_t place = 0; place < members.size(); ++place) {
-      const auto first = all.begin() + static_cast<std::ptrdiff_t>(looked_at * place);
-      everywhere = everywhere && std::find(first, first + looked_at, mine[k]) != first + looked_at;
+      const auto first = all.begin() + static_cast<std::ptrdiff_t>(most_compared * place);
+      everywhere = everywhere && std::find(first, first + most_compared, mine[k]) != first + most_compared;
     }
     if (everywhere && (oldest == nullptr || mine[k] < oldest->name_)) oldest = found[k];
   }
   return oldest;
 }
 
-PARTITA_DEF bool arena::is_on(MPI_Comm communicator) const {
+PARTITA_DEF bool arena::serves(MPI_Comm communicator) const {
   int result = MPI_UNEQUAL;
   MPI_Comm_compare(communicator_, communicator, &result);
   return result == MPI_IDENT || result == MPI_CONGRUENT;
@@ -126,7 +126,7 @@ PARTITA_DEF std::atomic<arena*>& arena::newest() {
   return first;
 }
 
-PARTITA_DEF spin_lock& arena::growing() {
+PARTITA_DEF spin_lock& arena::growth_lock() {
   static spin_lock lock;
   return lock;
 }
@@ -140,7 +140,7 @@ PARTITA_DEF spare_blocks& arena::spare_signals() {
 
 PARTITA_DEF void* arena::fresh_or_heap(std::size_t bytes) {
   try {
-    if (void* const block = fresh(bytes)) return block;
+    if (void* const block = allocate_new(bytes)) return block;
     return heap_pool::instance().allocate(bytes);
   } catch (const std::bad_alloc&) {
     if (watcher != nullptr) watcher->lacks_memory(bytes);
@@ -148,13 +148,13 @@ PARTITA_DEF void* arena::fresh_or_heap(std::size_t bytes) {
   }
 }
 
-PARTITA_DEF void* arena::fresh(std::size_t bytes) {
+PARTITA_DEF void* arena::allocate_new(std::size_t bytes) {
   if (!shared()) return nullptr;
   const std::size_t size = spare_blocks::rounded(bytes);
   char* block = nullptr;
   {
-    const std::lock_guard<spin_lock> only(lock_);
-    if (char* const lay = joined(size)) return use_.add(bytes), lay;
+    const std::lock_guard<spin_lock> guard(lock_);
+    if (char* const lay = merged_block(size)) return use_.add(bytes), lay;
     if (free_shared_bytes() / members_ < size) return nullptr;
     block = without_pages_.take(size);
     if (block == nullptr) {
@@ -163,23 +163,23 @@ PARTITA_DEF void* arena::fresh(std::size_t bytes) {
       used_ += size;
     }
     use_.add(bytes);
-    resident_ += size;
+    mapped_bytes_ += size;
   }
   std::memset(block, 0, size);
-  ++fresh_;
+  ++new_blocks_;
   return block;
 }
 
-PARTITA_DEF char* arena::joined(std::size_t size) {
+PARTITA_DEF char* arena::merged_block(std::size_t size) {
   if (char* const block = with_pages_.take(size)) return block;
-  if (resident_ + size <= use_.bound(size)) return nullptr;
+  if (mapped_bytes_ + size <= use_.bound(size)) return nullptr;
   with_pages_.make_room(spare_.size());  // reserve memory first, so that no block is lost half-way
   without_pages_.make_room(with_pages_.size() + spare_.size());
   spare_.drain([this](void* spare, std::size_t bytes) { with_pages_.add(static_cast<char*>(spare), bytes); });
   with_pages_.join();
   if (char* const block = with_pages_.take(size)) return block;
   with_pages_.drain([this](char* range, std::size_t bytes) {
-    resident_ -= bytes;
+    mapped_bytes_ -= bytes;
     static_cast<void>(::madvise(range, bytes, MADV_REMOVE));  // if the call fails, the memory stays allocated
     without_pages_.add(range, bytes);
   });

@@ -26,8 +26,8 @@ PARTITA_DEF node_channel::node_channel(const own_node& members, arena& memory, i
         "MPI_Allgather");
   for (unsigned long long other : offsets) usable_ = usable_ && other != ~0ULL;
   for (std::size_t k = 0; usable_ && k < n; ++k) {
-    pairs_[k].here = reinterpret_cast<pair_flags*>(base_) + k;
-    pairs_[k].there = reinterpret_cast<pair_flags*>(arena_->at(k, offsets[k])) + place_;
+    pairs_[k].own_flags = reinterpret_cast<pair_flags*>(base_) + k;
+    pairs_[k].peer_flags = reinterpret_cast<pair_flags*>(arena_->at(k, offsets[k])) + place_;
   }
 }
 
@@ -41,40 +41,40 @@ PARTITA_DEF destination node_channel::announce(std::size_t from, void* block, st
   pair& p = pairs_[from];
   destination at{static_cast<char*>(block), 0};
   if (!arena_->holds(block)) at = ring_of(from, wish);
-  p.there->ready.post(++p.announced, (at.by_message() ? 0 : arena_->offset(at.address)) | at.slot_bytes / page);
+  p.peer_flags->ready.post(++p.announced, (at.by_message() ? 0 : arena_->offset(at.address)) | at.slot_bytes / page);
   return at;
 }
 
 PARTITA_DEF void node_channel::roll_back(std::size_t from) {
   pair& p = pairs_[from];
-  p.there->ready.epoch.store(--p.announced, std::memory_order_release);
+  p.peer_flags->ready.epoch.store(--p.announced, std::memory_order_release);
 }
 
 PARTITA_DEF std::size_t node_channel::filled(std::size_t from) const {
   const pair& p = pairs_[from];
-  return static_cast<std::size_t>(p.here->filled.epoch.load(std::memory_order_acquire) - p.taken);
+  return static_cast<std::size_t>(p.own_flags->filled.epoch.load(std::memory_order_acquire) - p.taken);
 }
 
 PARTITA_DEF void node_channel::take(std::size_t from) {
   pair& p = pairs_[from];
-  p.there->drained.post(++p.taken);
+  p.peer_flags->drained.post(++p.taken);
 }
 
 PARTITA_DEF destination node_channel::await_destination(std::size_t to) {
   pair& p = pairs_[to];
-  const std::uint64_t value = p.here->ready.wait(++p.awaited, oversubscribed_);
+  const std::uint64_t value = p.own_flags->ready.wait(++p.awaited, oversubscribed_);
   const destination at{arena_->at(to, value / granule * granule), value % granule * page};
   return at.by_message() ? destination{nullptr, at.slot_bytes} : at;
 }
 
 PARTITA_DEF bool node_channel::has_slot(std::size_t to) const {
   const pair& p = pairs_[to];
-  return p.filled - p.here->drained.epoch.load(std::memory_order_acquire) < slots;
+  return p.filled - p.own_flags->drained.epoch.load(std::memory_order_acquire) < slots;
 }
 
 PARTITA_DEF void node_channel::fill(std::size_t to) {
   pair& p = pairs_[to];
-  p.there->filled.post(++p.filled);
+  p.peer_flags->filled.post(++p.filled);
 }
 
 PARTITA_DEF destination node_channel::ring_of(std::size_t from, std::size_t wish) {

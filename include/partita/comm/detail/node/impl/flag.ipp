@@ -26,8 +26,8 @@ PARTITA_DEF void backoff::look_at_the_clock() {
   const clock::time_point now = clock::now();
   if (began_ == clock::time_point{}) began_ = now;
   seconds_ = std::chrono::duration<double>(now - began_).count();
-  if (seconds_ < tell_at_) return;
-  tell_at_ = seconds_ + between_tellings;
+  if (seconds_ < report_at_) return;
+  report_at_ = seconds_ + seconds_between_reports;
   if (watcher == nullptr) return;
   told_ = watcher;
   long_ = true;

@@ -9,14 +9,14 @@ PARTITA_DEF void cache_distance::write() {
   for (std::uint32_t k = 0; k < count; ++k) line_[place(k)].next.store(place(k + 1), std::memory_order_relaxed);
 }
 
-PARTITA_DEF void cache_distance::judge(const cache_distance& other) {
+PARTITA_DEF void cache_distance::measure_distance(const cache_distance& other) {
   // load the page table entries beforehand, through lines that are never written
   for (std::uint32_t n = 0; n < count; ++n)
-    if (other.line_[n * apart + apart / 2].next.load(std::memory_order_relaxed) != 0) return;
+    if (other.line_[n * line_distance + line_distance / 2].next.load(std::memory_order_relaxed) != 0) return;
   const auto start = std::chrono::steady_clock::now();
   std::uint32_t k = place(0);
   for (std::uint32_t n = 0; n < count; ++n)  // each read depends on the read before
-    k = other.line_[k].next.load(std::memory_order_relaxed) % (count * apart);
+    k = other.line_[k].next.load(std::memory_order_relaxed) % (count * line_distance);
   const auto taken = std::chrono::steady_clock::now() - start;
   if (taken < count * interrupted) far_.store(k == place(count) && taken > count * near, std::memory_order_relaxed);
 }

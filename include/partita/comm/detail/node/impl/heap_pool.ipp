@@ -9,16 +9,16 @@ namespace partita::detail {
 
 PARTITA_DEF void* heap_pool::allocate(std::size_t bytes) {
   {
-    const std::lock_guard<spin_lock> only(lock_);
+    const std::lock_guard<spin_lock> guard(lock_);
     if (void* const block = spare_.take(bytes)) return block;
   }
-  ++fresh_;
+  ++new_blocks_;
   return ::operator new(spare_blocks::rounded(bytes), std::align_val_t{page});
 }
 
 PARTITA_DEF void heap_pool::release(void* block, std::size_t bytes) {
   {
-    const std::lock_guard<spin_lock> only(lock_);
+    const std::lock_guard<spin_lock> guard(lock_);
     if (spare_.give(block, bytes)) return;
   }
   ::operator delete(block, std::align_val_t{page});

@@ -36,7 +36,7 @@ PARTITA_DEF measured_link link_trial::ask() {
   }
   // Find the longest message that is sent eagerly.
   for (std::uint64_t bytes = 32768; bytes > link.at_once; bytes /= 2)
-    if (leaves_at_once(bytes)) link.at_once = static_cast<std::size_t>(bytes);
+    if (is_sent_eagerly(bytes)) link.at_once = static_cast<std::size_t>(bytes);
   const command end{stop, 0, 0};
   send(&end, sizeof end);
   return link;
@@ -44,22 +44,22 @@ PARTITA_DEF measured_link link_trial::ask() {
 
 PARTITA_DEF void link_trial::answer() {
   for (;;) {
-    const command c = hear();
+    const command c = receive_command();
     if (c.what == stop) return;
-    if (c.what == later) hear();
+    if (c.what == later) receive_command();
     // receive both together, as in an exchange
     const auto bytes = static_cast<std::size_t>(c.bytes);
     std::vector<MPI_Request> awaited(static_cast<std::size_t>(c.messages), MPI_REQUEST_NULL);
-    room_.resize(awaited.size() * bytes);
+    data_.resize(awaited.size() * bytes);
     for (std::size_t k = 0; k < awaited.size(); ++k)
-      start_to_receive(awaited[k], room_.data() + k * bytes, bytes, about_blocks);
+      start_to_receive(awaited[k], data_.data() + k * bytes, bytes, about_blocks);
     for (MPI_Request& request : awaited) wait(request);
     send(nullptr, 0);
   }
 }
 
 PARTITA_DEF double link_trial::ask(std::uint64_t messages, std::uint64_t bytes) {
-  room_.resize(static_cast<std::size_t>(bytes));
+  data_.resize(static_cast<std::size_t>(bytes));
   const command c{now, messages, bytes};
   const double start = MPI_Wtime();
   send(&c, sizeof c);
@@ -75,9 +75,9 @@ PARTITA_DEF double link_trial::best_of_two(std::uint64_t messages, std::uint64_t
   return first < second ? first : second;
 }
 
-PARTITA_DEF bool link_trial::leaves_at_once(std::uint64_t bytes) {
-  room_.resize(static_cast<std::size_t>(bytes));
-  const command c{later, 1, bytes}, go{now, 0, 0};
+PARTITA_DEF bool link_trial::is_sent_eagerly(std::uint64_t bytes) {
+  data_.resize(static_cast<std::size_t>(bytes));
+  const command c{later, 1, bytes}, start_command{now, 0, 0};
   send(&c, sizeof c);
   MPI_Request request = MPI_REQUEST_NULL;
   start_to_send(request);
@@ -87,7 +87,7 @@ PARTITA_DEF bool link_trial::leaves_at_once(std::uint64_t bytes) {
     check(MPI_Test(&request, &left, MPI_STATUS_IGNORE), "MPI_Test");
     std::this_thread::yield();
   }
-  send(&go, sizeof go);
+  send(&start_command, sizeof start_command);
   receive(nullptr, 0, about_commands);
   wait(request);
   return left != 0;
@@ -102,7 +102,7 @@ PARTITA_DEF void link_trial::wait(MPI_Request& request) const {
 }
 
 PARTITA_DEF void link_trial::start_to_send(MPI_Request& request) const {
-  check(MPI_Isend(room_.data(), static_cast<int>(room_.size()), MPI_BYTE, other_, about_blocks, everyone_, &request),
+  check(MPI_Isend(data_.data(), static_cast<int>(data_.size()), MPI_BYTE, other_, about_blocks, everyone_, &request),
         "MPI_Isend");
 }
 
@@ -118,7 +118,7 @@ PARTITA_DEF void link_trial::receive(void* data, std::size_t bytes, int about) c
   wait(request);
 }
 
-PARTITA_DEF link_trial::command link_trial::hear() const {
+PARTITA_DEF link_trial::command link_trial::receive_command() const {
   command c{};
   receive(&c, sizeof c, about_commands);
   return c;
@@ -131,34 +131,34 @@ PARTITA_DEF measured_link learn_link(MPI_Comm everyone, const std::vector<int>& 
     bool known = false;
   };
   static spin_lock several_threads;
-  static knowledge of_job;  // known if this process was worker 0 of an earlier world of the job
+  static knowledge link_of_job;  // known if this process was worker 0 of an earlier world of the job
   int worker = 0;
   MPI_Comm_rank(everyone, &worker);
-  auto told = std::make_unique<knowledge>();
-  const auto tell_all = [&] {
+  auto result = std::make_unique<knowledge>();
+  const auto broadcast_result = [&] {
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Ibcast(told.get(), static_cast<int>(sizeof *told), MPI_BYTE, 0, everyone, &request), "MPI_Ibcast");
-    finish_collective(request, told);
+    check(MPI_Ibcast(result.get(), static_cast<int>(sizeof *result), MPI_BYTE, 0, everyone, &request), "MPI_Ibcast");
+    finish_collective(request, result);
   };
   if (worker == 0) {
-    const link_said said(std::getenv("PARTITA_LINK"));
+    const link_settings said(std::getenv("PARTITA_LINK"));
     const std::lock_guard<spin_lock> here(several_threads);
-    if (said.given) *told = {{{said.latency, said.message, said.byte}, said.at_once}, true};
-    else if (pretended) told->known = true;
-    else *told = of_job;
+    if (said.given) *result = {{{said.latency, said.message, said.byte}, said.at_once}, true};
+    else if (pretended) result->known = true;
+    else *result = link_of_job;
   }
-  tell_all();
-  if (told->known) return told->link;
+  broadcast_result();
+  if (result->known) return result->link;
   const int other = firsts[1];
   link_trial trial(everyone, worker == 0 ? other : 0, oversubscribed);
-  if (worker == 0) told->link = trial.ask();
+  if (worker == 0) result->link = trial.ask();
   else if (worker == other) trial.answer();
-  tell_all();
+  broadcast_result();
   if (worker == 0) {
     const std::lock_guard<spin_lock> here(several_threads);
-    of_job = {told->link, true};
+    link_of_job = {result->link, true};
   }
-  return told->link;
+  return result->link;
 }
 
 }  // namespace partita::detail

@@ -15,12 +15,12 @@ PARTITA_DEF memory_transport::memory_transport(const own_node& members, node_cha
       own_(members.place()),
       blocks_(members.size()),
       boxes_(plan_.rank),
-      everything_(plan_.rank) {
+      all_boxes_(plan_.rank) {
   list_boxes();
 }
 
 bool memory_transport::follow(lowered_plan& next) {
-  if (some_staged_ || next.agreed_between) return false;  // the buffers have the size of their packed boxes
+  if (has_staged_boxes_ || next.agreed_between) return false;  // the buffers have the size of their packed boxes
   std::swap(plan_, next);
   list_boxes();
   return true;
@@ -56,11 +56,11 @@ PARTITA_DEF void memory_transport::list_boxes() {
   // the bytes that are read and written: only the ghosts of a halo, however large the blocks are
   std::size_t moved = 2 * plan_.kept.volume() * kind_.bytes;
   for (target& t : targets_)
-    moved += t.ring.bytes(), t.staged = is_small(t.ring), some_staged_ = some_staged_ || t.staged;
+    moved += t.ring.bytes(), t.staged = is_small(t.ring), has_staged_boxes_ = has_staged_boxes_ || t.staged;
   for (origin& o : origins_)
-    moved += o.ring.bytes(), o.staged = is_small(o.ring), some_staged_ = some_staged_ || o.staged;
+    moved += o.ring.bytes(), o.staged = is_small(o.ring), has_staged_boxes_ = has_staged_boxes_ || o.staged;
   streaming_ = moved * members_->size() > last_cache_bytes() / 5 * 4;
-  if (streaming_) list_everything();
+  if (streaming_) list_all_boxes();
 }
 
 carried memory_transport::counts() const {
@@ -96,19 +96,19 @@ void memory_transport::roll_back() {
     if (!o.staged) channel_->roll_back(o.ring.place());
   for (target& t : targets_)
     if (t.staged) t.stage.was_not_packed(exchange_);
-  if (some_staged_) --exchange_, packed_ = false;
+  if (has_staged_boxes_) --exchange_, packed_ = false;
 }
 
 void memory_transport::give(const block_memory& x) {
   x_ = x;
   is_ahead_ = false;
-  if (some_staged_) {
-    if (!found_) find_stages();
+  if (has_staged_boxes_) {
+    if (!has_stages_) find_stages();
     if (!packed_) pack(x);
     packed_ = false;
   }
-  unserved_ = 0;
-  for (target& t : targets_) t.served = t.staged, unserved_ += t.staged ? 0 : 1;
+  waiting_receivers_ = 0;
+  for (target& t : targets_) t.served = t.staged, waiting_receivers_ += t.staged ? 0 : 1;
   if (streaming_ && !plan_.is_polled) push_together();
   else if (!plan_.is_polled) push_as_they_come();
   for (origin& o : origins_)
@@ -117,8 +117,8 @@ void memory_transport::give(const block_memory& x) {
 }
 
 bool memory_transport::advance() {
-  if (unserved_ > 0) push_to_ready();
-  bool done = unserved_ == 0;
+  if (waiting_receivers_ > 0) push_to_ready();
+  bool done = waiting_receivers_ == 0;
   for (target& t : targets_)
     if (t.served) done = t.ring.send(*channel_, x_, streaming_ || t.ring.bytes() > ring_in_cache) && done;
   for (origin& o : origins_) done = o.ring.receive(*channel_, y_, streaming_) && done;
@@ -130,15 +130,15 @@ void memory_transport::finish() {
     if (!o.staged && o.ring.in_place()) channel_->await_arrival(o.ring.place());
 }
 
-PARTITA_DEF void memory_transport::list_everything() {
+PARTITA_DEF void memory_transport::list_all_boxes() {
   const auto bytes = static_cast<std::ptrdiff_t>(kind_.bytes);
-  everything_.clear();
+  all_boxes_.clear();
   for (std::size_t k = 0; k < plan_.kept.size(); ++k)
-    everything_.add(own_, plan_.kept[k], offset_of(plan_.kept_to[k], plan_.received_strides.data(), plan_.rank) * bytes,
-                    plan_.received_strides.data());
+    all_boxes_.add(own_, plan_.kept[k], offset_of(plan_.kept_to[k], plan_.received_strides.data(), plan_.rank) * bytes,
+                   plan_.received_strides.data());
   for (const target& t : targets_)
-    if (!t.staged) everything_.add(boxes_, t.ring.first(), t.ring.last());
-  everything_.sort();
+    if (!t.staged) all_boxes_.add(boxes_, t.ring.first(), t.ring.last());
+  all_boxes_.sort();
 }
 
 PARTITA_DEF void memory_transport::announce(origin& o) {
@@ -160,12 +160,12 @@ PARTITA_DEF void memory_transport::find_stages() {
     o.staged = o.stage.there();
     if (!o.staged) announce(o);
   }
-  if (streaming_) list_everything();
-  found_ = true;
+  if (streaming_) list_all_boxes();
+  has_stages_ = true;
 }
 
 PARTITA_DEF void memory_transport::pack(const block_memory& x) {
-  if (!some_staged_) return;
+  if (!has_staged_boxes_) return;
   ++exchange_, packed_ = true;
   for (target& t : targets_) {
     if (!t.staged) continue;
@@ -193,11 +193,11 @@ PARTITA_DEF void memory_transport::push(const push_list& boxes, std::size_t firs
   boxes.push(first, last, kind_, one_block ? plan_.source_shape.data() : nullptr, x_, blocks_, streaming_);
 }
 
-PARTITA_DEF void memory_transport::meet(target& t) {
+PARTITA_DEF void memory_transport::await_destination_of(target& t) {
   const destination at = channel_->await_destination(t.ring.place());
   t.ring.start(at);
   t.served = true;
-  --unserved_;
+  --waiting_receivers_;
   blocks_[t.ring.place()] = at.address;
 }
 
@@ -205,11 +205,11 @@ PARTITA_DEF void memory_transport::push_together() {
   bool in_place = plan_.kept.empty() || is_dense();
   for (target& t : targets_) {
     if (t.staged) continue;
-    meet(t);
+    await_destination_of(t);
     in_place = in_place && t.ring.in_place();
   }
   if (in_place) {
-    push(everything_, 0, everything_.size());
+    push(all_boxes_, 0, all_boxes_.size());
   } else {
     keep();
     for (target& t : targets_)
@@ -220,20 +220,20 @@ PARTITA_DEF void memory_transport::push_together() {
 }
 
 PARTITA_DEF bool memory_transport::push_to_ready() {
-  const std::size_t before = unserved_;
+  const std::size_t before = waiting_receivers_;
   for (target& t : targets_) {
     if (t.served || !channel_->announced(t.ring.place())) continue;
-    meet(t);
+    await_destination_of(t);
     if (!t.ring.in_place()) continue;
     push(boxes_, t.ring.first(), t.ring.last());
     channel_->arrive(t.ring.place());
   }
-  return unserved_ < before;
+  return waiting_receivers_ < before;
 }
 
 PARTITA_DEF void memory_transport::push_as_they_come() {
   bool kept = false;
-  for (backoff p(oversubscribed_); unserved_ > 0;) {
+  for (backoff p(oversubscribed_); waiting_receivers_ > 0;) {
     const bool pushed = push_to_ready();
     if (!pushed && kept) p.pause();
     if (!pushed && !kept) keep();

@@ -47,7 +47,7 @@ PARTITA_DEF node& node::of(MPI_Comm everyone) {
   if (found != 0) return *static_cast<node*>(known);
   int worker = 0;
   MPI_Comm_rank(everyone, &worker);
-  const int nodes = nodes_said(std::getenv("PARTITA_NODES"));
+  const int nodes = number_of_nodes_from(std::getenv("PARTITA_NODES"));
   auto made = std::make_unique<node>(everyone, worker % nodes);
   if (made->is_one_of_many()) made->link_ = learn_link(everyone, made->firsts(), nodes > 1, made->oversubscribed());
   check(MPI_Comm_set_attr(everyone, key, made.get()), "MPI_Comm_set_attr");

@@ -62,7 +62,7 @@ char* node_group::show(void* block) {
     announce(e, reachable(block) ? arena_->offset(block) : nowhere);
   } else {
     wait(ready(0, e), e);
-    judge(0, e, page);
+    measure_distance(0, e, page);
   }
   const std::uint64_t shown = ready(0, e).block;
   end(true);
@@ -75,7 +75,7 @@ PARTITA_DEF bool node_group::spread_small(const char* x, char* y, std::size_t by
     if (y != nullptr && y != x) std::memcpy(y, x, bytes);
   } else {
     wait(ready(0, e), e);
-    judge(0, e, bytes);
+    measure_distance(0, e, bytes);
     std::memcpy(y, slot(0, e), bytes);
   }
   return end(true);
@@ -141,7 +141,7 @@ PARTITA_DEF bool node_group::take(char* y, std::size_t bytes, std::uint64_t e) {
   }
   const group_page& root = *pages_[0];
   wait(ready(0, e), e);
-  judge(0, e, bytes);
+  measure_distance(0, e, bytes);
   const std::uint64_t block = ready(0, e).block, held = block % 4;
   if (held == by_message) return end(false);
   if (held == at_first && me_ == 1) {

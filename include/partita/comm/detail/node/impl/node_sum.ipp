@@ -26,7 +26,7 @@ PARTITA_DEF bool node_sum::finish(const block_sum& s) {
 PARTITA_DEF bool node_sum::finish_small(const block_sum& s, std::uint64_t e) {
   for (std::size_t k = 0; k < size(); ++k) {
     if (k != me_) wait(ready(k, e), e);
-    if (k != me_) judge(k, e, s.bytes());
+    if (k != me_) measure_distance(k, e, s.bytes());
     sources_[k] = {k == me_ ? s.x : slot(k, e), true};
   }
   // a member that shows a block in this call has finished the previous call
@@ -37,55 +37,55 @@ PARTITA_DEF bool node_sum::finish_small(const block_sum& s, std::uint64_t e) {
 }
 
 PARTITA_DEF void node_sum::start_large(const block_sum& s, std::uint64_t e) {
-  staging_.emplace(*arena_, still(s) ? 0 : 2 * chunk_bytes);
+  staging_.emplace(*arena_, is_in_place(s) ? 0 : 2 * chunk_bytes);
   // memory that the other members can write results to
-  landing_.emplace(*arena_, gets(s) && !reachable(s.y) ? s.bytes_of_result() : 0);
+  result_memory_.emplace(*arena_, gets_result(s) && !reachable(s.y) ? s.bytes_of_result() : 0);
   const char* const result = result_of(s);
-  const bool within_reach = (still(s) || reachable(staging_->data())) && (!gets(s) || reachable(result));
+  const bool within_reach = (is_in_place(s) || reachable(staging_->data())) && (!gets_result(s) || reachable(result));
   make_room(e);
   if (measures(e, s.bytes())) own().distance.write();
-  if (!still(s) && within_reach) show(s, 0, far(), e);
+  if (!is_in_place(s) && within_reach) show(s, 0, far(), e);
   announce(e,
-           !within_reach ? nowhere
-           : still(s)    ? (gives(s) ? 4 * arena_->offset(s.x) + 1 : 1)
-                         : 4 * arena_->offset(staging_->data()),
-           gets(s) && within_reach ? arena_->offset(result) : nowhere);
+           !within_reach    ? nowhere
+           : is_in_place(s) ? (contributes(s) ? 4 * arena_->offset(s.x) + 1 : 1)
+                            : 4 * arena_->offset(staging_->data()),
+           gets_result(s) && within_reach ? arena_->offset(result) : nowhere);
 }
 
 PARTITA_DEF bool node_sum::finish_large(const block_sum& s, std::uint64_t e) {
-  bool all_still = true, reached = true;
+  bool all_in_place = true, reached = true;
   for (std::size_t k = 0; k < size(); ++k) {
     const group_page::call_flag& shown = ready(k, e);
     if (k != me_) wait(shown, e);
-    if (k != me_) judge(k, e, s.bytes());
+    if (k != me_) measure_distance(k, e, s.bytes());
     reached = reached && shown.block != nowhere;
-    sources_[k].still = shown.block % 4 == 1;
-    all_still = all_still && sources_[k].still;
+    sources_[k].is_whole = shown.block % 4 == 1;
+    all_in_place = all_in_place && sources_[k].is_whole;
     if (!reached) continue;
-    sources_[k].data = k == me_ && gives(s) ? s.x : arena_->at(places_[k], shown.block / 4);
+    sources_[k].data = k == me_ && contributes(s) ? s.x : arena_->at(places_[k], shown.block / 4);
     if (s.to_all || k == 0) results_[k] = arena_->at(places_[k], shown.result);
   }
-  if (reached) combine_chunks(s, all_still, e);
+  if (reached) combine_chunks(s, all_in_place, e);
   staging_.reset();
-  landing_.reset();
+  result_memory_.reset();
   return end(reached);
 }
 
-PARTITA_DEF void node_sum::combine_chunks(const block_sum& s, bool all_still, std::uint64_t e) {
+PARTITA_DEF void node_sum::combine_chunks(const block_sum& s, bool all_in_place, std::uint64_t e) {
   const bool distant = far(), streaming = leaves_cache(size() * s.bytes());
   // use one piece if no member has to copy; if a member has to, all members use the same chunks
-  const std::size_t step = all_still ? s.n : chunk(s), rounds = (s.n + step - 1) / step;
+  const std::size_t step = all_in_place ? s.n : chunk(s), rounds = (s.n + step - 1) / step;
   for (std::size_t round = 0; round < rounds; ++round) {
-    if (!still(s) && round + 1 < rounds) show(s, round + 1, distant, e);
+    if (!is_in_place(s) && round + 1 < rounds) show(s, round + 1, distant, e);
     for (std::size_t k = 0; k < size(); ++k)
-      if (k != me_ && !sources_[k].still) wait(pages_[k]->progress, stamp(e, round + 1));
+      if (k != me_ && !sources_[k].is_whole) wait(pages_[k]->progress, stamp(e, round + 1));
     combine_range(s, slice(s, round, step), round % 2 * chunk(s),
                   {s.to_all ? size() : 1, streaming, streaming || distant});
     own().summed.post(stamp(e, round + 1));
   }
   wait_for_all(&group_page::summed, stamp(e, rounds));
   const char* const result = result_of(s);
-  if (gets(s) && result != s.y) move(s.y, result, s.bytes_of_result(), false);
+  if (gets_result(s) && result != s.y) move(s.y, result, s.bytes_of_result(), false);
 }
 
 PARTITA_DEF node_sum::range node_sum::slice(const block_sum& s, std::size_t round, std::size_t step) const {
@@ -120,7 +120,7 @@ PARTITA_DEF void node_sum::combine_range(const block_sum& s, range r, std::size_
     for (std::size_t k = 0; k < size(); ++k)
       blocks_[k] = sources_[k].data == nullptr  // a root whose block is not part of the sum
                        ? nullptr
-                       : sources_[k].data + (r.first + (sources_[k].still || k == me_ ? r.at : in_slot)) * element;
+                       : sources_[k].data + (r.first + (sources_[k].is_whole || k == me_ ? r.at : in_slot)) * element;
     char* const into = direct ? results_[0] + (r.at + r.first) * element : part.bytes;
     const char* const together = combine_blocks(*s.how, blocks_.data(), s.root_gives ? 0 : 1, size(), length, into);
     for (std::size_t k = 0; k < writes.results; ++k) {

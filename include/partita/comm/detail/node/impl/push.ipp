@@ -37,7 +37,7 @@ PARTITA_DEF void push_list::push(std::size_t first, std::size_t last, const elem
   constexpr std::size_t slab_bytes = std::size_t{32} << 10, most_boxes = 64;
   const stores how = streaming ? stores::streaming : stores::cached;
   const std::size_t n = last - first;
-  if (!streaming || shape == nullptr || n < 2 || n > most_boxes || rank_ == 0 || turned(first, last)) {
+  if (!streaming || shape == nullptr || n < 2 || n > most_boxes || rank_ == 0 || is_transposed(first, last)) {
     for (std::size_t k = first; k < last; ++k)
       copy(kind, boxes_[k], sizes_.data() + boxes_[k].sizes, nullptr, from, blocks, how);
     return;
@@ -76,7 +76,7 @@ PARTITA_DEF void push_list::push(std::size_t first, std::size_t last, const elem
   }
 }
 
-PARTITA_DEF bool push_list::turned(std::size_t first, std::size_t last) const {
+PARTITA_DEF bool push_list::is_transposed(std::size_t first, std::size_t last) const {
   for (std::size_t k = first; k < last; ++k)
     if (sizes_[boxes_[k].sizes + rank_ - 1] > 1 && strides_[boxes_[k].strides + rank_ - 1] != 1) return true;
   return false;

@@ -8,10 +8,10 @@ namespace partita::detail {
 PARTITA_DEF void ring_boxes::start(const destination& at) {
   at_ = at;
   next_ = 0;
-  if (at.in_place() || at.slot_bytes == cut_for_) return;
-  cut_for_ = at.slot_bytes;
-  cut_.clear();
-  for (std::size_t k = first_; k < last_; ++k) cut_.add_cut((*whole_)[k], kind_.bytes, at.slot_bytes);
+  if (at.in_place() || at.slot_bytes == slot_bytes_) return;
+  slot_bytes_ = at.slot_bytes;
+  pieces_.clear();
+  for (std::size_t k = first_; k < last_; ++k) pieces_.add_cut((*boxes_)[k], kind_.bytes, at.slot_bytes);
 }
 
 PARTITA_DEF bool ring_boxes::send(node_channel& channel, const block_memory& block, bool streaming) {
@@ -34,14 +34,14 @@ PARTITA_DEF bool ring_boxes::receive(node_channel& channel, const block_memory& 
 
 PARTITA_DEF void ring_boxes::pack_all(const block_memory& block, char* packed, bool out) const {
   for (std::size_t k = first_; k < last_; ++k)
-    packed = pack_box(kind_, (*whole_)[k], whole_->rank(), block, packed, out, stores::cached);
+    packed = pack_box(kind_, (*boxes_)[k], boxes_->rank(), block, packed, out, stores::cached);
 }
 
 PARTITA_DEF bool ring_boxes::send_messages(const node_channel& channel, const block_memory& block) {
   for (; !done(); ++next_) {
     if (request_ == MPI_REQUEST_NULL) {
       packed_.resize(at_.slot_bytes);
-      pack_box(kind_, cut_[next_], cut_.rank(), block, packed_.data(), true, stores::cached);
+      pack_box(kind_, pieces_[next_], pieces_.rank(), block, packed_.data(), true, stores::cached);
       check(MPI_Isend(packed_.data(), piece_bytes(), MPI_BYTE, static_cast<int>(place_), channel.tag(),
                       channel.communicator(), &request_),
             "MPI_Isend");
@@ -60,7 +60,7 @@ PARTITA_DEF bool ring_boxes::receive_messages(const node_channel& channel, const
             "MPI_Irecv");
     }
     if (!has_moved()) return false;
-    pack_box(kind_, cut_[next_], cut_.rank(), block, packed_.data(), false, stores::cached);
+    pack_box(kind_, pieces_[next_], pieces_.rank(), block, packed_.data(), false, stores::cached);
   }
   return true;
 }
@@ -72,7 +72,7 @@ PARTITA_DEF bool ring_boxes::has_moved() {
 }
 
 PARTITA_DEF void ring_boxes::pack(const block_memory& block, std::size_t slot, bool out, bool streaming) {
-  pack_box(kind_, cut_[next_], cut_.rank(), block, at_.address + slot * at_.slot_bytes, out,
+  pack_box(kind_, pieces_[next_], pieces_.rank(), block, at_.address + slot * at_.slot_bytes, out,
            streaming ? stores::streaming : stores::cached);
 }
 

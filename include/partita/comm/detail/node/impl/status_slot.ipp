@@ -16,13 +16,13 @@ namespace partita::detail {
 PARTITA_DEF void status_slot::name(std::uint64_t fingerprint, const text& sentence) {
   static spin_lock naming;  // between the threads of this process; other processes only read the names
   const std::lock_guard one_at_a_time(naming);
-  auto& names = known[fingerprint % sets];
+  auto& names = fingerprints[fingerprint % name_sets];
   std::size_t k = 0;
-  while (k < ways && names[k] != fingerprint && names[k] != 0) ++k;
-  if (k == ways) k = calls.load() % ways;
+  while (k < names_per_set && names[k] != fingerprint && names[k] != 0) ++k;
+  if (k == names_per_set) k = calls.load() % names_per_set;
   names[k] = 0;
-  char* const to = sentences[fingerprint % sets][k];
-  const std::size_t n = sentence.size() < longest_sentence - 1 ? sentence.size() : longest_sentence - 1;
+  char* const to = descriptions[fingerprint % name_sets][k];
+  const std::size_t n = sentence.size() < longest_description - 1 ? sentence.size() : longest_description - 1;
   std::memcpy(to, sentence.c_str(), n);
   to[n] = '\0';
   names[k] = fingerprint;
@@ -41,11 +41,11 @@ PARTITA_DEF bool status_slot::has_left_before(std::uint64_t world, std::uint64_t
 }
 
 PARTITA_DEF text status_slot::name_of(std::uint64_t fingerprint) const {
-  for (std::size_t k = 0; k < ways; ++k)
-    if (known[fingerprint % sets][k] == fingerprint) {
-      char copy[longest_sentence];
-      std::memcpy(copy, sentences[fingerprint % sets][k], longest_sentence);
-      copy[longest_sentence - 1] = '\0';
+  for (std::size_t k = 0; k < names_per_set; ++k)
+    if (fingerprints[fingerprint % name_sets][k] == fingerprint) {
+      char copy[longest_description];
+      std::memcpy(copy, descriptions[fingerprint % name_sets][k], longest_description);
+      copy[longest_description - 1] = '\0';
       return text(copy);
     }
   return {};
@@ -70,8 +70,8 @@ PARTITA_DEF status_slots& status_slots::instance() {
 PARTITA_DEF const status_slot* status_slots::find(const slot_address& where) {
   if (where.machine != address_.machine || where.file == 0) return nullptr;
   const std::lock_guard<spin_lock> only(lock_);
-  for (const seen_page* known = newest(); known != nullptr; known = known->older)
-    if (known->secret == where.secret) return known->page;
+  for (const found_slot* fingerprints = newest(); fingerprints != nullptr; fingerprints = fingerprints->older)
+    if (fingerprints->secret == where.secret) return fingerprints->page;
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%llu/fd/%llu", static_cast<unsigned long long>(where.process),
                 static_cast<unsigned long long>(where.file));
@@ -87,13 +87,13 @@ PARTITA_DEF const status_slot* status_slots::find(const slot_address& where) {
     ::munmap(mapped, sizeof(status_slot));
     return nullptr;
   }
-  newest_.store(new seen_page{where.secret, found, newest()}, std::memory_order_release);
+  newest_.store(new found_slot{where.secret, found, newest()}, std::memory_order_release);
   return found;
 }
 
 PARTITA_DEF bool status_slots::any_waits() const {
-  for (const seen_page* known = newest(); known != nullptr; known = known->older)
-    if (known->page->stands == status_slot::standing::waits) return true;
+  for (const found_slot* fingerprints = newest(); fingerprints != nullptr; fingerprints = fingerprints->older)
+    if (fingerprints->page->stands == status_slot::standing::waits) return true;
   return false;
 }
 

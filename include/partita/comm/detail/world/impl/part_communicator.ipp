@@ -31,30 +31,30 @@ PARTITA_DEF std::uint64_t fingerprint_of_part(const workers& chosen) {
 PARTITA_DECL bool all_come(MPI_Comm everyone, std::size_t id, const workers& chosen, std::uint64_t fingerprint) {
   constexpr int tag = 31000;  // above the tags of kernels, below the least upper bound that MPI guarantees (32767)
   struct exchange {
-    std::uint64_t mine, theirs = 0;
+    std::uint64_t mine, peer = 0;
   };
   const auto swap_words = [&](bool receives, std::size_t with, std::uint64_t word) {
     auto swapped = std::make_unique<exchange>(exchange{word});
     MPI_Request request = MPI_REQUEST_NULL;
     const auto other = static_cast<int>(with);
-    if (receives) check(MPI_Irecv(&swapped->theirs, 1, MPI_UINT64_T, other, tag, everyone, &request), "MPI_Irecv");
+    if (receives) check(MPI_Irecv(&swapped->peer, 1, MPI_UINT64_T, other, tag, everyone, &request), "MPI_Irecv");
     else check(MPI_Isend(&swapped->mine, 1, MPI_UINT64_T, other, tag, everyone, &request), "MPI_Isend");
     finish_collective(request, swapped);
-    return swapped->theirs;
+    return swapped->peer;
   };
-  constexpr std::uint64_t yes = 1, no = 2;
+  constexpr std::uint64_t agreed = 1, no = 2;
   std::size_t lowest = chosen[0];  // the same on all chosen workers, even if they list the workers in different orders
   for (std::size_t k = 1; k < chosen.size(); ++k) lowest = chosen[k] < lowest ? chosen[k] : lowest;
   // The lowest worker compares the fingerprints of all chosen workers and sends them the result.
   if (id != lowest) {
     swap_words(false, lowest, fingerprint);
-    return swap_words(true, lowest, 0) == yes;
+    return swap_words(true, lowest, 0) == agreed;
   }
   bool alike = true;
   for (std::size_t k = 0; k < chosen.size(); ++k)
     if (chosen[k] != id) alike = swap_words(true, chosen[k], 0) == fingerprint && alike;
   for (std::size_t k = 0; k < chosen.size(); ++k)
-    if (chosen[k] != id) swap_words(false, chosen[k], alike ? yes : no);
+    if (chosen[k] != id) swap_words(false, chosen[k], alike ? agreed : no);
   return alike;
 }
 

@@ -30,7 +30,7 @@ PARTITA_DEF world_state::world_state(MPI_Comm given, checks level, bool takes_ov
 world_state::~world_state() {
   trace::leave();
   watcher = nullptr;  // the watcher could throw, and nothing catches exceptions of a destructor
-  const bool kept = !process::is_worker() || lost_ || (level_ != checks::local && !taken_leave());
+  const bool kept = !process::is_worker() || is_lost_ || (level_ != checks::local && !taken_leave());
   hang_report_->leave();
   if (kept) common_.keep_flags();
   else if (!has_unread_messages()) MPI_Comm_free(&communicator_);
@@ -42,14 +42,14 @@ PARTITA_DEF MPI_Comm world_state::communicator_of(const workers& chosen) {
   begin_call(fingerprint_of_part(chosen), describe, &chosen);
   struct scope {
     hang_report& report;
-    ~scope() { report.no_longer_among(); }
+    ~scope() { report.end_call_of_chosen(); }
   } const now{*hang_report_};
-  end_under_way();
+  finish_pending();
   return part_communicator(communicator_, id_, chosen);
 }
 
 PARTITA_DEF void world_state::lacks_memory() {
-  if (size_ == 1 || lost_) return;
+  if (size_ == 1 || is_lost_) return;
   if (level_ == checks::local || hang_report_->in_call() == hang_report::progress::committed)
     hang_report_->lacks_memory_amid_call();
   fail_at_next_agreement(text("partita: worker ")
@@ -59,7 +59,7 @@ PARTITA_DEF void world_state::lacks_memory() {
 
 PARTITA_DEF void world_state::leave_messages_unread() {
   leaves_messages_ = true;
-  hang_report_->fails_in_call();
+  hang_report_->abandon_call();
 }
 
 PARTITA_DEF void world_state::all_and(const std::uint64_t* mine, std::uint64_t* all) {
@@ -73,7 +73,7 @@ PARTITA_DEF bool world_state::on_all(bool here) {
   constexpr std::uint64_t fingerprint = 0x6f6e20616c6cULL, any = ~std::uint64_t{0};
   const words all = meet({fingerprint, ~fingerprint, (here ? 1U : 0U) | speculative_send::nothing, any}, nullptr);
   if (agree(all)) return (all[2] & 1U) != 0;
-  if (began_ahead(all)) discard_sent();
+  if (begin_speculative(all)) discard_messages();
   report(fingerprint, have_one_call(all), failure::none, "a comparison of blocks");
 }
 
@@ -88,7 +88,7 @@ PARTITA_DEF void world_state::begin_call(std::uint64_t fingerprint, const call_d
                                             "the world; ask for it: boost::mpi::environment(argc, argv, "
                                             "boost::mpi::threading::multiple)");
   watcher = hang_report_.get();
-  if (chosen != nullptr) hang_report_->note_among(*chosen, fingerprint, describe);
+  if (chosen != nullptr) hang_report_->note_call_of_chosen(*chosen, fingerprint, describe);
   else hang_report_->note(fingerprint, describe);
 }
 
@@ -96,10 +96,10 @@ PARTITA_DEF std::uint64_t world_state::agree(std::uint64_t fingerprint, std::uin
                                              const call_description& describe, speculative_send* ahead) {
   const one_thread here(caller(), describe);
   begin_call(fingerprint, describe);
-  if (lost_)
+  if (is_lost_)
     throw communication_error(text("partita: a worker has left the world or was lost in an earlier call, and ")
                               << describe() << " needs all; make a new world of the workers that are there");
-  end_under_way();
+  finish_pending();
   if (steps_ != nullptr && steps_->answers()) return next_step(fingerprint, choices, kind, describe);
   const bool several_nodes = common_.by_flags_of_several_nodes();
   if (!several_nodes && (choices == 0 || kind != failure::none)) ahead = nullptr;
@@ -111,16 +111,16 @@ PARTITA_DEF std::uint64_t world_state::agree(std::uint64_t fingerprint, std::uin
   try {
     const words all = meet(mine, ahead);
     const std::uint64_t common = all[2] & ~speculative_send::nothing;
-    const bool began = began_ahead(all);
+    const bool began = begin_speculative(all);
     if (!agree(all)) {
       if (trace::on()) trace::end_call();
-      if (began) discard_sent();
+      if (began) discard_messages();
       report(fingerprint, have_one_call(all), kind, describe());
     }
     hang_report_->have_agreed();
     local_.were_agreed_on();
     if (!ends_plainly_) end_agreement();
-    began_before_ = began && common == 0;  // the workers now gather what they do not know, and agree again
+    agrees_again_ = began && common == 0;  // the workers now gather what they do not know, and agree again
     if (steps_ != nullptr) steps_->write_down(fingerprint, common);
     return common;
   } catch (const std::bad_alloc&) {  // the other workers continue the call
@@ -134,16 +134,16 @@ PARTITA_DEF world_state::words world_state::meet(const words& mine, speculative_
   try {
     common_.all_and(mine, all, ahead);
   } catch (const communication_error&) {
-    lost_ = true;  // an operation that was never completed is still pending
+    is_lost_ = true;  // an operation that was never completed is still pending
     if (trace::on()) trace::end_call();
     throw;
   }
-  hang_report_->was_heard();
+  hang_report_->clear_final_message();
   return all;
 }
 
-PARTITA_DEF bool world_state::began_ahead(const words& all) {
-  const bool before = std::exchange(began_before_, false);
+PARTITA_DEF bool world_state::begin_speculative(const words& all) {
+  const bool before = std::exchange(agrees_again_, false);
   return common_.by_flags() && ((all[2] & speculative_send::nothing) == 0 || before);
 }
 
@@ -151,14 +151,14 @@ PARTITA_DEF void world_state::fail_at_next_agreement(const text& sentence) {
   hang_report_->note(0x6d656d6f7279ULL,
                      // the other workers count this call, so it is noted
                      [] { return text("a call for which memory is missing"); });
-  end_under_way();
+  finish_pending();
   constexpr std::uint64_t any = ~std::uint64_t{0};
   const words all = meet({any, any, any, 0}, nullptr);
-  if (began_ahead(all)) discard_sent();
+  if (begin_speculative(all)) discard_messages();
   report(0, have_one_call(all), failure::memory, sentence);
 }
 
-PARTITA_DEF void world_state::discard_sent() {
+PARTITA_DEF void world_state::discard_messages() {
   tags_->next_round();
   leave_messages_unread();
 }
@@ -210,18 +210,18 @@ PARTITA_DEF void world_state::expect_one_setting(const std::vector<hang_report::
 
 PARTITA_DEF std::uint64_t world_state::next_step(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
                                                  const call_description& describe) {
-  hang_report_->was_heard();
+  hang_report_->clear_final_message();
   if (trace::on()) trace::end_call();
   const std::uint64_t common = steps_->next(fingerprint, choices, kind);
   if (common != 0) return common;
-  lost_ = true;  // the other workers continue
+  is_lost_ = true;  // the other workers continue
   throw communication_error(text("partita: a step of a chain is another one than all agreed to, ") << describe());
 }
 
 PARTITA_DEF void world_state::end_agreement() {
   if (trace::on()) trace::end_call();
   ends_plainly_ = !trace::on();
-  if (std::exchange(sought_flags_, true) || size_ == 1) return;
+  if (std::exchange(has_tried_flags_, true) || size_ == 1) return;
   common_.make_flags();
   tags_ = &own_node::of(communicator_);
 }
@@ -229,16 +229,16 @@ PARTITA_DEF void world_state::end_agreement() {
 PARTITA_DEF bool world_state::taken_leave() {
   if (size_ == 1) return true;
   words all{};
-  if (!common_.all_and_within({gone, ~gone, 0, ~std::uint64_t{0}}, all, hang_report::longest_wait())) {
-    lost_ = true;
+  if (!common_.all_and_within({farewell, ~farewell, 0, ~std::uint64_t{0}}, all, hang_report::longest_wait())) {
+    is_lost_ = true;
     return false;
   }
   const bool same = agree(all);
   if (!same) try {
-      gather({gone, 0, text("no call: it has left the world (its world object was destroyed)"), 0, {}});
+      gather({farewell, 0, text("no call: it has left the world (its world object was destroyed)"), 0, {}});
     } catch (const std::bad_alloc&) {  // the other workers get no message, and report this
     }
-  lost_ = !same;  // freeing is collective, and the other workers do not come to it
+  is_lost_ = !same;  // freeing is collective, and the other workers do not come to it
   // all workers must have read this worker's words before another thread reuses their memory
   if (same && common_.by_flags()) MPI_Barrier(communicator_);
   return same;
@@ -258,7 +258,7 @@ PARTITA_DEF std::vector<letter> world_state::gather(const letter& own) {
     return {};
   const ending how = finish_in_time(request, hang_report::longest_wait());
   if (how == ending::in_time) return std::move(*letters);
-  lost_ = lost_ || how == ending::late;
+  is_lost_ = is_lost_ || how == ending::late;
   leak_on_purpose(std::move(letters));  // MPI may still write to the letters
   return {};
 }
@@ -266,10 +266,10 @@ PARTITA_DEF std::vector<letter> world_state::gather(const letter& own) {
 PARTITA_DEF void world_state::report(std::uint64_t fingerprint, bool same, failure kind, const text& mine) {
   const std::vector<letter> letters = letters_of_all(letter_of(fingerprint, kind, mine), mine);
   // Note whether a worker has left. If a worker has no memory, all workers throw its error.
-  for (const letter& l : letters) lost_ = lost_ || l.fingerprint == gone;
+  for (const letter& l : letters) is_lost_ = is_lost_ || l.fingerprint == farewell;
   for (const letter& l : letters)
     if (l.kind == static_cast<std::uint64_t>(failure::memory)) {
-      local_.forget();  // the worker without memory may have noted fewer operations than the others
+      local_.reset();  // the worker without memory may have noted fewer operations than the others
       ++failures_;
       raise(failure::memory, l.sentence);
     }
@@ -280,10 +280,10 @@ PARTITA_DEF void world_state::report(std::uint64_t fingerprint, bool same, failu
   }
   // The workers make different calls, or have executed different local operations before.
   const std::size_t k = first_difference(letters).operation;
-  if (lost_ || k == first_difference::none) throw disagreement_error(difference(letters));
+  if (is_lost_ || k == first_difference::none) throw disagreement_error(difference(letters));
   const letter own{k < local_operations::most_named ? local_.fingerprint(k) : local_.history(), 0,
                    local_.description(k)};
-  local_.forget();
+  local_.reset();
   throw disagreement_error(difference(letters_of_all(own, mine)));
 }
 
