@@ -37,9 +37,9 @@ class box_exchange {
   /// result is in a temporary block that lives as long as one exchange. Call this before the first start.
   PARTITA_DECL void then(std::unique_ptr<box_exchange> next);
 
-  /// Adds a channel for boxes of the result, such as those that came from other nodes. These boxes are sent as soon as
-  /// all messages to this worker have arrived; only finish() waits for these boxes. The channel differs from those of
-  /// the plan, and its give() does not wait. Requires: nothing is added. Call this before the first start.
+  /// Adds a channel for boxes of the result, such as those that came from other nodes. The boxes of this channel are
+  /// sent as soon as all messages to this worker have arrived; only finish() waits for them. The channel differs from
+  /// those of the plan, and its give() does not wait. Requires: nothing is added. Call this before the first start.
   PARTITA_DECL void pass_on(std::unique_ptr<box_transport> more);
 
   /// Adds a channel for boxes that are not in the plan. Call this before the first start.
@@ -62,12 +62,12 @@ class box_exchange {
   /// The first half of a start: announces to the other workers where y is, without waiting, so that a sender that is
   /// ready early need not wait.
   PARTITA_DECL void expect(void* y, const std::ptrdiff_t* y_strides);
-  /// Whether a start may begin before the workers have agreed on the call. Then begin_ahead() replaces expect(), and
-  /// roll_back() undoes it if the agreement fails.
+  /// Whether a start may begin before the workers have agreed on the call. In that case begin_ahead() replaces
+  /// expect(), and roll_back() undoes it if the agreement fails.
   PARTITA_DECL bool sends_speculatively() const;
   PARTITA_DECL void begin_ahead(const void* x, const std::ptrdiff_t* x_strides, void* y,
                                 const std::ptrdiff_t* y_strides);
-  /// The second half of a start: sends x. This may wait until the receivers have called expect().
+  /// The second half of a start: sends x, for which it may wait until the receivers have called expect().
   PARTITA_DECL void give(const void* x, const std::ptrdiff_t* x_strides);
   /// Sends before all workers agree, see `box_transport`. The next call is a start with the same x, or roll_back().
   PARTITA_DECL void send_speculatively(const void* x, const std::ptrdiff_t* x_strides);

@@ -3,7 +3,7 @@
 //
 // A group consists of one subgroup for each node, and the group of the first members (leaders) of all subgroups. If one
 // channel reaches all members, the group has no leaders' group; if each member is on its own node, it has no subgroups.
-// So one interface has three strategies; all workers choose together, at the first use of an operation.
+// All workers choose together between these three strategies, at the first use of an operation.
 #pragma once
 
 #include <cstddef>

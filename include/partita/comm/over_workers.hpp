@@ -70,8 +70,8 @@ struct value_of_worker<X> {
 enum class workers_combined { all, up_to_this, before_this };
 
 /// Reduces the values of some workers to one value, in the order of the workers' ids. Every worker does the same
-/// operations, so every worker gets the same bits. At most 64 KiB per worker are gathered at a time; this is chosen to
-/// keep the buffer small.
+/// operations, so every worker gets the same bits. At most 64 KiB per worker are gathered at a time: chosen to keep the
+/// buffer small.
 template <class R, class X>
 typename value_of_worker<X>::result over_workers(const world& everyone, const X& x, workers_combined which,
                                                  const char* call) {

@@ -105,8 +105,8 @@ class partition<Extents> {
   const partita::grid<Extents>& grid() const { return grid_; }
   const partita::world& world() const { return world_; }
 
-  /// The same partition with extents that are known at run time only. All partitions of one rank then have one type,
-  /// `dynamic_partition`; use it for `wide ? p_1.as_dynamic() : p_2.as_dynamic()` or a `std::vector` of partitions.
+  /// The same partition in a type whose extents are all known at run time: all partitions of one rank have one type,
+  /// `dynamic_partition`. Use it for `wide ? p_1.as_dynamic() : p_2.as_dynamic()` or a `std::vector` of partitions.
   auto as_dynamic() const { return partition<dynamic_extents<rank()>>(*this); }
 
   /// A partition of some workers of this partition. `chosen` lists their places in this partition, in the new order.

@@ -24,8 +24,8 @@ struct pool_use {
 };
 [[gnu::visibility("default")]] inline thread_local pool_use pooled;
 
-/// Takes memory from the arena that `make_pooled` sets, or from the heap if there is none; releases it to where it came
-/// from. It is stateless, because xt::uvector (0.24.3) does not carry an allocator's state through assignments: blocks
+/// Takes memory from the arena that `make_pooled` sets, or else from the heap; releases it to where it came from. This
+/// allocator is stateless, because xt::uvector (0.24.3) does not carry an allocator's state through assignments: blocks
 /// are recognised by their addresses. A copy of a result goes to the heap; the arena is for results.
 template <class T>
 class pool_allocator {

@@ -133,9 +133,9 @@ class world {
     return detail::named_after_a_refusal<partita::partition<extents<E...>>>();
   }
 
-  /// A world of some workers of this world, numbered in the given order. Its kernels agree among these workers only,
-  /// and may be called while the other workers do something else. A worker that is not chosen gets a world that is not
-  /// active(), and need not make this call.
+  /// A world of some workers of this world, numbered in the given order. The kernels of the new world agree among its
+  /// workers only, and may be called while the other workers do something else. A worker that is not chosen gets a
+  /// world that is not active(), and need not make this call.
   /// Requires: workers of this world [partition_error], the same list on all chosen workers [disagreement_error].
   /// Cost:     a message from each chosen worker and back, a new communicator, and its own shared memory at the first
   ///           call.

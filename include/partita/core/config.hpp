@@ -51,7 +51,7 @@ extern "C" PARTITA_WEAK const char** partita_setting(unsigned setting);
 
 namespace partita::detail {
 namespace {
-// Each file of a program has its own such object, so that each file takes part in the comparison.
+// Each file of a program has an object of this kind, so that each file takes part in the comparison.
 [[maybe_unused]] const bool settings_are_compared =
     (partita_expect_one_setting(
          0, "version " PARTITA_VERSION_TEXT(PARTITA_VERSION_MAJOR, PARTITA_VERSION_MINOR,

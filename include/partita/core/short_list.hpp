@@ -19,7 +19,7 @@ class short_list {
   using value_type = T;
 
   constexpr short_list() = default;
-  /// A list of `count` copies. It is no constructor: {1, n} with two different types would call that constructor.
+  /// A list of `count` copies. This is no constructor: {1, n} with two different types would call a constructor.
   static constexpr short_list filled(std::size_t count, const T& value) {
     short_list all;
     for (std::size_t k = 0; k < count; ++k) all.push_back(value);

@@ -1,5 +1,5 @@
-// The exchange plan: which boxes one worker sends, keeps and receives, and the position of each in the blocks of both
-// workers. The same object is printed, simulated and executed; it holds no data and needs no MPI.
+// The exchange plan: which boxes one worker sends, keeps and receives, and the position of each box in the blocks of
+// both workers. One plan is printed, simulated and executed; a plan holds no data and needs no MPI.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// A Cartesian arrangement of workers: extents and the worker at each place. It is a partition without its world.
+// A Cartesian arrangement of workers: extents and the worker at each place. A grid is a partition without a world.
 #pragma once
 
 #include <array>
@@ -81,8 +81,8 @@ class grid {
     return index_of(place, shape());
   }
 
-  /// The same workers in the same order over different extents of the same size (for example with dimensions of 1 added
-  /// or removed).
+  /// A grid of the same workers in the same order over different extents of the same size (for example with dimensions
+  /// of 1 added or removed).
   template <std::size_t... E>
   grid<partita::extents<E...>> reshape(const partita::extents<E...>& other) const {
     return {other, workers_};

@@ -1,8 +1,8 @@
 // The block of a tensor that a worker of a mesh holds.
 //
 // The axes of a dimension partition it one after the other, major first: each axis distributes, in balance, what the
-// axes before it left. So a block of "a+b" is always a part of a block of "a", even if the extent is not divisible, and
-// gathering along "b" gives that block.
+// axes before it left. A block of "a+b" is therefore always a part of a block of "a", even if the extent is not
+// divisible, and gathering along "b" gives that block of "a".
 #pragma once
 
 #include <cstddef>

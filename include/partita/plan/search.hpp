@@ -28,11 +28,11 @@ struct search_options {
   step_model model{};       ///< the model of a step's cost; its links are replaced by those of the call
   std::size_t most = 4096;  ///< the most candidates that are evaluated
   policy by{};
-  /// Not null: the cost by which candidates are compared if their peak is within the memory limit; see overlapped_cost.
+  /// Not null: the cost by which candidates within the memory limit are compared; see overlapped_cost.
   schedule_cost schedule = nullptr;
 };
 
-/// The result of a search. Its program must outlive it.
+/// The result of a search. The program must outlive the result.
 template <class Graph>
 struct search_answer_of {
   const Graph* program = nullptr;

@@ -183,9 +183,9 @@ class completer {
         const value v = g_.of(n, n.operands + j);
         const sharding& as_made = p.results[j];
         sharding& layout = done_.layouts[v.number];
-        // A value without an annotation keeps the sharding in which it was made. It stays partial only for a single
-        // reader, which may reduce it directly into the sharding that the reader needs; with several readers, or none,
-        // the value is reduced once.
+        // A value without an annotation keeps the sharding in which it was made. The value stays partial only for a
+        // single reader, which may reduce it directly into the sharding that the reader needs; with several readers, or
+        // none, the value is reduced once.
         if (g_.annotation(v) == nullptr) {
           layout = readers(v) == 1 ? as_made : as_made.finished();
           add_origins_of_result(o, n.operands + j);

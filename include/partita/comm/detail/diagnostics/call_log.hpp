@@ -33,8 +33,8 @@ class call_log {
   static const status_slot::call& call_of(const status_slot& of, std::uint64_t number) {
     return of.last[number % status_slot::kept];
   }
-  /// Whether another worker ended before this worker. Then this worker's end is only a consequence, and is not reported
-  /// in detail.
+  /// Whether another worker ended before this worker, so that this worker's end is only a consequence, and is not
+  /// reported in detail.
   PARTITA_DECL static bool follows_another();
   static bool is_gone(const status_slot& of) {
     return of.stands == standing::ended || status_slots::has_ended(of.process);

@@ -102,8 +102,8 @@ class hang_report final : public wait_watcher {
 
   PARTITA_DECL [[noreturn]] void give_up(const text& sentence);
 
-  /// Gives up the wait if a worker for which this worker waits can no longer come. This is delayed, because a message
-  /// that the other worker sent before it left may still arrive.
+  /// Gives up the wait if a worker for which this worker waits can no longer come. The error is delayed, because a
+  /// message that the other worker sent before it left may still arrive.
   PARTITA_DECL void expect_all_to_come();
   PARTITA_DECL void expect_all_to_make_a_world();
 

@@ -40,7 +40,7 @@ class box_transport {
   /// so, begin_ahead() announces y and packs x as far as possible without waiting.
   virtual bool sends_speculatively() const { return false; }
   virtual void begin_ahead(const block_memory&, const block_memory& y) { expect(y); }
-  /// Starts to send x. This may wait until the receivers have called expect().
+  /// Starts to send x, for which it may wait until the receivers have called expect().
   virtual void give(const block_memory& x) = 0;
   /// Called by all workers of a node together, when they have agreed on the exchange but other nodes have not yet:
   /// messages to other nodes that need no answer may be sent now. The next calls are expect() and give() with the same

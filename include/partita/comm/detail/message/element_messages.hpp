@@ -33,7 +33,7 @@ class element_messages {
   void through_shared_memory(std::size_t n) const { count_->bytes_shared += bytes(n); }
 
   /// Broadcasts the root's n elements to all members: along a binomial tree, directly from the root, or in parts, as
-  /// block_routes chooses. Afterwards `under_way` is empty.
+  /// block_routes chooses. Leaves no message pending in `under_way`.
   PARTITA_DECL void spread(const worker_group& group, char* data, std::size_t n, posted_messages& under_way) const;
   /// The root's part of a broadcast; its messages are left pending.
   PARTITA_DECL void spread_ahead(posted_messages& sent, const worker_group& group, const char* data,

@@ -47,8 +47,8 @@ struct message_pool {
   std::vector<message> all;
   std::size_t workers = 0;
 
-  /// `form(worker)` is packed, chunked or typed. It must be the same on both sides, except that packed and typed may be
-  /// mixed: they send the same bytes.
+  /// `form(worker)` is packed, chunked or typed. The form must be the same on both workers of a pair, except that
+  /// packed and typed may be mixed: their messages contain the same bytes.
   template <class Form>
   message_pool(const box_list& whole, std::size_t element, const message_policy& policy, Form form)
       : boxes(whole.rank()) {

@@ -35,9 +35,9 @@ class posted_messages {
                             std::size_t most_bytes, std::size_t worker, tag about);
   /// Waits for the requests from index `first` up to, but not including, `last`.
   PARTITA_DECL void wait(std::size_t first, std::size_t last);
-  /// Waits for all pending messages. Afterwards the sent data may change.
+  /// Waits for all pending messages, so that the sent data may change.
   PARTITA_DECL void wait();
-  /// Ends messages that no receiver will take. They leave at once; a message that does not leave is left to MPI.
+  /// Ends messages that no receiver will take: messages leave at once, or are left to MPI.
   PARTITA_DECL void give_up();
 
  private:

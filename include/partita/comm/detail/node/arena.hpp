@@ -35,9 +35,9 @@ namespace partita::detail {
 /// threads of a process share an arena.
 class arena {
  public:
-  /// The arena of a node. It is made at the first call for the node's workers, reused afterwards, and kept until the
-  /// process ends, because results may keep its blocks until then. Collective at the first call for this node. `most`
-  /// limits the bytes of each worker; 0 leaves everything on the heap.
+  /// The arena of a node. The first call for the node's workers makes the arena; later calls reuse it, and it is kept
+  /// until the process ends, because results may keep its blocks until then. Collective at the first call for this
+  /// node. `most` limits the bytes of each worker; 0 leaves everything on the heap.
   PARTITA_DECL static arena& of(const own_node& members, std::size_t most = ~std::size_t{0});
   /// Returns the arena of a node; with PARTITA_SHARED=0 in the environment that arena leaves everything on the heap.
   static arena& of_environment(const own_node& members) {
@@ -61,8 +61,8 @@ class arena {
   /// Allocates a page-aligned block: from the pool if a block there fits, or from new memory. Never null.
   PARTITA_DECL void* allocate(std::size_t bytes);
   PARTITA_DECL void release(void* block, std::size_t bytes);
-  /// Allocates memory that other workers write signals to. Such a block is separate from results: a worker may still
-  /// write to a block after its owner has released it. So the block is reused only for signals, only by the same
+  /// Allocates memory that other workers write signals to. A worker may still write to a block after its owner has
+  /// released the block. So signal blocks are separate from results, and reused only for signals, only by the same
   /// thread, and only after all workers have synchronised.
   PARTITA_DECL void* allocate_signals(std::size_t bytes);
   PARTITA_DECL void release_signals(void* block, std::size_t bytes);

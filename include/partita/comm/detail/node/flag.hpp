@@ -62,8 +62,8 @@ class backoff {
 };
 
 /// A signal in one direction between two workers. The writer posts values with ascending epochs; the reader waits for
-/// the epoch that it expects. Each of the two counts for itself, so nothing is ever reset. A flag of zero bytes has
-/// never been posted.
+/// the epoch that it expects. Writer and reader count for themselves, so nothing is ever reset. A flag of zero bytes
+/// has never been posted.
 struct alignas(64) flag {
   std::atomic<std::uint64_t> epoch;
   std::uint64_t value;

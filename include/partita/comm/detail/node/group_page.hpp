@@ -39,9 +39,9 @@ class cache_distance {
   place_of_line line_[count * line_distance];
 };
 
-/// What one worker of a group shows to the other members. Each counter has one writer and only grows, except when a
-/// worker undoes a post that no other worker can have read yet. Data of a call has `depth` places, used in turn: a
-/// worker may be ahead of the others by fewer calls than there are places.
+/// What one worker of a group shows to the other members. Each counter of a page has one writer and only grows, except
+/// when a worker undoes a post that no other worker can have read yet. Data of a call has `depth` places, used in turn:
+/// a worker may be ahead of the others by fewer calls than there are places.
 struct group_page {
   static constexpr std::size_t small = 16384;  ///< the bytes of a slot
   static constexpr std::size_t depth = 4;      ///< the number of places for calls, and of slots; calls use them in turn

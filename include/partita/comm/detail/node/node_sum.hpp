@@ -33,8 +33,8 @@ class node_sum : protected group_meeting {
   /// Waits for the other members and combines the blocks. Returns false, on all members, with nothing moved, if a block
   /// cannot be reached by all members.
   /// Cost:     each member copies the part of its block that the others combine, a chunk at a time, and only if the
-  ///           block is not in shared memory. It combines one slice; if all members get the sum, it writes its slice to
-  ///           all of them.
+  ///           block is not in shared memory. Each member combines one slice; if all members get the sum, the member
+  ///           writes its slice to all of them.
   PARTITA_DECL bool finish(const block_sum& s);
 
  protected:

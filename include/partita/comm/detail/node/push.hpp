@@ -24,11 +24,11 @@ class push_list {
   std::size_t size() const { return boxes_.size(); }
   void clear() { boxes_.clear(), sizes_.clear(), strides_.clear(); }
 
-  /// Copies the boxes [first, last) in the memory order of their source, slab by slab over all receivers. So the source
-  /// is read forwards once, and streaming stores do not depend on the order of their targets (8192^2 between distant
-  /// cores: 0.78 of a memcpy with slabs of 32 KB, 0.90 with 256 KB and receiver by receiver). Data that stays in the
-  /// cache, or that consists of many small boxes, is copied box by box. `shape` is the shape of the source, null if the
-  /// source is staged or several blocks; `blocks` are the receivers' blocks by place.
+  /// Copies the boxes [first, last) in the memory order of their source, slab by slab over all receivers, so that the
+  /// source is read forwards once, and streaming stores do not depend on the order of their targets (8192^2 between
+  /// distant cores: 0.78 of a memcpy with slabs of 32 KB, 0.90 with 256 KB and receiver by receiver). Data that stays
+  /// in the cache, or that consists of many small boxes, is copied box by box. `shape` is the shape of the source, null
+  /// if the source is staged or several blocks; `blocks` are the receivers' blocks by place.
   PARTITA_DECL void push(std::size_t first, std::size_t last, const element_kind& kind, const std::size_t* shape,
                          const block_memory& from, const std::vector<char*>& blocks, bool streaming) const;
 

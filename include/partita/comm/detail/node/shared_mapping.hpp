@@ -36,8 +36,8 @@ class shared_mapping {
   PARTITA_DECL static std::size_t smallest(const own_node& members, std::size_t mine);
   PARTITA_DECL static int make_file(std::size_t bytes);
   PARTITA_DECL static std::array<std::uint64_t, 4> identity_of(int file, std::uint64_t process, std::uint64_t number);
-  /// Opens the file that another process has open. This checks the inode, because in another container the same process
-  /// id may mean another process.
+  /// Opens the file that another process has open, and checks the file's inode, because in another container the same
+  /// process id may mean another process.
   PARTITA_DECL static int opened(const std::array<std::uint64_t, 4>& wanted);
 
   char* base_ = nullptr;

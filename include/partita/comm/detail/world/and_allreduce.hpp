@@ -38,7 +38,7 @@ class and_allreduce {
   /// Gives every worker the bitwise AND of the words of all workers.
   PARTITA_DECL void all_and(const words& mine, words& all, speculative_send* ahead = nullptr);
   /// Computes the AND with a time limit, because some workers may never come: returns false if they did not come in
-  /// time. After that no further AND is possible.
+  /// time, and then no further AND is possible.
   PARTITA_DECL bool all_and_within(const words& mine, words& all, double most_seconds);
 
  private:
@@ -47,8 +47,8 @@ class and_allreduce {
   MPI_Comm everyone_ = MPI_COMM_NULL;
   std::size_t size_ = 0;
   std::unique_ptr<shared_flags> flags_;
-  /// The buffers of the MPI collective. They are on the heap, because MPI may use them even after a wait is given up.
-  /// They are allocated with the world, because a worker without memory must still be able to leave the world.
+  /// The buffers of the MPI collective are on the heap, because MPI may use them even after a wait is given up. They
+  /// are allocated with the world, because a worker without memory must still be able to leave the world.
   std::unique_ptr<std::array<words, 2>> said_;
 };
 

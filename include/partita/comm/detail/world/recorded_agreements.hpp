@@ -8,8 +8,8 @@
 
 namespace partita::detail {
 
-/// The agreements of one chain of calls, in order. They are recorded while the workers agree; later calls replay them
-/// from the record, once all workers have agreed to replay.
+/// The agreements of one chain of calls, in order, as they are recorded while the workers agree. Later calls replay the
+/// record, once all workers have agreed to replay it.
 class recorded_agreements {
  public:
   void write_down(std::uint64_t fingerprint, std::uint64_t common) { steps_.push_back({fingerprint, common}); }

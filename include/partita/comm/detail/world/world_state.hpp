@@ -108,16 +108,16 @@ class world_state {
   /// lost.
   PARTITA_DECL [[gnu::noinline]] void lacks_memory();
 
-  /// Called if this worker stops in the middle of a call and will not receive what the others have sent to it. MPI
-  /// would deliver those messages to the next communicator with the same number, which would then hang. So this
-  /// communicator is kept until the process ends.
+  /// Called if this worker stops in the middle of a call and will not receive what the others have sent to it. The
+  /// communicator of the world is then kept until the process ends, because MPI would deliver those messages to the
+  /// next communicator with the same number, which would hang.
   PARTITA_DECL void leave_messages_unread();
 
   /// The thread that is in a call, for one_thread; null where MPI allows only one thread.
   std::atomic<std::thread::id>* caller() { return any_thread_ ? &caller_ : nullptr; }
 
   /// Registers an operation that a kernel leaves pending. At checks::agree the next agreement finishes the operation
-  /// first. Without that a deadlock is possible: a worker that finishes the operation earlier or later than the others
+  /// first; a worker that finished the operation earlier or later than the others could cause a deadlock, because it
   /// would wait for workers that wait for it in another call. If other workers need this worker to finish the operation
   /// (`needed`), the next call finishes it at any level of checks.
   void keep_pending(const std::shared_ptr<pending_operation>& left, bool needed = false) {
