@@ -16,10 +16,10 @@ constexpr bool balanced_factors(std::size_t n, std::size_t rank, std::size_t mos
   if (rank == 0) return n == 1;
   for (std::size_t d = 1; d <= n && d <= most; ++d) {
     if (n % d != 0) continue;
-    std::size_t reached = 1;  // the largest product of `rank` factors of at most d, or n
-    for (std::size_t k = 0; k < rank && reached < n; ++k) reached = reached > n / d ? n : reached * d;
+    std::size_t product = 1;  // the largest product of `rank` factors of at most d, or n
+    for (std::size_t k = 0; k < rank && product < n; ++k) product = product > n / d ? n : product * d;
     factors[0] = d;
-    if (reached >= n && balanced_factors(n / d, rank - 1, d, factors + 1)) return true;
+    if (product >= n && balanced_factors(n / d, rank - 1, d, factors + 1)) return true;
   }
   return false;
 }

@@ -19,7 +19,7 @@ inline constexpr bool shareable =
 struct element_kind {
   using copy_function = void (*)(char* to, const std::ptrdiff_t* to_strides, const char* from,
                                  const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank,
-                                 std::size_t element, stores how);
+                                 std::size_t element, stores mode);
   using add_function = void (*)(char* to, const std::ptrdiff_t* to_strides, const char* from,
                                 const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank);
 
@@ -35,9 +35,9 @@ struct element_kind {
   }
 
   /// Copies n contiguous elements.
-  void copy_row(void* to, const void* from, std::size_t n, stores how = stores::by_size) const {
+  void copy_row(void* to, const void* from, std::size_t n, stores mode = stores::by_size) const {
     const std::ptrdiff_t unit = 1;
-    if (n != 0) copy(static_cast<char*>(to), &unit, static_cast<const char*>(from), &unit, &n, 1, bytes, how);
+    if (n != 0) copy(static_cast<char*>(to), &unit, static_cast<const char*>(from), &unit, &n, 1, bytes, mode);
   }
 
   /// Makes the kind of elements that are only moved.
@@ -61,14 +61,14 @@ struct element_kind {
   template <std::size_t S>
   static void copy_in_units(char* to, const std::ptrdiff_t* to_strides, const char* from,
                             const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank,
-                            std::size_t element, stores how) {
-    copy_elements_of<S>(to, to_strides, from, from_strides, shape, rank, element, how, best_instruction_set());
+                            std::size_t element, stores mode) {
+    copy_elements_of<S>(to, to_strides, from, from_strides, shape, rank, element, mode, best_instruction_set());
   }
   template <class T>
   static void copy_objects(char* to, const std::ptrdiff_t* to_strides, const char* from,
                            const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank, std::size_t,
-                           stores how) {
-    copy_block(reinterpret_cast<T*>(to), to_strides, reinterpret_cast<const T*>(from), from_strides, shape, rank, how);
+                           stores mode) {
+    copy_block(reinterpret_cast<T*>(to), to_strides, reinterpret_cast<const T*>(from), from_strides, shape, rank, mode);
   }
   template <class T>
   static void add_elements(char* to, const std::ptrdiff_t* to_strides, const char* from,

@@ -151,7 +151,7 @@ namespace tree_order {}  // namespace tree_order
 /// Combines the n elements of blocks `first` … size - 1: exactly, if that is requested; if not, in the order of the
 /// binomial tree, which gives the same bits as partial results that travel along the tree. Returns the address of the
 /// result: `to`, or the only block. Requires first <= 1, and n elements to be at most one piece.
-PARTITA_DECL const char* combine_blocks(const element_operation& how, const char* const* blocks, std::size_t first,
+PARTITA_DECL const char* combine_blocks(const element_operation& op, const char* const* blocks, std::size_t first,
                                         std::size_t size, std::size_t n, char* to);
 
 }  // namespace partita::detail

@@ -37,63 +37,62 @@ std::vector<Number> list_for_collective(world_state& world, std::size_t size) {
 
 /// The numbers of every worker, indexed by its id. Collective. Cost: one MPI_Allgather of 8 N bytes per worker.
 template <std::size_t N>
-std::vector<facts<N>> gathered(world_state& world, const facts<N>& mine) {
+std::vector<facts<N>> gathered(world_state& world, const facts<N>& own) {
   auto all = list_for_collective<facts<N>>(world, world.size());
   const auto count = static_cast<int>(N);
-  check(MPI_Allgather(mine.data(), count, MPI_UINT64_T, all.data(), count, MPI_UINT64_T, world.communicator()),
+  check(MPI_Allgather(own.data(), count, MPI_UINT64_T, all.data(), count, MPI_UINT64_T, world.communicator()),
         "MPI_Allgather");
   return all;
 }
 
 /// The numbers of one worker. Collective; allocates nothing. Cost: one MPI_Bcast.
 template <std::size_t N>
-facts<N> facts_from(const world_state& world, std::size_t worker, facts<N> mine) {
-  check(MPI_Bcast(mine.data(), static_cast<int>(N), MPI_UINT64_T, static_cast<int>(worker), world.communicator()),
+facts<N> facts_from(const world_state& world, std::size_t worker, facts<N> own) {
+  check(MPI_Bcast(own.data(), static_cast<int>(N), MPI_UINT64_T, static_cast<int>(worker), world.communicator()),
         "MPI_Bcast");
-  return mine;
+  return own;
 }
 
 /// The sum over all workers, number by number. Collective. Cost: one MPI_Allreduce.
 template <std::size_t N>
-facts<N> summed(const world_state& world, const facts<N>& mine) {
+facts<N> sum_of_all(const world_state& world, const facts<N>& own) {
   facts<N> sum{};
-  check(MPI_Allreduce(mine.data(), sum.data(), static_cast<int>(N), MPI_UINT64_T, MPI_SUM, world.communicator()),
+  check(MPI_Allreduce(own.data(), sum.data(), static_cast<int>(N), MPI_UINT64_T, MPI_SUM, world.communicator()),
         "MPI_Allreduce");
   return sum;
 }
 
 /// The sum of a list over all workers, number by number; the list has the same length on every worker. Collective.
-inline std::vector<std::uint64_t> summed(world_state& world, const std::vector<std::uint64_t>& mine) {
-  auto sums = list_for_collective<std::uint64_t>(world, mine.size());
-  check(MPI_Allreduce(mine.data(), sums.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM,
-                      world.communicator()),
-        "MPI_Allreduce");
+inline std::vector<std::uint64_t> sum_of_all(world_state& world, const std::vector<std::uint64_t>& own) {
+  auto sums = list_for_collective<std::uint64_t>(world, own.size());
+  check(
+      MPI_Allreduce(own.data(), sums.data(), static_cast<int>(own.size()), MPI_UINT64_T, MPI_SUM, world.communicator()),
+      "MPI_Allreduce");
   return sums;
 }
 /// The sum, number by number, over the workers before this worker. Collective. Cost: one MPI_Exscan.
-inline std::vector<std::uint64_t> sum_before(world_state& world, const std::vector<std::uint64_t>& mine) {
-  auto sums = list_for_collective<std::uint64_t>(world, mine.size());
-  check(
-      MPI_Exscan(mine.data(), sums.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM, world.communicator()),
-      "MPI_Exscan");
-  if (world.id() == 0) sums.assign(mine.size(), 0);  // worker 0, for which MPI leaves the result undefined
+inline std::vector<std::uint64_t> sum_before(world_state& world, const std::vector<std::uint64_t>& own) {
+  auto sums = list_for_collective<std::uint64_t>(world, own.size());
+  check(MPI_Exscan(own.data(), sums.data(), static_cast<int>(own.size()), MPI_UINT64_T, MPI_SUM, world.communicator()),
+        "MPI_Exscan");
+  if (world.id() == 0) sums.assign(own.size(), 0);  // worker 0, for which MPI leaves the result undefined
   return sums;
 }
 
 /// The sum of one number over the workers before this worker. Collective; allocates nothing. Cost: one MPI_Exscan.
-inline std::uint64_t sum_before(const world_state& world, std::uint64_t mine) {
+inline std::uint64_t sum_before(const world_state& world, std::uint64_t own) {
   std::uint64_t sum = 0;
-  check(MPI_Exscan(&mine, &sum, 1, MPI_UINT64_T, MPI_SUM, world.communicator()), "MPI_Exscan");
+  check(MPI_Exscan(&own, &sum, 1, MPI_UINT64_T, MPI_SUM, world.communicator()), "MPI_Exscan");
   return world.id() == 0 ? 0 : sum;
 }
 
 /// The maximum over all workers, number by number. Collective. Cost: one MPI_Allreduce.
 template <std::size_t N>
-facts<N> largest(const world_state& world, const facts<N>& mine) {
+facts<N> largest(const world_state& world, const facts<N>& own) {
   // MPICH 4.0 compares unsigned numbers as if they were signed, so flip the highest bit
   constexpr std::uint64_t highest = std::uint64_t{1} << 63U;
   std::array<std::int64_t, N> given{}, most{};
-  for (std::size_t k = 0; k < N; ++k) given[k] = static_cast<std::int64_t>(mine[k] ^ highest);
+  for (std::size_t k = 0; k < N; ++k) given[k] = static_cast<std::int64_t>(own[k] ^ highest);
   check(MPI_Allreduce(given.data(), most.data(), static_cast<int>(N), MPI_INT64_T, MPI_MAX, world.communicator()),
         "MPI_Allreduce");
   facts<N> all{};

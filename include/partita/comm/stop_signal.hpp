@@ -24,7 +24,7 @@ class stop_signal {
   PARTITA_DECL bool on_any() const;
 
  private:
-  PARTITA_DECL static std::atomic<bool>& seen();
+  PARTITA_DECL static std::atomic<bool>& is_received();
 
   world everyone_;
   int number_;

@@ -40,19 +40,19 @@ void spread(const world_state& world, const worker_group& group, T* data, std::s
                  [&](std::size_t other) { send(world, static_cast<const T*>(data), n, group.members[other], about); });
 }
 
-/// Reduces values to the root along the binomial tree, in an order that depends on the group alone. `mine` is the value
-/// of this member (nullptr: nothing). `into` is the buffer for partial results, which the root and every member that
-/// combines need. `incoming` is a buffer for one message. combine(into, from) combines one value into another.
+/// Reduces values to the root along the binomial tree, in an order that depends on the group alone. `own_value` is the
+/// value of this member (nullptr: nothing). `into` is the buffer for partial results, which the root and every member
+/// that combines need. `incoming` is a buffer for one message. combine(into, from) combines one value into another.
 template <class T, class Combine>
-void collect(const world_state& world, const worker_group& group, const T* mine, T* into, T* incoming, std::size_t n,
-             tag about, Combine combine) {
+void collect(const world_state& world, const worker_group& group, const T* own_value, T* into, T* incoming,
+             std::size_t n, tag about, Combine combine) {
   const binomial_tree tree{group.members.size()};
   const std::size_t me = group.position;
   bool filled = false;
   const auto begin = [&] {
-    if (filled || mine == nullptr) return;
-    if (into != mine)
-      for (std::size_t i = 0; i < n; ++i) into[i] = mine[i];
+    if (filled || own_value == nullptr) return;
+    if (into != own_value)
+      for (std::size_t i = 0; i < n; ++i) into[i] = own_value[i];
     filled = true;
   };
   tree.for_below_smallest_first(me, [&](std::size_t other) {
@@ -65,7 +65,7 @@ void collect(const world_state& world, const worker_group& group, const T* mine,
       filled = true;
     }
   });
-  if (me != 0) send(world, filled ? static_cast<const T*>(into) : mine, n, group.members[tree.above(me)], about);
+  if (me != 0) send(world, filled ? static_cast<const T*>(into) : own_value, n, group.members[tree.above(me)], about);
   else begin();
 }
 

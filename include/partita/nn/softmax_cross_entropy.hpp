@@ -132,7 +132,7 @@ class softmax_cross_entropy {
     const auto call = [] { return text("partita::softmax_cross_entropy(scores, labels)"); };
     detail::agree_if_checked(*world_, fingerprint_, {}, call);
     const std::uint64_t mine = active_ ? static_cast<std::uint64_t>(scores.shape()[1]) : 0;
-    const std::uint64_t classes = detail::summed(*world_, detail::facts<1>{mine})[0];
+    const std::uint64_t classes = detail::sum_of_all(*world_, detail::facts<1>{mine})[0];
     if (active_) {
       own_classes_ = balanced_part(classes, over_.members.size(), over_.position);
       if (own_classes_.size() != mine)

@@ -109,15 +109,15 @@ struct block_routes {
   static constexpr std::size_t exchanged_piece = std::size_t{256} << 10;
 
  private:
-  constexpr block_traffic along_tree(std::size_t member, std::size_t n, bool away) const {
+  constexpr block_traffic along_tree(std::size_t member, std::size_t n, bool is_outgoing) const {
     std::size_t below = 0;
     binomial_tree{members}.for_below(member, [&](std::size_t) { ++below; });
     const std::size_t above = member == 0 ? 0 : 1;
-    return {(away ? below : above) * n, (away ? above : below) * n, below + above};
+    return {(is_outgoing ? below : above) * n, (is_outgoing ? above : below) * n, below + above};
   }
-  constexpr block_traffic directly(std::size_t member, std::size_t n, bool away) const {
+  constexpr block_traffic directly(std::size_t member, std::size_t n, bool is_outgoing) const {
     const std::size_t blocks = member == 0 ? members - 1 : 1;
-    return away == (member == 0) ? block_traffic{blocks * n, 0, blocks} : block_traffic{0, blocks * n, blocks};
+    return is_outgoing == (member == 0) ? block_traffic{blocks * n, 0, blocks} : block_traffic{0, blocks * n, blocks};
   }
 
   static constexpr std::size_t most_gathered = 16384;  // in bytes: one member has such a buffer for each other member
@@ -146,12 +146,12 @@ struct node_traffic {
   constexpr std::size_t joined() const {
     constexpr std::size_t longest = std::size_t{256} << 10;
     constexpr double meeting = 0.25e-6, copied_byte = 0.5e-9;
-    const std::size_t least = senders < receivers ? senders : receivers, wish = (bytes + longest - 1) / longest;
-    const std::size_t lanes = wish < 1 ? 1 : wish < least ? wish : least;
-    const double together = static_cast<double>(lanes) * link.message +
-                            static_cast<double>(senders + receivers) * meeting +
-                            static_cast<double>(bytes) * copied_byte;
-    return lanes < pairs && together < static_cast<double>(pairs) * link.message ? lanes : 0;
+    const std::size_t fewest = senders < receivers ? senders : receivers, wanted = (bytes + longest - 1) / longest;
+    const std::size_t lanes = wanted < 1 ? 1 : wanted < fewest ? wanted : fewest;
+    const double joint_seconds = static_cast<double>(lanes) * link.message +
+                                 static_cast<double>(senders + receivers) * meeting +
+                                 static_cast<double>(bytes) * copied_byte;
+    return lanes < pairs && joint_seconds < static_cast<double>(pairs) * link.message ? lanes : 0;
   }
   /// The worker that posts a joint message, among those that take part in it: a different worker for each other node.
   static constexpr std::size_t owner(std::size_t workers, std::size_t other_node, std::size_t lane) {

@@ -52,16 +52,16 @@ operand_route plan_operand(const grid<Own>& own, const shape_list& operand, cons
                            const grid<Whole>& whole, const shape_list& result) {
   const shape_list partition(whole.shape());
   operand_route route{map, operand, shape_list(own.shape()), induced_partition(map, operand, result, partition), {}};
-  const shape_list lifted = map.lift(route.needed);
+  const shape_list parts = map.lift(route.needed);
   index<Whole::rank()> each{};
-  for (std::size_t d = 0; d < Whole::rank(); ++d) each[d] = lifted[d];
+  for (std::size_t d = 0; d < Whole::rank(); ++d) each[d] = parts[d];
   const std::size_t groups = places_of(each);
   for (std::size_t number = 0; number < groups; ++number) {
     route.roots.push_back(whole.worker(index_of(number, each)));
   }
   route.repartitions = !(route.held == route.needed);
-  const bool everywhere = lifted == partition;
-  route.broadcasts = !everywhere || (!route.repartitions && !(own.workers() == whole.workers()));
+  const bool is_whole_partition = parts == partition;
+  route.broadcasts = !is_whole_partition || (!route.repartitions && !(own.workers() == whole.workers()));
   return route;
 }
 

@@ -98,9 +98,9 @@ std::array<std::size_t, Rank> of_runs(const std::array<const ghost_run*, Rank>& 
 /// Whether a combination of runs is beside the block along more than one dimension.
 template <std::size_t Rank>
 bool is_corner(const std::array<const ghost_run*, Rank>& chosen) {
-  std::size_t beside = 0;
-  for (const ghost_run* run : chosen) beside += run->ghost ? 1 : 0;
-  return beside > 1;
+  std::size_t ghost_dimensions = 0;
+  for (const ghost_run* run : chosen) ghost_dimensions += run->ghost ? 1 : 0;
+  return ghost_dimensions > 1;
 }
 
 template <std::size_t Rank>

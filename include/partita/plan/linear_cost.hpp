@@ -89,8 +89,8 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
   }
   cost.sent = times(cost.sent, problem.element_bytes);
   cost.received = times(cost.received, problem.element_bytes);
-  const std::size_t held = 2 * (times(rows, columns) + bias) + x + (forward > adjoint ? forward : adjoint);
-  cost.memory = times(held, problem.element_bytes);
+  const std::size_t elements_held = 2 * (times(rows, columns) + bias) + x + (forward > adjoint ? forward : adjoint);
+  cost.memory = times(elements_held, problem.element_bytes);
   cost.staging = times(staging, problem.element_bytes);
   return cost;
 }

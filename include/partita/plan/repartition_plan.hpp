@@ -28,10 +28,10 @@ struct replicas {
 struct nearest_owner {
   template <class Owner>
   std::size_t operator()(std::size_t receiver, std::size_t owners, Owner owner) const {
-    std::size_t best = 0, least = ~std::size_t{0};
+    std::size_t best = 0, smallest_distance = ~std::size_t{0};
     for (std::size_t k = 0; k < owners; ++k) {
       const std::size_t id = owner(k), distance = id < receiver ? receiver - id : id - receiver;
-      if (distance < least) least = distance, best = k;
+      if (distance < smallest_distance) smallest_distance = distance, best = k;
     }
     return best;
   }

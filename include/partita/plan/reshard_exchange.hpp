@@ -110,9 +110,9 @@ class exchange_counter {
   };
   struct dimension {
     std::vector<interval> from{}, to{};
-    std::vector<overlapping> of{};                 ///< the overlapping parts, for each part of the target
-    std::vector<std::vector<std::size_t>> code{};  ///< for each class but the last: a number for each source part; it
-                                                   ///< is equal for parts with equal coordinates in the classes so far
+    std::vector<overlapping> of{};                  ///< the overlapping parts, for each part of the target
+    std::vector<std::vector<std::size_t>> codes{};  ///< for each class but the last: a number for each source part; it
+                                                    ///< is equal for parts with equal coordinates in the classes so far
   };
   struct axis_steps {
     std::size_t from_dimension = 0, from = 0, to_dimension = 0, to = 0;
@@ -175,7 +175,7 @@ class exchange_counter {
           for (const std::size_t a : used_)
             if ((classes_[c].axes >> a & 1U) != 0 && axes_[a].from != 0 && axes_[a].from_dimension == d)
               number_of[p] = number_of[p] * m_.size(a) + p / axes_[a].from % m_.size(a);
-        dimensions_[d].code.push_back(static_cast<std::vector<std::size_t>&&>(number_of));
+        dimensions_[d].codes.push_back(static_cast<std::vector<std::size_t>&&>(number_of));
       }
   }
   constexpr static bool slower(const mesh_link& a, const mesh_link& b) {
@@ -206,7 +206,7 @@ class exchange_counter {
           length = overlap_of(one.from[from[d]], wanted), count = length != 0;
         } else {
           for (std::size_t p = one.of[to[d]].first; p < one.of[to[d]].end; ++p) {
-            if (one.code[c][p] != one.code[c][from[d]]) continue;
+            if (one.codes[c][p] != one.codes[c][from[d]]) continue;
             const std::size_t common = overlap_of(one.from[p], wanted);
             length += common, count += common != 0;
           }

@@ -54,7 +54,7 @@ class search_judge {
       : g_(g),
         annotated_(g),
         model_(model),
-        by_(by),
+        policy_(by),
         memory_(memory),
         schedule_(schedule),
         facts_(g),
@@ -84,7 +84,7 @@ class search_judge {
  private:
   completion_of<Graph> completed(const std::vector<annotated_value>& annotations) {
     for (const annotated_value& one : annotations) annotated_.constrain(one.of, *one.layout);
-    completion_of<Graph> done = complete(annotated_, by_);
+    completion_of<Graph> done = complete(annotated_, policy_);
     for (const annotated_value& one : annotations) annotated_.release(one.of);
     done.program = &g_;
     return done;
@@ -127,7 +127,7 @@ class search_judge {
   const Graph& g_;
   Graph annotated_;  ///< a copy of the graph, annotated anew for each candidate
   const step_model& model_;
-  policy by_;
+  policy policy_;
   std::size_t memory_;
   schedule_cost schedule_;
   step_estimate<Graph> facts_;

@@ -261,11 +261,11 @@ class step_walk {
     sharding plain = done_[one];
     plain.reduced_over = 0;
     move(true, step_event::none, v, true, pending_[v].layout, state);
-    const double touched = static_cast<double>((3 + 2 * model_.states) * bytes_of(one, state));
+    const double bytes_touched = static_cast<double>((3 + 2 * model_.states) * bytes_of(one, state));
     note(step_event::what::update, true, step_event::none, v,
          model_.times != nullptr
              ? model_.times->of_update(bytes_of(one, state) / g_.element_bytes(one, model_.element_bytes))
-             : touched / model_.memory_bytes);
+             : bytes_touched / model_.memory_bytes);
     move(true, step_event::none, v, false, state, plain);
   }
 

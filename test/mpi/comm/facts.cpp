@@ -15,7 +15,7 @@ BOOST_AUTO_TEST_CASE(all_workers_know_what_each_has_said) {
   const auto all = detail::gathered<2>(state, {me, 7 * me});
   BOOST_TEST(all.size() == P);
   for (std::uint64_t k = 0; k < P; ++k) BOOST_TEST((all[k] == facts<2>{k, 7 * k}));
-  BOOST_TEST((detail::summed<2>(state, {me, 1}) == facts<2>{P * (P - 1) / 2, P}));
+  BOOST_TEST((detail::sum_of_all<2>(state, {me, 1}) == facts<2>{P * (P - 1) / 2, P}));
 }
 
 BOOST_AUTO_TEST_CASE(numbers_are_compared_without_a_sign) {

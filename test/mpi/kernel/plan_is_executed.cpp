@@ -112,7 +112,7 @@ class stride_planner {
   structure learn(const partita::detail::box_call<1>& call, std::shared_ptr<partita::detail::transport>& channels,
                   partita::detail::local_error& trouble) const {
     opened(channels, *world());
-    const std::size_t n = partita::detail::summed<1>(*world(), {call.shape[0]})[0], me = everyone_.id();
+    const std::size_t n = partita::detail::sum_of_all<1>(*world(), {call.shape[0]})[0], me = everyone_.id();
     const cut cuts = cut::balanced(n, everyone_.size());
     if (cuts.size(me) != call.shape[0])
       trouble = partita::detail::local_error(text(name()) << call.direction << ": requires balanced blocks");

@@ -17,10 +17,10 @@ PARTITA_DEF lowered_plan side_by_side(const std::vector<lowered_plan>& plans) {
 
   std::vector<std::size_t> shape(dimensions), at(dimensions);
   const std::vector<std::ptrdiff_t> zero_strides(dimensions, 0);  // no other worker knows the addresses of these blocks
-  const auto in_place = [&](std::size_t tensor, const std::size_t* from, auto& to, std::size_t filler) {
+  const auto in_place = [&](std::size_t tensor, const std::size_t* from, auto& to, std::size_t filled_with) {
     std::size_t first = 0;
     for (std::size_t k = 0; k < tensor; ++k) first += plans[k].rank;
-    to.assign(dimensions, filler);
+    to.assign(dimensions, filled_with);
     for (std::size_t d = 0; d < plans[tensor].rank; ++d) to[first + d] = from[d];
   };
   const auto place = [&](std::size_t tensor, const std::size_t* of_shape, const std::size_t* box_start) {

@@ -7,20 +7,20 @@
 namespace partita {
 
 PARTITA_DEF stop_signal::stop_signal(world everyone, int number) : everyone_(std::move(everyone)), number_(number) {
-  seen() = false;
-  struct sigaction ours {};
-  ours.sa_handler = [](int) { seen() = true; };
-  ours.sa_flags = SA_RESTART;
-  ::sigaction(number_, &ours, &before_);
+  is_received() = false;
+  struct sigaction handler {};
+  handler.sa_handler = [](int) { is_received() = true; };
+  handler.sa_flags = SA_RESTART;
+  ::sigaction(number_, &handler, &before_);
 }
 
 PARTITA_DEF bool stop_signal::on_any() const {
   constexpr std::uint64_t fingerprint = 0x73746f70;
-  return everyone_.state()->agree(fingerprint, seen() ? 0 : 1, detail::failure::none,
+  return everyone_.state()->agree(fingerprint, is_received() ? 0 : 1, detail::failure::none,
                                   [] { return text("partita::stop_signal::on_any()"); }) == 0;
 }
 
-PARTITA_DEF std::atomic<bool>& stop_signal::seen() {
+PARTITA_DEF std::atomic<bool>& stop_signal::is_received() {
   static std::atomic<bool> it{false};
   return it;
 }

@@ -176,7 +176,7 @@ PARTITA_DEF market_part read_market(const file_call& call, const std::string& pa
     if (error == 0) problem = parse_market_entries(h, lines, part.entries, count);
     if (!problem.empty()) call_error = wrong(problem);
     if (!source.is_same_on_all(call_error)) return std::nullopt;
-    const std::size_t found = summed<1>(*call.everyone().state(), {count})[0];
+    const std::size_t found = sum_of_all<1>(*call.everyone().state(), {count})[0];
     call_error = {};
     if (found != h.entries) call_error = wrong(text("has ") << found << " lines of entries and promises " << h.entries);
     call.throw_together(call_error);
@@ -203,7 +203,7 @@ PARTITA_DEF void write_market(const file_call& call, const std::string& path, st
   call.throw_together(call_error);
   const world_state& everyone = *call.everyone().state();
   const auto most = largest<2>(everyone, {rows, columns});
-  const auto [count, all_lines] = summed<2>(everyone, {entries.size(), lines.size()});
+  const auto [count, all_lines] = sum_of_all<2>(everyone, {entries.size(), lines.size()});
   std::size_t at = sum_before(everyone, lines.size());
   // No memory is allocated before the sums are known: a worker without memory would leave the other workers waiting.
   const std::string header = "%%MatrixMarket matrix coordinate real general\n" + std::to_string(most[0]) + ' ' +

@@ -26,7 +26,7 @@ std::array<std::size_t, Extents::rank()> extents_along_lines(
       if (is_on_line) share[d] = own_shape[d];
     }
   }
-  const auto sum = summed(*p.world().state(), share);
+  const auto sum = sum_of_all(*p.world().state(), share);
   std::array<std::size_t, rank> global{};
   for (std::size_t d = 0; d < rank; ++d) global[d] = sum[d];
   return global;

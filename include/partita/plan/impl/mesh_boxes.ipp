@@ -19,14 +19,14 @@ PARTITA_DEF std::vector<worker_box> boxes_on_mesh(const placed_mesh& placed, std
 
 PARTITA_DEF box_overlaps overlaps_of(const reshard_exchange& e, const shape_list& shape, const placed_mesh& placed,
                                      std::size_t workers) {
-  const std::uint32_t kept = detail::partial_axes(e.from) & ~e.reduced,
+  const std::uint32_t partial = detail::partial_axes(e.from) & ~e.reduced,
                       replicated = ~(e.from.cutting() | detail::partial_axes(e.from) | e.reduced);
   const std::size_t summands = e.summands();
   const auto boxes = [&](const sharding& s, bool wants) {
     auto all = boxes_on_mesh(placed, workers, s, shape);
     for (std::size_t k = 0; k < placed.size(); ++k) {
       worker_box& one = all[placed.worker(k)];
-      one.summand = detail::number_along(placed.mesh(), k, kept);
+      one.summand = detail::number_along(placed.mesh(), k, partial);
       one.replica = detail::number_along(placed.mesh(), k, replicated);
       if (summands == 1) continue;
       const std::size_t own = detail::number_along(placed.mesh(), k, e.reduced);

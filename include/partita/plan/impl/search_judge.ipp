@@ -13,8 +13,8 @@ PARTITA_DEF const move_price& move_prices::operator()(const sharding& from, cons
   if (2 * (used_ + 1) > table_.size()) {
     std::vector<entry> all(4 * table_.size());
     all.swap(table_);
-    for (const entry& old : all)
-      if (old.number != 0) slot_of(old.number) = old;
+    for (const entry& entries : all)
+      if (entries.number != 0) slot_of(entries.number) = entries;
   }
   entry& one = slot_of(number.value());
   if (one.number != 0) return one.price;

@@ -26,13 +26,13 @@ PARTITA_DEF worker_groups::worker_groups(std::vector<std::vector<std::size_t>> l
 
 PARTITA_DEF worker_groups worker_groups::by_colour(const std::vector<std::size_t>& colours) {
   std::vector<std::vector<std::size_t>> lists;
-  std::vector<std::size_t> seen;
+  std::vector<std::size_t> is_listed;
   for (std::size_t worker = 0; worker < colours.size(); ++worker) {
     if (colours[worker] == no_colour) continue;
     std::size_t g = 0;
-    while (g < seen.size() && seen[g] != colours[worker]) ++g;
-    if (g == seen.size()) {
-      seen.push_back(colours[worker]);
+    while (g < is_listed.size() && is_listed[g] != colours[worker]) ++g;
+    if (g == is_listed.size()) {
+      is_listed.push_back(colours[worker]);
       lists.emplace_back();
     }
     lists[g].push_back(worker);

@@ -56,7 +56,7 @@ struct collective_channel {
   PARTITA_DECL void show_ahead(const element_messages& by_message, const group_blocks& b);
   /// Speculative: when all workers of this node agree, but other nodes have not answered yet, the members add up their
   /// blocks, which must fit into slots, and their leader sends the sum to other nodes.
-  PARTITA_DECL void sum_to_other_nodes_ahead(const element_messages& by_message, const element_operation& how,
+  PARTITA_DECL void sum_to_other_nodes_ahead(const element_messages& by_message, const element_operation& op,
                                              const group_blocks& b, bool to_all);
   /// Called if the agreement failed: discards what was sent speculatively.
   PARTITA_DECL void discard_speculative();
@@ -64,63 +64,63 @@ struct collective_channel {
   /// Starts a sum: shows this worker's block to the members on this node, and does not wait. `y` is where the sum goes,
   /// if that is already known (at the root; on all members if `to_all`), or nullptr. Until the end of the sum x must
   /// not change, and the group must make no other call.
-  void start_sum(const element_operation& how, const group_blocks& b, bool to_all) {
-    if (sums_within(how)) shared->start(sum_within(how, b, to_all && on_one_node));
+  void start_sum(const element_operation& op, const group_blocks& b, bool to_all) {
+    if (sums_within(op)) shared->start(sum_within(op, b, to_all && on_one_node));
   }
   /// Called after start_sum if the sum stays pending for a while: a member that only contributes sends its block at
   /// once. All other messages are sent at the end.
-  PARTITA_DECL void send_ahead(const element_messages& by_message, const element_operation& how, const group_blocks& b,
+  PARTITA_DECL void send_ahead(const element_messages& by_message, const element_operation& op, const group_blocks& b,
                                bool to_all);
 
   /// Finishes a sum. The root's result goes to `into()`, a block of n elements; other members are asked for such a
   /// block only if they combine blocks. `incoming(n)` returns a buffer for messages of n elements.
   template <class Into, class Incoming>
-  void finish_sum(const element_messages& by_message, const element_operation& how, const char* x, std::size_t n,
+  void finish_sum(const element_messages& by_message, const element_operation& op, const char* x, std::size_t n,
                   Into into, Incoming incoming) {
-    if (!on_one_node && how.between_nodes != nullptr)
-      return finish_exact_sum(by_message, how, {x, nullptr, n}, into, incoming);
+    if (!on_one_node && op.between_nodes != nullptr)
+      return finish_exact_sum(by_message, op, {x, nullptr, n}, into, incoming);
     if (std::exchange(is_ahead, false)) {
-      if (leads && !sent.any()) by_message.collect(across, how, own_sum(x), into(), n, blocks, incoming);
+      if (leads && !sent.any()) by_message.collect(across, op, own_sum(x), into(), n, blocks, incoming);
       return sent.wait();
     }
-    const bool done = finish_within(by_message, how, {x, leads && sums_within(how) ? into() : nullptr, n});
+    const bool done = finish_within(by_message, op, {x, leads && sums_within(op) ? into() : nullptr, n});
     if (sent.any()) {
       sent.wait();
-    } else if (how.exactly != nullptr) {
+    } else if (op.exactly != nullptr) {
       // partial sums would be rounded at each step, so the whole blocks go to the root
-      if (!done) by_message.collect_blocks(*all, how, x, all->position == 0 ? into() : nullptr, n, blocks, incoming);
+      if (!done) by_message.collect_blocks(*all, op, x, all->position == 0 ? into() : nullptr, n, blocks, incoming);
     } else {
       if (within.members.size() > 1) {
-        if (!done) by_message.collect(within, how, x, into(), n, blocks, incoming);
+        if (!done) by_message.collect(within, op, x, into(), n, blocks, incoming);
         if (leads) x = into();
       }
-      if (leads && across.members.size() > 1) by_message.collect(across, how, x, into(), n, blocks, incoming);
+      if (leads && across.members.size() > 1) by_message.collect(across, op, x, into(), n, blocks, incoming);
     }
   }
 
   /// Finishes a sum that was started with `to_all`; the result is in y on every member.
   template <class Incoming>
-  void finish_sum_to_all(const element_messages& by_message, const element_operation& how, const group_blocks& b,
+  void finish_sum_to_all(const element_messages& by_message, const element_operation& op, const group_blocks& b,
                          Incoming incoming) {
-    if (on_one_node && sums_within(how)) {
-      if (shared->finish(sum_within(how, b, true))) return by_message.through_shared_memory(b.n);
-      start_sum(how, {b.x, leads ? b.y : nullptr, b.n}, false);
+    if (on_one_node && sums_within(op)) {
+      if (shared->finish(sum_within(op, b, true))) return by_message.through_shared_memory(b.n);
+      start_sum(op, {b.x, leads ? b.y : nullptr, b.n}, false);
     }
-    if (on_one_node && how.exactly == nullptr && !sums_within(how))
-      return by_message.collect_to_all(within, how, b.x, b.y, b.n, sent, blocks, incoming);
-    if (on_one_node || how.exactly != nullptr) {
+    if (on_one_node && op.exactly == nullptr && !sums_within(op))
+      return by_message.collect_to_all(within, op, b.x, b.y, b.n, sent, blocks, incoming);
+    if (on_one_node || op.exactly != nullptr) {
       finish_sum(
-          by_message, how, b.x, b.n, [&] { return b.y; }, incoming);
+          by_message, op, b.x, b.n, [&] { return b.y; }, incoming);
       return spread(by_message, {all->position == 0 ? b.y : nullptr, b.y, b.n});
     }
     const bool given = std::exchange(is_ahead, false), alone = within.members.size() == 1;
     if (!given) {
-      const bool done = finish_within(by_message, how, {b.x, leads ? b.y : nullptr, b.n});
+      const bool done = finish_within(by_message, op, {b.x, leads ? b.y : nullptr, b.n});
       if (sent.any()) sent.wait();
-      else if (!alone && !done) by_message.collect(within, how, b.x, b.y, b.n, blocks, incoming);
+      else if (!alone && !done) by_message.collect(within, op, b.x, b.y, b.n, blocks, incoming);
     }
     const char* const own = given ? own_sum(b.x) : alone ? b.x : b.y;
-    if (leads) by_message.collect_to_all(across, how, own, b.y, b.n, sent, blocks, incoming, given);
+    if (leads) by_message.collect_to_all(across, op, own, b.y, b.n, sent, blocks, incoming, given);
     spread_within(by_message, {leads ? b.y : nullptr, b.y, b.n}, false);
   }
 
@@ -134,35 +134,35 @@ struct collective_channel {
     return within.members.size() == 1 ? x : reinterpret_cast<const char*>(sum_ahead.data());
   }
   /// Finishes the part of a sum that this node's members compute through shared memory; false if they do not.
-  PARTITA_DECL bool finish_within(const element_messages& by_message, const element_operation& how,
+  PARTITA_DECL bool finish_within(const element_messages& by_message, const element_operation& op,
                                   const group_blocks& b);
   bool is_root() const { return leads && across.position == 0; }
   /// Whether the members on this node first combine their blocks among themselves.
-  PARTITA_DECL bool sums_within(const element_operation& how) const;
+  PARTITA_DECL bool sums_within(const element_operation& op) const;
   /// The operation for a sum that other nodes add to: two terms of the exact sum, in a separate buffer.
-  PARTITA_DECL block_sum sum_within(const element_operation& how, const group_blocks& b, bool to_all) const;
+  PARTITA_DECL block_sum sum_within(const element_operation& op, const group_blocks& b, bool to_all) const;
 
   /// Finishes a sum over several nodes that is rounded once. The members of a node reduce their blocks to two terms
   /// through shared memory, if two terms represent the sum exactly; if not, the leader gets the blocks themselves.
   template <class Into, class Incoming>
-  void finish_exact_sum(const element_messages& by_message, const element_operation& how, const group_blocks& b,
+  void finish_exact_sum(const element_messages& by_message, const element_operation& op, const group_blocks& b,
                         Into into, Incoming incoming) {
     exact_collection::of_node given{b.x};
     const std::size_t mates = within.members.size();
     given.blocks_are_sent = mates > 1;
-    if (sums_within(how)) {
+    if (sums_within(op)) {
       char* const terms = leads ? incoming(2 * b.n) : nullptr;
-      block_sum sum = sum_within(how, b, false);
+      block_sum sum = sum_within(op, b, false);
       sum.y = terms;
       if (shared->finish(sum)) {
-        char fits = leads && how.between_nodes->complete(terms + by_message.bytes(b.n), b.n) ? 1 : 0;
+        char fits = leads && op.between_nodes->complete(terms + by_message.bytes(b.n), b.n) ? 1 : 0;
         shared->spread(leads ? &fits : nullptr, leads ? nullptr : &fits, 1);
         given.blocks_are_sent = fits == 0;
         if (fits != 0) given.terms = terms, by_message.through_shared_memory(b.n);
       }
     }
     if (leads)
-      exact.collect(by_message, how, within, across, given, across.position == 0 ? into() : nullptr, b.n, incoming);
+      exact.collect(by_message, op, within, across, given, across.position == 0 ? into() : nullptr, b.n, incoming);
     else if (given.blocks_are_sent) exact_collection::send_block(by_message, b.x, b.n, within.members[0]);
   }
 };

@@ -14,13 +14,13 @@ struct block_sum {
   const char* x;  ///< the block that this member contributes
   char* y;        ///< where the sum goes, if this member gets the sum
   std::size_t n;  ///< the number of elements
-  const element_operation* how;
+  const element_operation* op;
   bool root_gives;  ///< whether the root's block is part of the sum
   bool to_all;      ///< whether all members get the sum, not only the root
 
-  std::size_t element() const { return how->of->bytes; }
+  std::size_t element() const { return op->of->bytes; }
   std::size_t bytes() const { return n * element(); }
-  std::size_t bytes_of_result() const { return how->width * bytes(); }
+  std::size_t bytes_of_result() const { return op->width * bytes(); }
 };
 
 /// The members of one group on one channel, the root first. All members make the same calls with the same number of

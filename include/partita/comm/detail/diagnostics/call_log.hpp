@@ -24,7 +24,7 @@ class call_log {
   PARTITA_DECL static void print_calls_of_ended_worker(const status_slot& of);
 
   /// Installs, once, the handlers that report an uncaught exception and an early end of the process.
-  PARTITA_DECL static void keep();
+  PARTITA_DECL static void install_handlers();
 
  private:
   using standing = status_slot::standing;

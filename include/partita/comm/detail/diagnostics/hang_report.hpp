@@ -61,7 +61,7 @@ class hang_report final : public wait_watcher {
     if (trace::on()) trace::begin_call(number_, fingerprint, describe);
   }
   text name() const { return own_->name_of(fingerprint_); }
-  void learning(bool now) { learning_ = now; }
+  void learning(bool now) { is_learning_ = now; }
   /// How far this worker is in a call of all workers, see one_call. After the agreement (committed) the other workers
   /// depend on this worker.
   enum class progress { outside, before_agreement, committed };
@@ -71,14 +71,14 @@ class hang_report final : public wait_watcher {
     if (progress_ == progress::before_agreement) progress_ = progress::committed;
   }
   /// Whether this worker gave up a wait: the message for which it waited may still arrive.
-  bool gave_up() const { return gave_up_; }
+  bool gave_up() const { return has_given_up_; }
   /// Notes a call of the chosen workers only, which does not count as a call of the world.
   void note_call_of_chosen(const workers& chosen, std::uint64_t fingerprint, const call_description& describe) {
     note(fingerprint, describe);
     --calls_;
-    among_ = &chosen;
+    chosen_ = &chosen;
   }
-  void end_call_of_chosen() { among_ = nullptr; }
+  void end_call_of_chosen() { chosen_ = nullptr; }
   /// Notes that this worker stops in the middle of the current call, so that the call does not count as finished.
   void abandon_call() { failed_call_ = calls_; }
   /// Notes that the world is destroyed.
@@ -119,25 +119,25 @@ class hang_report final : public wait_watcher {
     const worker* first;
     standing stands;
     std::uint64_t world, number, fingerprint;
-    std::vector<std::size_t> more;
+    std::vector<std::size_t> ids;
 
     bool equals(const group& o) const {
       return stands == o.stands && world == o.world && number == o.number && fingerprint == o.fingerprint;
     }
   };
 
-  static std::uint64_t mixed_in(std::size_t size) { return 0x776f726c64ULL + 0x9e3779b97f4a7c15ULL * (size + 1); }
+  static std::uint64_t hash_of_size(std::size_t size) { return 0x776f726c64ULL + 0x9e3779b97f4a7c15ULL * (size + 1); }
   standing waiting() const { return number_ == 0 ? standing::makes_a_world : standing::waits; }
 
   /// Whether this worker prints the report. Among the workers that wait in a call, the lowest prints; a worker that
   /// makes a world prints only if no worker waits in a call.
   PARTITA_DECL bool is_lowest() const;
-  static const status_slot::call& last_of(const status_slot& of) { return of.last[(of.calls - 1) % status_slot::kept]; }
+  static const status_slot::call& newest(const status_slot& of) { return of.last[(of.calls - 1) % status_slot::kept]; }
   PARTITA_DECL bool waits_for_same_call(const worker& w) const;
   PARTITA_DECL static text last_call_of(const worker& w);
 
   /// The text of the report: which workers wait where, and for which workers.
-  PARTITA_DECL text whole(double seconds) const;
+  PARTITA_DECL text report(double seconds) const;
 
   [[noreturn]] void end_job(const text& sentence) const noexcept { partita::detail::end_job(communicator_, sentence); }
 
@@ -147,10 +147,10 @@ class hang_report final : public wait_watcher {
   std::uint64_t number_ = 0, calls_ = 0, fingerprint_ = 0;
   std::vector<worker> slots_;
   standing stands_ = standing::computes;
-  bool has_reported_ = false, learning_ = false, has_final_message_ = false;
-  bool gave_up_ = false;
+  bool has_reported_ = false, is_learning_ = false, has_final_message_ = false;
+  bool has_given_up_ = false;
   progress progress_ = progress::outside;
-  const workers* among_ = nullptr;
+  const workers* chosen_ = nullptr;
   std::uint64_t failed_call_ = 0;
   text final_message_;
 };

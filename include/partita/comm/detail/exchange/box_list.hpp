@@ -72,7 +72,7 @@ PARTITA_DECL bool is_contiguous(const std::size_t* shape, const std::ptrdiff_t* 
 /// Copies a box from its block to dense memory (`out`), in the box's own order, or from dense memory to its block.
 /// Returns the end of the dense memory.
 PARTITA_DECL char* pack_box(const element_kind& kind, const listed_box& b, std::size_t rank, const block_memory& block,
-                            char* packed, bool out, stores how);
+                            char* packed, bool out, stores mode);
 
 }  // namespace partita::detail
 

@@ -22,11 +22,11 @@ struct carried {
 
 /// Copies the boxes that stay on this worker.
 inline void keep_boxes(const lowered_plan& plan, const element_kind& kind, const block_memory& x, const block_memory& y,
-                       stores how) {
+                       stores mode) {
   for (std::size_t k = 0; k < plan.kept.size(); ++k)
     kind.copy(address_of(plan.kept_to[k], y, plan.rank, kind.bytes), y.strides,
               address_of(plan.kept[k], x, plan.rank, kind.bytes), x.strides, plan.kept[k].shape, plan.rank, kind.bytes,
-              how);
+              mode);
 }
 
 /// The boxes of one exchange on one channel, which moves the boxes many times, for blocks that may differ from call to

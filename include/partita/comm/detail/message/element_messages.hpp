@@ -18,13 +18,13 @@ class element_messages {
  public:
   element_messages(const world_state& world, const element_kind& of, tag about, traffic& count,
                    const measured_link& link)
-      : world_(&world), of_(&of), about_(about), count_(&count), link_(&link) {}
+      : world_(&world), of_(&of), tag_(about), count_(&count), link_(&link) {}
 
   const element_kind& of() const { return *of_; }
   std::size_t bytes(std::size_t n) const { return n * of_->bytes; }
   PARTITA_DECL void send(const char* data, std::size_t n, std::size_t worker) const;
   void send_ahead(posted_messages& sent, const char* data, std::size_t n, std::size_t worker) const {
-    sent.send(*world_, *of_, data, n, message_bytes(n), worker, about_, *count_);
+    sent.send(*world_, *of_, data, n, message_bytes(n), worker, tag_, *count_);
   }
   PARTITA_DECL void receive(char* data, std::size_t n, std::size_t worker) const;
   /// Sends bytes whose number the receiver does not know; the number must fit in an int.
@@ -33,8 +33,8 @@ class element_messages {
   void through_shared_memory(std::size_t n) const { count_->bytes_shared += bytes(n); }
 
   /// Broadcasts the root's n elements to all members: along a binomial tree, directly from the root, or in parts, as
-  /// block_routes chooses. Leaves no message pending in `under_way`.
-  PARTITA_DECL void spread(const worker_group& group, char* data, std::size_t n, posted_messages& under_way) const;
+  /// block_routes chooses. Leaves no message pending in `pending`.
+  PARTITA_DECL void spread(const worker_group& group, char* data, std::size_t n, posted_messages& pending) const;
   /// The root's part of a broadcast; its messages are left pending.
   PARTITA_DECL void spread_ahead(posted_messages& sent, const worker_group& group, const char* data,
                                  std::size_t n) const;
@@ -43,17 +43,17 @@ class element_messages {
   /// of this member (nullptr: nothing). `into` is the buffer for partial results, which the root and every member that
   /// combines need. `incoming(n)` returns a buffer for messages of n elements.
   template <class Incoming>
-  void collect(const worker_group& group, const element_operation& how, const char* mine, char* into, std::size_t n,
+  void collect(const worker_group& group, const element_operation& op, const char* mine, char* into, std::size_t n,
                std::vector<const char*>& blocks, Incoming incoming) const {
     if (routes_of(group, n).sum() == block_route::directly)
-      return collect_blocks(group, how, mine, into, n, blocks, incoming);
+      return collect_blocks(group, op, mine, into, n, blocks, incoming);
     const binomial_tree tree{group.members.size()};
     const std::size_t me = group.position;
     const char* together = mine;
     tree.for_below_smallest_first(me, [&](std::size_t other) {
       char* const from = together != nullptr ? incoming(n) : into;
       receive(from, n, group.members[other]);
-      if (together != nullptr) how.combine(into, together, from, n);
+      if (together != nullptr) op.combine(into, together, from, n);
       together = into;
     });
     if (me != 0) send(together, n, group.members[tree.above(me)]);
@@ -66,17 +66,17 @@ class element_messages {
   /// Reduces the blocks of all members and gives all of them the same result (allreduce), in the order of `collect`.
   /// `mine` may be `into`, unless give_to_all has already sent `mine` (`given`).
   template <class Incoming>
-  void collect_to_all(const worker_group& group, const element_operation& how, const char* mine, char* into,
-                      std::size_t n, posted_messages& under_way, std::vector<const char*>& blocks, Incoming incoming,
+  void collect_to_all(const worker_group& group, const element_operation& op, const char* mine, char* into,
+                      std::size_t n, posted_messages& pending, std::vector<const char*>& blocks, Incoming incoming,
                       bool given = false) const {
     switch (routes_of(group, n).sum_to_all()) {
       case block_route::directly:
-        return exchange_blocks(group, how, mine, into, n, under_way, blocks, incoming, given);
+        return exchange_blocks(group, op, mine, into, n, pending, blocks, incoming, given);
       case block_route::in_parts:
-        return collect_parts(group, how, mine, into, n, under_way, blocks, incoming, given);
+        return collect_parts(group, op, mine, into, n, pending, blocks, incoming, given);
       default:
-        collect(group, how, mine, into, n, blocks, incoming);
-        spread(group, into, n, under_way);
+        collect(group, op, mine, into, n, blocks, incoming);
+        spread(group, into, n, pending);
     }
   }
 
@@ -90,7 +90,7 @@ class element_messages {
   /// buffer for the addresses of the blocks.
   /// Cost:     n elements from each member to the root; memory for one piece of each member's block.
   template <class Incoming>
-  void collect_blocks(const worker_group& group, const element_operation& how, const char* mine, char* into,
+  void collect_blocks(const worker_group& group, const element_operation& op, const char* mine, char* into,
                       std::size_t n, std::vector<const char*>& blocks, Incoming incoming) const {
     const std::size_t size = group.members.size(), element = of_->bytes, part = piece_bytes / element;
     // chosen: 16 parts give few messages that are small enough for a cache
@@ -110,7 +110,7 @@ class element_messages {
         blocks[0] = mine == nullptr ? nullptr : mine + (at + i) * element;
         for (std::size_t k = 1; k < size; ++k) blocks[k] = pieces + ((k - 1) * length + i) * element;
         char* const to = into + (at + i) * element;
-        const char* const together = combine_blocks(how, blocks.data(), mine == nullptr ? 1 : 0, size, now, to);
+        const char* const together = combine_blocks(op, blocks.data(), mine == nullptr ? 1 : 0, size, now, to);
         if (together != to) of_->copy_row(to, together, now);
       }
     }
@@ -123,76 +123,76 @@ class element_messages {
   std::size_t message_bytes(std::size_t n) const { return link_->message_bytes(bytes(n)); }
   PARTITA_DECL void send_below(posted_messages& sent, const worker_group& group, block_route route, const char* data,
                                std::size_t n) const;
-  void await(posted_messages& under_way, char* data, std::size_t n, std::size_t worker) const {
-    under_way.receive(*world_, *of_, data, n, message_bytes(n), worker, about_);
+  void await(posted_messages& pending, char* data, std::size_t n, std::size_t worker) const {
+    pending.receive(*world_, *of_, data, n, message_bytes(n), worker, tag_);
   }
   /// On every member but the root: receives the pieces that this member forwards from the root, and the other pieces
   /// from the members that forward them.
   PARTITA_DECL void pass_on_parts(const worker_group& group, const block_routes& routes, char* data, std::size_t n,
-                                  posted_messages& under_way) const;
+                                  posted_messages& pending) const;
 
   /// Sends this member's block to all others, a piece at a time; each member combines all blocks.
   template <class Incoming>
-  void exchange_blocks(const worker_group& group, const element_operation& how, const char* mine, char* into,
-                       std::size_t n, posted_messages& under_way, std::vector<const char*>& blocks, Incoming incoming,
+  void exchange_blocks(const worker_group& group, const element_operation& op, const char* mine, char* into,
+                       std::size_t n, posted_messages& pending, std::vector<const char*>& blocks, Incoming incoming,
                        bool given) const {
     const std::size_t size = group.members.size(), me = group.position;
     const std::size_t most = block_routes::exchanged_piece / of_->bytes, piece = n < most ? n : most;
-    char* const room = incoming(2 * (size - 1) * piece);  // the next piece arrives while this one is combined
+    char* const buffer = incoming(2 * (size - 1) * piece);  // the next piece arrives while this one is combined
     const auto begin = [&](std::size_t at) {
       const std::size_t length = n - at < piece ? n - at : piece;
       for (std::size_t turn = 1; turn < size; ++turn) {
         const std::size_t other = (me + turn) % size, place = other < me ? other : other - 1;
-        await(under_way, room + bytes((at / piece % 2 * (size - 1) + place) * piece), length, group.members[other]);
-        if (!given) send_ahead(under_way, mine + bytes(at), length, group.members[other]);
+        await(pending, buffer + bytes((at / piece % 2 * (size - 1) + place) * piece), length, group.members[other]);
+        if (!given) send_ahead(pending, mine + bytes(at), length, group.members[other]);
       }
-      return under_way.size();
+      return pending.size();
     };
     // the requests of one piece; messages that were sent speculatively are waited for at the end
-    std::size_t first = under_way.size(), last = n == 0 ? first : begin(0), next = last;
+    std::size_t first = pending.size(), last = n == 0 ? first : begin(0), next = last;
     for (std::size_t at = 0; at < n; at += piece, first = last, last = next) {
       if (at + piece < n) next = begin(at + piece);
-      under_way.wait(first, last);
-      combine_arrived(group, how, mine, into, {at, n - at < piece ? n : at + piece},
-                      room + bytes(at / piece % 2 * (size - 1) * piece), piece, blocks);
+      pending.wait(first, last);
+      combine_arrived(group, op, mine, into, {at, n - at < piece ? n : at + piece},
+                      buffer + bytes(at / piece % 2 * (size - 1) * piece), piece, blocks);
     }
-    under_way.wait();
+    pending.wait();
   }
   /// An allreduce in which each member receives one part of all blocks, combines the part, and sends the result to all
   /// (reduce-scatter, then allgather).
   template <class Incoming>
-  void collect_parts(const worker_group& group, const element_operation& how, const char* mine, char* into,
-                     std::size_t n, posted_messages& under_way, std::vector<const char*>& blocks, Incoming incoming,
+  void collect_parts(const worker_group& group, const element_operation& op, const char* mine, char* into,
+                     std::size_t n, posted_messages& pending, std::vector<const char*>& blocks, Incoming incoming,
                      bool given) const {
     const std::size_t size = group.members.size(), me = group.position;
     const interval own = block_routes::part(n, size, me);
-    char* const room = incoming((size - 1) * own.size());
+    char* const buffer = incoming((size - 1) * own.size());
     for (std::size_t turn = 1; turn < size; ++turn) {
       const std::size_t from = (me + size - turn) % size;
-      await(under_way, room + bytes((from < me ? from : from - 1) * own.size()), own.size(), group.members[from]);
+      await(pending, buffer + bytes((from < me ? from : from - 1) * own.size()), own.size(), group.members[from]);
     }
     // Send to each member its part of this member's block, unless the part was sent speculatively.
-    if (!given) give_to_all(group, mine, n, under_way);
-    under_way.wait();
+    if (!given) give_to_all(group, mine, n, pending);
+    pending.wait();
     // Combine this member's part of all blocks, and exchange the results.
-    combine_arrived(group, how, mine, into, own, room, own.size(), blocks);
+    combine_arrived(group, op, mine, into, own, buffer, own.size(), blocks);
     for (std::size_t turn = 1; turn < size; ++turn) {
       const std::size_t to = (me + turn) % size, from = (me + size - turn) % size;
       const interval part = block_routes::part(n, size, from);
-      await(under_way, into + bytes(part.start), part.size(), group.members[from]);
-      send_ahead(under_way, into + bytes(own.start), own.size(), group.members[to]);
+      await(pending, into + bytes(part.start), part.size(), group.members[from]);
+      send_ahead(pending, into + bytes(own.start), own.size(), group.members[to]);
     }
-    under_way.wait();
+    pending.wait();
   }
-  /// Combines the elements `range` of this member's block with those of the other members, which are in `room`, `apart`
-  /// elements from each other. `into` may be `mine`: an element is overwritten only after it was read.
-  PARTITA_DECL void combine_arrived(const worker_group& group, const element_operation& how, const char* mine,
-                                    char* into, interval range, const char* room, std::size_t apart,
+  /// Combines the elements `range` of this member's block with those of the other members, which are in `buffer`,
+  /// `distance` elements from each other. `into` may be `mine`: an element is overwritten only after it was read.
+  PARTITA_DECL void combine_arrived(const worker_group& group, const element_operation& op, const char* mine,
+                                    char* into, interval range, const char* buffer, std::size_t distance,
                                     std::vector<const char*>& blocks) const;
 
   const world_state* world_;
   const element_kind* of_;
-  tag about_;
+  tag tag_;
   traffic* count_;
   const measured_link* link_;
 };

@@ -16,7 +16,7 @@ class exact_collection {
  public:
   /// The input of a node's leader: its own block, or the two terms of the sum of the node's blocks.
   struct of_node {
-    const char* mine = nullptr;  ///< this worker's block; nullptr if it contributes nothing
+    const char* own_block = nullptr;  ///< this worker's block; nullptr if it contributes nothing
     const char* terms = nullptr;
     bool blocks_are_sent = false;  ///< instead of `terms`, the node's other workers send their blocks by message
   };
@@ -24,12 +24,12 @@ class exact_collection {
   /// Cost:     n elements from each node to the one above it in the tree, plus the bits that rounding would drop;
   ///           memory for one piece of each block.
   template <class Incoming>
-  void collect(const element_messages& by_message, const element_operation& how, const worker_group& within,
+  void collect(const element_messages& by_message, const element_operation& op, const worker_group& within,
                const worker_group& across, of_node given, char* into, std::size_t n, Incoming incoming) {
-    if (!terms_ || of_ != how.of) terms_ = how.between_nodes->make(), of_ = how.of;
-    const std::size_t element = how.of->bytes, most = piece / element, me = across.position;
+    if (!terms_ || of_ != op.of) terms_ = op.between_nodes->make(), of_ = op.of;
+    const std::size_t element = op.of->bytes, most = piece / element, me = across.position;
     const std::size_t others = given.blocks_are_sent ? within.members.size() - 1 : 0;
-    char* const room = incoming(others * (n < most ? n : most));
+    char* const buffer = incoming(others * (n < most ? n : most));
     const binomial_tree tree{across.members.size()};
     for (std::size_t at = 0; at < n; at += most) {
       const std::size_t length = n - at < most ? n - at : most;
@@ -37,12 +37,12 @@ class exact_collection {
       if (given.terms != nullptr) {
         terms_->add(given.terms + at * element);
         terms_->add(given.terms + (n + at) * element);
-      } else if (given.mine != nullptr) {
-        terms_->add(given.mine + at * element);
+      } else if (given.own_block != nullptr) {
+        terms_->add(given.own_block + at * element);
       }
       for (std::size_t k = 0; k < others; ++k) {
-        by_message.receive(room + k * length * element, length, within.members[k + 1]);
-        terms_->add(room + k * length * element);
+        by_message.receive(buffer + k * length * element, length, within.members[k + 1]);
+        terms_->add(buffer + k * length * element);
       }
       tree.for_below_smallest_first(me, [&](std::size_t other) {
         by_message.receive_bytes(message_, across.members[other]);

@@ -64,7 +64,7 @@ class pair_messages : public box_transport {
   // the node's tag counter if messages may be sent before all workers agree, because some calls then change the tags
   const own_node* node_;
   bool is_given_ = false;
-  box_list out_, in_;
+  box_list sent_boxes_, received_boxes_;
   element_kind kind_;
   message_policy policy_;
   bool oversubscribed_, is_unmeasured_ = false;

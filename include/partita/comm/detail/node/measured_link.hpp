@@ -42,7 +42,7 @@ class link_trial {
   struct command {
     std::uint64_t what, messages, bytes;
   };
-  static constexpr int about_commands = 31003, about_blocks = 31004;
+  static constexpr int tag_of_commands = 31003, tag_of_messages = 31004;
   static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20U;
 
   static double within(double value, double least, double most) {
@@ -58,10 +58,10 @@ class link_trial {
   PARTITA_DECL void wait(MPI_Request& request) const;
   PARTITA_DECL void start_to_send(MPI_Request& request) const;
   PARTITA_DECL void send(const void* data, std::size_t bytes) const;
-  void start_to_receive(MPI_Request& request, void* data, std::size_t bytes, int about) const {
-    check(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, other_, about, everyone_, &request), "MPI_Irecv");
+  void start_to_receive(MPI_Request& request, void* data, std::size_t bytes, int tag) const {
+    check(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, other_, tag, everyone_, &request), "MPI_Irecv");
   }
-  PARTITA_DECL void receive(void* data, std::size_t bytes, int about) const;
+  PARTITA_DECL void receive(void* data, std::size_t bytes, int tag) const;
   PARTITA_DECL command receive_command() const;
 
   MPI_Comm everyone_;

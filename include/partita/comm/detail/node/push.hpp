@@ -46,7 +46,7 @@ class push_list {
 
   /// Copies the part of a box that begins `skip` after the box's start; all of the box if `skip` is null.
   PARTITA_DECL void copy(const element_kind& kind, const entry& e, const std::size_t* part, const std::size_t* skip,
-                         const block_memory& from, const std::vector<char*>& blocks, stores how) const;
+                         const block_memory& from, const std::vector<char*>& blocks, stores mode) const;
 
   std::size_t rank_;
   std::vector<entry> boxes_;

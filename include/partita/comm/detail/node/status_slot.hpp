@@ -68,7 +68,7 @@ struct status_slot {
   PARTITA_DECL bool has_left_before(std::uint64_t world, std::uint64_t calls_of_world) const;
   /// The name of the call with a fingerprint; empty if the name was overwritten.
   PARTITA_DECL text name_of(std::uint64_t fingerprint) const;
-  PARTITA_DECL void stand(standing how);
+  PARTITA_DECL void stand(standing state);
 
   PARTITA_DECL static std::uint64_t nanoseconds();
 };

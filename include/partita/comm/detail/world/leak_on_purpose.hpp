@@ -15,8 +15,8 @@ template <class T>
 void leak_on_purpose(std::unique_ptr<T> it) {
   try {
     static auto& all = *new std::vector<std::unique_ptr<T>>;
-    static spin_lock keeping;
-    const std::lock_guard one_at_a_time(keeping);
+    static spin_lock lock;
+    const std::lock_guard one_at_a_time(lock);
     if (it) all.push_back(std::move(it));
   } catch (const std::bad_alloc&) {  // without memory for a pointer, the object is leaked without one
     static_cast<void>(it.release());

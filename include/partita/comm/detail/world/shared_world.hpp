@@ -13,7 +13,7 @@ namespace partita::detail {
 
 /// Makes the state of a world. Collective. If one of several workers has no memory for the world, that worker ends the
 /// job: the other workers wait for it, and no world exists yet in which it could report an error.
-PARTITA_DECL std::shared_ptr<world_state> shared_world(MPI_Comm given, checks level, bool takes_over = false);
+PARTITA_DECL std::shared_ptr<world_state> shared_world(MPI_Comm given, checks level, bool owns_communicator = false);
 
 }  // namespace partita::detail
 

@@ -42,7 +42,7 @@ class world_state {
  public:
   /// Makes the state of a world. Collective. Requires: the same level of checks, and programs that were compiled with
   /// the same settings, on all workers [disagreement_error, on all of them].
-  PARTITA_DECL world_state(MPI_Comm given, checks level, bool takes_over = false);
+  PARTITA_DECL world_state(MPI_Comm given, checks level, bool owns_communicator = false);
   world_state(const world_state&) = delete;
   world_state& operator=(const world_state&) = delete;
   /// Reports to the other workers that this worker has left. A worker that still waits for this worker in a call gets

@@ -204,7 +204,7 @@ inline std::optional<index_travel> travel_by_node(world_state& world, const tran
   };
   std::uint64_t repeated_requests = 0;
   for (std::size_t k = 0; k < questions.size(); ++k) repeated_requests += is_new(k) ? 0 : 1;
-  if (summed<1>(world, {repeated_requests})[0] == 0) return std::nullopt;
+  if (sum_of_all<1>(world, {repeated_requests})[0] == 0) return std::nullopt;
   // First step: each worker gets rows that it wants from its node, and rows that it represents from other nodes.
   const auto owner_asked = [&](std::size_t k) {
     if (k >= n) return is_new(k - n) ? questions[k - n].owner : workers;

@@ -18,7 +18,7 @@ PARTITA_DEF std::vector<std::uint64_t> keys_of_ranks(world_state& world, const s
     for (std::size_t r = 0; r < ranks.size(); ++r)
       for (std::size_t digit = 0; digit < tried_digits; ++digit)
         counts[r * tried_digits + digit] = keys.count(found[r] + (static_cast<std::uint64_t>(digit) << shift) + below);
-    const auto sums = summed(world, counts);
+    const auto sums = sum_of_all(world, counts);
     for (std::size_t r = 0; r < ranks.size(); ++r) {
       std::uint64_t digit = 0;
       while (digit < tried_digits && sums[r * tried_digits + digit] <= ranks[r]) ++digit;
@@ -45,7 +45,7 @@ PARTITA_DEF std::vector<std::size_t> counts_by_receiver(world_state& world, cons
     smaller_keys[k] = key == 0 ? 0 : keys.count(key - 1);
     equal[k] = keys.count(key) - smaller_keys[k];
   }
-  const auto smaller_on_all_workers = summed(world, smaller_keys), equal_before = sum_before(world, equal);
+  const auto smaller_on_all_workers = sum_of_all(world, smaller_keys), equal_before = sum_before(world, equal);
   std::vector<std::size_t> counts(world.size(), 0);
   std::size_t at = 0;
   for (std::size_t k = 0; k < cuts; ++k) {

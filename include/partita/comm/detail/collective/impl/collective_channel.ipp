@@ -65,17 +65,17 @@ PARTITA_DEF void collective_channel::show_ahead(const element_messages& by_messa
 }
 
 PARTITA_DEF void collective_channel::sum_to_other_nodes_ahead(const element_messages& by_message,
-                                                              const element_operation& how, const group_blocks& b,
+                                                              const element_operation& op, const group_blocks& b,
                                                               bool to_all) {
   const bool alone = within.members.size() == 1;
-  if (on_one_node || how.exactly != nullptr || !(alone || sums_within(how))) return;
+  if (on_one_node || op.exactly != nullptr || !(alone || sums_within(op))) return;
   is_ahead = true;
   if (!alone) {
     const std::size_t room = by_message.bytes(b.n) / sizeof(std::max_align_t) + 1;
     if (leads && sum_ahead.size() < room) sum_ahead.resize(room);
     const group_blocks sum{b.x, leads ? reinterpret_cast<char*>(sum_ahead.data()) : nullptr, b.n};
-    shared->start(sum_within(how, sum, false));
-    finish_within(by_message, how, sum);
+    shared->start(sum_within(op, sum, false));
+    finish_within(by_message, op, sum);
   }
   if (!leads) return;
   const char* const own = own_sum(b.x);
@@ -90,10 +90,10 @@ PARTITA_DEF void collective_channel::discard_speculative() {
   else sent.give_up();
 }
 
-PARTITA_DEF void collective_channel::send_ahead(const element_messages& by_message, const element_operation& how,
+PARTITA_DEF void collective_channel::send_ahead(const element_messages& by_message, const element_operation& op,
                                                 const group_blocks& b, bool to_all) {
   const bool alone = within.members.size() == 1;
-  if (shared || how.exactly != nullptr || (to_all && (alone || on_one_node))) return;
+  if (shared || op.exactly != nullptr || (to_all && (alone || on_one_node))) return;
   const worker_group& first = alone ? across : within;
   const std::size_t to = by_message.sends_first_to(first, b.n);
   if (to != first.position) by_message.send_ahead(sent, b.x, b.n, first.members[to]);
@@ -120,21 +120,21 @@ PARTITA_DEF void collective_channel::spread_within(const element_messages& by_me
   if (leads && b.y != nullptr && b.y != b.x) by_message.of().copy_row(b.y, b.x, b.n);
 }
 
-PARTITA_DEF bool collective_channel::finish_within(const element_messages& by_message, const element_operation& how,
+PARTITA_DEF bool collective_channel::finish_within(const element_messages& by_message, const element_operation& op,
                                                    const group_blocks& b) {
-  if (!sums_within(how) || !shared->finish(sum_within(how, b, false))) return false;
+  if (!sums_within(op) || !shared->finish(sum_within(op, b, false))) return false;
   by_message.through_shared_memory(b.n);
   return true;
 }
 
-PARTITA_DEF bool collective_channel::sums_within(const element_operation& how) const {
-  return shared && how.of->in_shared_memory && (on_one_node || how.exactly == nullptr || how.between_nodes != nullptr);
+PARTITA_DEF bool collective_channel::sums_within(const element_operation& op) const {
+  return shared && op.of->in_shared_memory && (on_one_node || op.exactly == nullptr || op.between_nodes != nullptr);
 }
 
-PARTITA_DEF block_sum collective_channel::sum_within(const element_operation& how, const group_blocks& b,
+PARTITA_DEF block_sum collective_channel::sum_within(const element_operation& op, const group_blocks& b,
                                                      bool to_all) const {
-  if (on_one_node || how.between_nodes == nullptr) return {b.x, b.y, b.n, &how, within.root_is_large, to_all};
-  return {b.x, nullptr, b.n, &how.between_nodes->two_terms, within.root_is_large, false};
+  if (on_one_node || op.between_nodes == nullptr) return {b.x, b.y, b.n, &op, within.root_is_large, to_all};
+  return {b.x, nullptr, b.n, &op.between_nodes->two_terms, within.root_is_large, false};
 }
 
 }  // namespace partita::detail

@@ -22,16 +22,16 @@ PARTITA_DEF void call_log::print(const status_slot& of) {
   if (kept == 0) return;
   print_line(text("partita: the last ") << kept << (kept == 1 ? " call of " : " calls of ") << name(of)
                                         << ", the newest first:");
-  bool told[status_slot::kept] = {};
+  bool is_printed[status_slot::kept] = {};
   for (std::uint64_t back = 1; back <= kept; ++back) {
-    if (told[back - 1]) continue;
+    if (is_printed[back - 1]) continue;
     const status_slot::call& newest = call_of(of, all - back);
     const std::uint64_t world = newest.world, fingerprint = newest.fingerprint;
     std::size_t times = 0;
     for (std::uint64_t before = back; before <= kept; ++before) {
       const status_slot::call& call = call_of(of, all - before);
       if (call.world != world || call.fingerprint != fingerprint) continue;
-      told[before - 1] = true;
+      is_printed[before - 1] = true;
       ++times;
     }
     text line("  ");
@@ -49,15 +49,15 @@ PARTITA_DEF text call_log::name(const status_slot& of) {
 
 PARTITA_DEF void call_log::print_calls_of_ended_worker(const status_slot& of) {
   status_slots& pages = status_slots::instance();
-  for (auto known = pages.newest(); known != nullptr; known = known->older)
-    if (known->page->printed_secret == of.secret) return;
+  for (auto slot = pages.newest(); slot != nullptr; slot = slot->older)
+    if (slot->page->printed_secret == of.secret) return;
   if (pages.own().printed_secret.exchange(of.secret) == of.secret) return;
   print_line(text("partita: ") << name(of) << " has ended before its time");
   print(of);
 }
 
-PARTITA_DEF void call_log::keep() {
-  [[maybe_unused]] static const bool once = [] {
+PARTITA_DEF void call_log::install_handlers() {
+  [[maybe_unused]] static const bool is_installed = [] {
     previous() = std::set_terminate(&call_log::on_terminate);
     struct sigaction before {};
     if (::sigaction(SIGTERM, nullptr, &before) == 0 && (before.sa_flags & SA_SIGINFO) == 0 &&
@@ -76,28 +76,28 @@ PARTITA_DEF std::terminate_handler& call_log::previous() {
 }
 
 PARTITA_DEF bool call_log::follows_another() {
-  for (auto known = status_slots::instance().newest(); known != nullptr; known = known->older)
-    if (known->page->stands == standing::failed || is_gone(*known->page)) return true;
+  for (auto slot = status_slots::instance().newest(); slot != nullptr; slot = slot->older)
+    if (slot->page->stands == standing::failed || is_gone(*slot->page)) return true;
   return false;
 }
 
 PARTITA_DEF void call_log::report_exception(status_slot& own, bool follows) {
-  text cause;
+  text reason;
   try {
     if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
-    cause << "std::terminate";
+    reason << "std::terminate";
   } catch (const std::exception& thrown) {
-    if (!follows) cause << "an uncaught exception: ";
-    cause << thrown.what();
+    if (!follows) reason << "an uncaught exception: ";
+    reason << thrown.what();
   } catch (...) {
-    cause << "an uncaught exception that is no std::exception";
+    reason << "an uncaught exception that is no std::exception";
   }
   text sentence("partita: ");
-  sentence << name(own) << (follows ? " ends as well: " : " ends by ") << cause;
+  sentence << name(own) << (follows ? " ends as well: " : " ends by ") << reason;
   print_line(sentence);
-  const char* const words = (follows ? cause : sentence).c_str();
-  const std::size_t length = std::strlen(words), most = sizeof own.final_message - 1;
-  std::memcpy(own.final_message, words, length < most ? length : most);
+  const char* const message = (follows ? reason : sentence).c_str();
+  const std::size_t length = std::strlen(message), most = sizeof own.final_message - 1;
+  std::memcpy(own.final_message, message, length < most ? length : most);
   own.final_message[length < most ? length : most] = '\0';
   own.stand(standing::failed);
   if (!follows) print(own);
@@ -112,8 +112,8 @@ PARTITA_DEF void call_log::on_terminate() {
     // Waiting workers look at the status slots ten times a second; without this delay the job would end before they see
     // the slot of this worker. A worker that fails only because of another waits longer, so that the other worker ends
     // the job and the output is not repeated.
-    const timespec while_others_look{follows ? 3 : 0, 400'000'000};
-    if (pages.newest() != nullptr) ::nanosleep(&while_others_look, nullptr);
+    const timespec delay{follows ? 3 : 0, 400'000'000};
+    if (pages.newest() != nullptr) ::nanosleep(&delay, nullptr);
   }
   if (previous() != nullptr) previous()();
   std::abort();
@@ -123,11 +123,11 @@ PARTITA_DEF void call_log::on_sigterm(int number) {
   if (!process::is_forked()) {
     status_slots& pages = status_slots::instance();
     pages.own().stand(standing::terminated);
-    for (auto known = pages.newest(); known != nullptr; known = known->older) {
-      const standing stands = known->page->stands;
+    for (auto slot = pages.newest(); slot != nullptr; slot = slot->older) {
+      const standing stands = slot->page->stands;
       if (stands == standing::ended || stands == standing::terminated || stands == standing::failed) continue;
-      if (!status_slots::has_ended(known->page->process)) continue;
-      print_calls_of_ended_worker(*known->page);
+      if (!status_slots::has_ended(slot->page->process)) continue;
+      print_calls_of_ended_worker(*slot->page);
     }
   }
   std::signal(number, SIG_DFL);

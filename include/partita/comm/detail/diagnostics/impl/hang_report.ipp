@@ -23,9 +23,9 @@ PARTITA_DEF hang_report::hang_report(std::size_t id, std::size_t size, MPI_Comm 
   int among_all = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &among_all);
   own_->worker = static_cast<std::uint64_t>(among_all);
-  call_log::keep();
+  call_log::install_handlers();
   trace::begin();
-  fingerprint_ = mixed_in(size);
+  fingerprint_ = hash_of_size(size);
   own_->note(0, 0, fingerprint_, [&] { return text("partita::world(communicator) of ") << size_ << " workers"; });
 }
 
@@ -62,10 +62,11 @@ void hang_report::still_waits(double seconds) {
   // Turn the wait into an error, if PARTITA_PATIENCE is set; if not, print the report once.
   if (const double most = seconds_to_an_error(); most > 0) {
     if (seconds > most)
-      give_up(whole(seconds) << "; PARTITA_PATIENCE makes this an error, let it be longer if one computes for so long");
+      give_up(
+          report(seconds) << "; PARTITA_PATIENCE makes this an error, let it be longer if one computes for so long");
   } else if (!has_reported_ && seconds > patience && is_lowest()) {
     has_reported_ = true;
-    print_line(whole(seconds));
+    print_line(report(seconds));
     std::size_t told = 0;
     for (const worker& w : slots_)
       if (number_ != 0 && w.page->stands == standing::computes && ++told <= 2) call_log::print(*w.page);
@@ -78,7 +79,7 @@ void hang_report::waits_no_more() noexcept {
 }
 
 void hang_report::lacks_memory(std::size_t bytes) noexcept {
-  if (size_ == 1 || learning_ || progress_ == progress::before_agreement) return;
+  if (size_ == 1 || is_learning_ || progress_ == progress::before_agreement) return;
   end_job(text("partita: worker ") << id_ << " has no memory for " << bytes << " bytes in " << name() << others_wait);
 }
 
@@ -88,15 +89,15 @@ void hang_report::lacks_memory_amid_call() noexcept {
 }
 
 PARTITA_DEF void hang_report::give_up(const text& sentence) {
-  gave_up_ = true;
+  has_given_up_ = true;
   throw communication_error(sentence);
 }
 
 PARTITA_DEF void hang_report::expect_all_to_come() {
   if (number_ == 0) return expect_all_to_make_a_world();
   for (const worker& w : slots_) {
-    const bool left = among_ == nullptr ? w.page->has_left_before(number_, calls_)
-                                        : among_->contains(w.id) && w.page->has_left_before(number_, calls_ + 1);
+    const bool left = chosen_ == nullptr ? w.page->has_left_before(number_, calls_)
+                                         : chosen_->contains(w.id) && w.page->has_left_before(number_, calls_ + 1);
     if (left)
       give_up(text("partita: worker ") << w.id << " (process " << w.process
                                        << ") has left the world (its world object was destroyed), and worker " << id_
@@ -130,19 +131,19 @@ PARTITA_DEF bool hang_report::is_lowest() const {
 }
 
 PARTITA_DEF bool hang_report::waits_for_same_call(const worker& w) const {
-  const status_slot::call& last = last_of(*w.page);
+  const status_slot::call& last = newest(*w.page);
   return w.page->stands == standing::waits && last.world == number_ && last.number == calls_ &&
          last.fingerprint == fingerprint_;
 }
 
 PARTITA_DEF text hang_report::last_call_of(const worker& w) {
   if (w.page->calls == 0) return "has made no call";
-  const status_slot::call& last = last_of(*w.page);
+  const status_slot::call& last = newest(*w.page);
   return text("made call ") << last.number.load() << " of world " << last.world.load() << " last, "
                             << w.page->name_of(last.fingerprint);
 }
 
-PARTITA_DEF text hang_report::whole(double seconds) const {
+PARTITA_DEF text hang_report::report(double seconds) const {
   text all("partita: worker ");
   all << id_ << " has waited for " << static_cast<std::uint64_t>(seconds) << " s in " << name();
   if (number_ == 0) return all << "; not all of its workers have come to make it";
@@ -154,10 +155,10 @@ PARTITA_DEF text hang_report::whole(double seconds) const {
       here.push_back(w.id);
       continue;
     }
-    group one{&w, w.page->stands, last_of(*w.page).world, last_of(*w.page).number, last_of(*w.page).fingerprint, {}};
+    group one{&w, w.page->stands, newest(*w.page).world, newest(*w.page).number, newest(*w.page).fingerprint, {}};
     const auto known = std::find_if(others.begin(), others.end(), [&](const group& o) { return o.equals(one); });
     if (known == others.end()) others.push_back(std::move(one));
-    else known->more.push_back(w.id);
+    else known->ids.push_back(w.id);
   }
   constexpr std::size_t most_told = 4;  // as many as fit on one line
   for (std::size_t k = 0; k < others.size() && k < most_told; ++k) {
@@ -174,7 +175,7 @@ PARTITA_DEF text hang_report::whole(double seconds) const {
       default:
         all << " is missing: it computes, and " << last_call_of(w);
     }
-    if (!others[k].more.empty()) all << ", and so do workers " << others[k].more;
+    if (!others[k].ids.empty()) all << ", and so do workers " << others[k].ids;
   }
   if (others.size() > most_told) all << "; others are elsewhere";
   if (!here.empty()) all << "; waiting here as well: " << here;

@@ -84,7 +84,7 @@ PARTITA_DEF bool is_contiguous(const std::size_t* shape, const std::ptrdiff_t* s
 }
 
 PARTITA_DEF char* pack_box(const element_kind& kind, const listed_box& b, std::size_t rank, const block_memory& block,
-                           char* packed, bool out, stores how) {
+                           char* packed, bool out, stores mode) {
   const std::size_t bytes = elements_in(b.shape, rank) * kind.bytes;
   if (block.written != nullptr) {
     block.written->write(b.shape, b.at, packed);
@@ -96,8 +96,8 @@ PARTITA_DEF char* pack_box(const element_kind& kind, const listed_box& b, std::s
   std::ptrdiff_t dense[most_dimensions] = {};
   dense_strides(shape, rank, dense);
   const std::ptrdiff_t* const strides = block.strides != nullptr ? block.strides + first : dense;
-  if (out) kind.copy(packed, dense, own, strides, shape, rank, kind.bytes, how);
-  else kind.copy(own, strides, packed, dense, shape, rank, kind.bytes, how);
+  if (out) kind.copy(packed, dense, own, strides, shape, rank, kind.bytes, mode);
+  else kind.copy(own, strides, packed, dense, shape, rank, kind.bytes, mode);
   return packed + bytes;
 }
 

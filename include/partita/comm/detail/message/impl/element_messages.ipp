@@ -7,7 +7,7 @@ namespace partita::detail {
 
 PARTITA_DEF void element_messages::send(const char* data, std::size_t n, std::size_t worker) const {
   in_messages_of(*of_, n, message_bytes(n), [&](std::size_t first, int elements) {
-    check(MPI_Send(data + first, elements, of_->datatype(), static_cast<int>(worker), static_cast<int>(about_),
+    check(MPI_Send(data + first, elements, of_->datatype(), static_cast<int>(worker), static_cast<int>(tag_),
                    world_->communicator()),
           "MPI_Send");
     ++count_->messages;
@@ -17,7 +17,7 @@ PARTITA_DEF void element_messages::send(const char* data, std::size_t n, std::si
 
 PARTITA_DEF void element_messages::receive(char* data, std::size_t n, std::size_t worker) const {
   in_messages_of(*of_, n, message_bytes(n), [&](std::size_t first, int elements) {
-    check(MPI_Recv(data + first, elements, of_->datatype(), static_cast<int>(worker), static_cast<int>(about_),
+    check(MPI_Recv(data + first, elements, of_->datatype(), static_cast<int>(worker), static_cast<int>(tag_),
                    world_->communicator(), MPI_STATUS_IGNORE),
           "MPI_Recv");
   });
@@ -25,14 +25,14 @@ PARTITA_DEF void element_messages::receive(char* data, std::size_t n, std::size_
 
 PARTITA_DEF void element_messages::send_bytes(const std::vector<char>& message, std::size_t worker) const {
   check(MPI_Send(message.data(), static_cast<int>(message.size()), MPI_BYTE, static_cast<int>(worker),
-                 static_cast<int>(about_), world_->communicator()),
+                 static_cast<int>(tag_), world_->communicator()),
         "MPI_Send");
   ++count_->messages;
   count_->bytes_by_message += message.size();
 }
 
 PARTITA_DEF void element_messages::receive_bytes(std::vector<char>& message, std::size_t worker) const {
-  const int from = static_cast<int>(worker), about = static_cast<int>(about_);
+  const int from = static_cast<int>(worker), about = static_cast<int>(tag_);
   MPI_Status status;
   int bytes = 0;
   check(MPI_Probe(from, about, world_->communicator(), &status), "MPI_Probe");
@@ -42,19 +42,19 @@ PARTITA_DEF void element_messages::receive_bytes(std::vector<char>& message, std
 }
 
 PARTITA_DEF void element_messages::spread(const worker_group& group, char* data, std::size_t n,
-                                          posted_messages& under_way) const {
+                                          posted_messages& pending) const {
   const std::size_t me = group.position;
   const block_routes routes = routes_of(group, n);
   const block_route route = routes.spread();
   if (route == block_route::in_parts) {
-    if (me == 0) spread_ahead(under_way, group, data, n);
-    else pass_on_parts(group, routes, data, n, under_way);
-    return under_way.wait();
+    if (me == 0) spread_ahead(pending, group, data, n);
+    else pass_on_parts(group, routes, data, n, pending);
+    return pending.wait();
   }
   const binomial_tree tree{group.members.size()};
   if (me != 0) receive(data, n, group.members[route == block_route::directly ? 0 : tree.above(me)]);
-  if (me == 0 || route == block_route::along_tree) send_below(under_way, group, route, data, n);
-  under_way.wait();
+  if (me == 0 || route == block_route::along_tree) send_below(pending, group, route, data, n);
+  pending.wait();
 }
 
 PARTITA_DEF void element_messages::spread_ahead(posted_messages& sent, const worker_group& group, const char* data,
@@ -95,40 +95,40 @@ PARTITA_DEF void element_messages::send_below(posted_messages& sent, const worke
 }
 
 PARTITA_DEF void element_messages::pass_on_parts(const worker_group& group, const block_routes& routes, char* data,
-                                                 std::size_t n, posted_messages& under_way) const {
+                                                 std::size_t n, posted_messages& pending) const {
   const std::size_t me = group.position, pieces = routes.pieces();
   const auto each = [&](bool own, auto f) {
     for (std::size_t k = 0; k < pieces; ++k)
       if ((routes.passed_on_by(k) == me) == own) f(k, routes.part(n, pieces, k));
   };
   each(true,
-       [&](std::size_t, interval part) { await(under_way, data + bytes(part.start), part.size(), group.members[0]); });
+       [&](std::size_t, interval part) { await(pending, data + bytes(part.start), part.size(), group.members[0]); });
   std::size_t next = 0;  // the index of the next message from the root
   each(false, [&](std::size_t k, interval part) {
-    await(under_way, data + bytes(part.start), part.size(), group.members[routes.passed_on_by(k)]);
+    await(pending, data + bytes(part.start), part.size(), group.members[routes.passed_on_by(k)]);
   });
   each(true, [&](std::size_t, interval part) {
     const std::size_t first = next;
     in_messages_of(*of_, part.size(), message_bytes(part.size()), [&](std::size_t, int) { ++next; });
-    under_way.wait(first, next);
+    pending.wait(first, next);
     for (std::size_t turn = 1; turn + 1 < group.members.size(); ++turn) {
       const std::size_t other = 1 + (me - 1 + turn) % (group.members.size() - 1);
-      send_ahead(under_way, data + bytes(part.start), part.size(), group.members[other]);
+      send_ahead(pending, data + bytes(part.start), part.size(), group.members[other]);
     }
   });
 }
 
-PARTITA_DEF void element_messages::combine_arrived(const worker_group& group, const element_operation& how,
-                                                   const char* mine, char* into, interval range, const char* room,
-                                                   std::size_t apart, std::vector<const char*>& blocks) const {
+PARTITA_DEF void element_messages::combine_arrived(const worker_group& group, const element_operation& op,
+                                                   const char* mine, char* into, interval range, const char* buffer,
+                                                   std::size_t distance, std::vector<const char*>& blocks) const {
   const std::size_t size = group.members.size(), me = group.position, most = piece_bytes / of_->bytes;
   piece_buffer part;
   blocks.resize(size);
   for (std::size_t at = 0; at < range.size(); at += most) {
     const std::size_t length = range.size() - at < most ? range.size() - at : most;
     for (std::size_t k = 0; k < size; ++k)
-      blocks[k] = k == me ? mine + bytes(range.start + at) : room + bytes((k < me ? k : k - 1) * apart + at);
-    of_->copy_row(into + bytes(range.start + at), combine_blocks(how, blocks.data(), 0, size, length, part.bytes),
+      blocks[k] = k == me ? mine + bytes(range.start + at) : buffer + bytes((k < me ? k : k - 1) * distance + at);
+    of_->copy_row(into + bytes(range.start + at), combine_blocks(op, blocks.data(), 0, size, length, part.bytes),
                   length);
   }
 }

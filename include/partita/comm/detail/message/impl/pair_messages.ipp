@@ -10,8 +10,8 @@ PARTITA_DEF pair_messages::pair_messages(MPI_Comm comm, int tag, box_list out, b
     : comm_(comm),
       tag_(tag),
       node_(among),
-      out_(std::move(out)),
-      in_(std::move(in)),
+      sent_boxes_(std::move(out)),
+      received_boxes_(std::move(in)),
       kind_(kind),
       policy_(policy),
       oversubscribed_(oversubscribed) {
@@ -40,7 +40,7 @@ bool pair_messages::advance() {
 
 PARTITA_DEF std::vector<std::size_t> pair_messages::pairs_to_try() const {
   std::vector<std::size_t> all;
-  for (const auto* boxes : {&out_, &in_})
+  for (const auto* boxes : {&sent_boxes_, &received_boxes_})
     for (const pair_volume& c : pairs_of(*boxes, kind_.bytes)) {
       std::size_t k = all.size();
       while (k > 0 && all[k - 1] > c.worker) --k;
@@ -66,8 +66,8 @@ PARTITA_DEF void pair_messages::choose_forms() {
       return form_of(all[k]);
     });
   };
-  outgoing_ = std::make_unique<persistent_messages>(pool(out_), kind_, true);
-  incoming_ = std::make_unique<persistent_messages>(pool(in_), kind_, false);
+  outgoing_ = std::make_unique<persistent_messages>(pool(sent_boxes_), kind_, true);
+  incoming_ = std::make_unique<persistent_messages>(pool(received_boxes_), kind_, false);
 }
 
 PARTITA_DEF void pair_messages::measure(const block_memory& x) {
@@ -87,7 +87,7 @@ PARTITA_DEF void pair_messages::measure(const block_memory& x) {
   for (std::size_t f = 0; f < forms.size(); ++f) {
     message_policy policy = policy_;
     policy.how = forms[f];
-    pair_messages trial(comm_, tag(), large(out_), large(in_), kind_, policy, oversubscribed_);
+    pair_messages trial(comm_, tag(), large(sent_boxes_), large(received_boxes_), kind_, policy, oversubscribed_);
     for (int round = 0; round < 3; ++round) {
       const double start = MPI_Wtime();
       trial.expect(y_);

@@ -12,12 +12,12 @@ PARTITA_DEF void free_ranges::add(char* first, std::size_t bytes) { ranges_.push
 
 PARTITA_DEF void free_ranges::join() {
   std::sort(ranges_.begin(), ranges_.end(), [](const range& a, const range& b) { return a.first < b.first; });
-  std::size_t kept = 0;
+  std::size_t n = 0;
   for (const range& r : ranges_) {
-    if (kept > 0 && ranges_[kept - 1].first + ranges_[kept - 1].bytes == r.first) ranges_[kept - 1].bytes += r.bytes;
-    else ranges_[kept++] = r;
+    if (n > 0 && ranges_[n - 1].first + ranges_[n - 1].bytes == r.first) ranges_[n - 1].bytes += r.bytes;
+    else ranges_[n++] = r;
   }
-  ranges_.resize(kept);
+  ranges_.resize(n);
 }
 
 PARTITA_DEF char* free_ranges::take(std::size_t bytes) {

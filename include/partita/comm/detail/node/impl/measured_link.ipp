@@ -17,11 +17,11 @@ PARTITA_DEF measured_link link_trial::ask() {
   measured_link link;
   ask(0, 0), ask(0, 0);  // make the connection
   // Measure the latency: half of the shortest round trip.
-  double round_trip = ask(0, 0), spent = round_trip;
-  for (int k = 1; k < 10 && (k < 3 || spent < 2e-3); ++k) {
-    const double took = ask(0, 0);
-    spent += took;
-    if (took < round_trip) round_trip = took;
+  double round_trip = ask(0, 0), elapsed = round_trip;
+  for (int k = 1; k < 10 && (k < 3 || elapsed < 2e-3); ++k) {
+    const double seconds = ask(0, 0);
+    elapsed += seconds;
+    if (seconds < round_trip) round_trip = seconds;
   }
   link.cost.latency = within(round_trip / 2, 1e-7, 1);
   // Measure the cost of a message by a burst of small messages.
@@ -30,9 +30,9 @@ PARTITA_DEF measured_link link_trial::ask() {
   // Measure the cost of a byte by one message, whose size is doubled until it takes long enough.
   const double long_enough = round_trip > 1e-3 ? round_trip : 1e-3;
   for (std::uint64_t bytes = 32768; bytes <= most_bytes; bytes *= 2) {
-    const double took = best_of_two(1, bytes) - round_trip;
-    link.cost.byte = within(took / static_cast<double>(bytes), 1e-12, 1e-5);
-    if (took > long_enough) break;
+    const double seconds = best_of_two(1, bytes) - round_trip;
+    link.cost.byte = within(seconds / static_cast<double>(bytes), 1e-12, 1e-5);
+    if (seconds > long_enough) break;
   }
   // Find the longest message that is sent eagerly.
   for (std::uint64_t bytes = 32768; bytes > link.at_once; bytes /= 2)
@@ -52,7 +52,7 @@ PARTITA_DEF void link_trial::answer() {
     std::vector<MPI_Request> awaited(static_cast<std::size_t>(c.messages), MPI_REQUEST_NULL);
     data_.resize(awaited.size() * bytes);
     for (std::size_t k = 0; k < awaited.size(); ++k)
-      start_to_receive(awaited[k], data_.data() + k * bytes, bytes, about_blocks);
+      start_to_receive(awaited[k], data_.data() + k * bytes, bytes, tag_of_messages);
     for (MPI_Request& request : awaited) wait(request);
     send(nullptr, 0);
   }
@@ -66,7 +66,7 @@ PARTITA_DEF double link_trial::ask(std::uint64_t messages, std::uint64_t bytes) 
   std::vector<MPI_Request> sent(static_cast<std::size_t>(messages), MPI_REQUEST_NULL);
   for (MPI_Request& request : sent) start_to_send(request);
   for (MPI_Request& request : sent) wait(request);
-  receive(nullptr, 0, about_commands);
+  receive(nullptr, 0, tag_of_commands);
   return MPI_Wtime() - start;
 }
 
@@ -88,7 +88,7 @@ PARTITA_DEF bool link_trial::is_sent_eagerly(std::uint64_t bytes) {
     std::this_thread::yield();
   }
   send(&start_command, sizeof start_command);
-  receive(nullptr, 0, about_commands);
+  receive(nullptr, 0, tag_of_commands);
   wait(request);
   return left != 0;
 }
@@ -102,39 +102,39 @@ PARTITA_DEF void link_trial::wait(MPI_Request& request) const {
 }
 
 PARTITA_DEF void link_trial::start_to_send(MPI_Request& request) const {
-  check(MPI_Isend(data_.data(), static_cast<int>(data_.size()), MPI_BYTE, other_, about_blocks, everyone_, &request),
+  check(MPI_Isend(data_.data(), static_cast<int>(data_.size()), MPI_BYTE, other_, tag_of_messages, everyone_, &request),
         "MPI_Isend");
 }
 
 PARTITA_DEF void link_trial::send(const void* data, std::size_t bytes) const {
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, other_, about_commands, everyone_, &request), "MPI_Isend");
+  check(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, other_, tag_of_commands, everyone_, &request), "MPI_Isend");
   wait(request);
 }
 
-PARTITA_DEF void link_trial::receive(void* data, std::size_t bytes, int about) const {
+PARTITA_DEF void link_trial::receive(void* data, std::size_t bytes, int tag) const {
   MPI_Request request = MPI_REQUEST_NULL;
-  start_to_receive(request, data, bytes, about);
+  start_to_receive(request, data, bytes, tag);
   wait(request);
 }
 
 PARTITA_DEF link_trial::command link_trial::receive_command() const {
   command c{};
-  receive(&c, sizeof c, about_commands);
+  receive(&c, sizeof c, tag_of_commands);
   return c;
 }
 
 PARTITA_DEF measured_link learn_link(MPI_Comm everyone, const std::vector<int>& firsts, bool pretended,
                                      bool oversubscribed) {
-  struct knowledge {
+  struct known_link {
     measured_link link{};
     bool known = false;
   };
-  static spin_lock several_threads;
-  static knowledge link_of_job;  // known if this process was worker 0 of an earlier world of the job
+  static spin_lock lock_between_threads;
+  static known_link link_of_job;  // known if this process was worker 0 of an earlier world of the job
   int worker = 0;
   MPI_Comm_rank(everyone, &worker);
-  auto result = std::make_unique<knowledge>();
+  auto result = std::make_unique<known_link>();
   const auto broadcast_result = [&] {
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Ibcast(result.get(), static_cast<int>(sizeof *result), MPI_BYTE, 0, everyone, &request), "MPI_Ibcast");
@@ -142,7 +142,7 @@ PARTITA_DEF measured_link learn_link(MPI_Comm everyone, const std::vector<int>& 
   };
   if (worker == 0) {
     const link_settings said(std::getenv("PARTITA_LINK"));
-    const std::lock_guard<spin_lock> here(several_threads);
+    const std::lock_guard<spin_lock> here(lock_between_threads);
     if (said.given) *result = {{{said.latency, said.message, said.byte}, said.at_once}, true};
     else if (pretended) result->known = true;
     else *result = link_of_job;
@@ -155,7 +155,7 @@ PARTITA_DEF measured_link learn_link(MPI_Comm everyone, const std::vector<int>& 
   else if (worker == other) trial.answer();
   broadcast_result();
   if (worker == 0) {
-    const std::lock_guard<spin_lock> here(several_threads);
+    const std::lock_guard<spin_lock> here(lock_between_threads);
     link_of_job = {result->link, true};
   }
   return result->link;

@@ -111,7 +111,7 @@ PARTITA_DEF void node_sum::show(const block_sum& s, std::size_t round, bool dist
 
 PARTITA_DEF void node_sum::combine_range(const block_sum& s, range r, std::size_t in_slot,
                                          const result_stores& writes) {
-  const std::size_t element = s.element(), width = s.how->width, most = piece_bytes / (element * width);
+  const std::size_t element = s.element(), width = s.op->width, most = piece_bytes / (element * width);
   const auto streams = [&](std::size_t k) { return k == me_ ? writes.stream_own : writes.stream_others; };
   const bool direct = writes.results == 1 && !streams(0) && width == 1;
   piece_buffer part;
@@ -122,7 +122,7 @@ PARTITA_DEF void node_sum::combine_range(const block_sum& s, range r, std::size_
                        ? nullptr
                        : sources_[k].data + (r.first + (sources_[k].is_whole || k == me_ ? r.at : in_slot)) * element;
     char* const into = direct ? results_[0] + (r.at + r.first) * element : part.bytes;
-    const char* const together = combine_blocks(*s.how, blocks_.data(), s.root_gives ? 0 : 1, size(), length, into);
+    const char* const together = combine_blocks(*s.op, blocks_.data(), s.root_gives ? 0 : 1, size(), length, into);
     for (std::size_t k = 0; k < writes.results; ++k) {
       char* const to = results_[k] + (r.at + r.first) * element;
       if (to == together) continue;

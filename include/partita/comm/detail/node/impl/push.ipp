@@ -35,11 +35,11 @@ PARTITA_DEF void push_list::push(std::size_t first, std::size_t last, const elem
                                  const std::size_t* shape, const block_memory& from, const std::vector<char*>& blocks,
                                  bool streaming) const {
   constexpr std::size_t slab_bytes = std::size_t{32} << 10, most_boxes = 64;
-  const stores how = streaming ? stores::streaming : stores::cached;
+  const stores mode = streaming ? stores::streaming : stores::cached;
   const std::size_t n = last - first;
   if (!streaming || shape == nullptr || n < 2 || n > most_boxes || rank_ == 0 || is_transposed(first, last)) {
     for (std::size_t k = first; k < last; ++k)
-      copy(kind, boxes_[k], sizes_.data() + boxes_[k].sizes, nullptr, from, blocks, how);
+      copy(kind, boxes_[k], sizes_.data() + boxes_[k].sizes, nullptr, from, blocks, mode);
     return;
   }
   // slabs run along dimension `cut`, for each index of the dimensions outside of it
@@ -63,7 +63,7 @@ PARTITA_DEF void push_list::push(std::size_t first, std::size_t last, const elem
         part[d] = stop - start;
         skip[d] = start - begin;
       }
-      if (meets) copy(kind, e, part, skip, from, blocks, how);
+      if (meets) copy(kind, e, part, skip, from, blocks, mode);
     }
     more = false;
     i[cut] += slab;
@@ -84,7 +84,7 @@ PARTITA_DEF bool push_list::is_transposed(std::size_t first, std::size_t last) c
 
 PARTITA_DEF void push_list::copy(const element_kind& kind, const entry& e, const std::size_t* part,
                                  const std::size_t* skip, const block_memory& from, const std::vector<char*>& blocks,
-                                 stores how) const {
+                                 stores mode) const {
   const std::ptrdiff_t* const strides = strides_.data() + e.strides;
   if (from.written != nullptr) {
     const std::size_t* const sizes = sizes_.data() + e.sizes;
@@ -96,7 +96,7 @@ PARTITA_DEF void push_list::copy(const element_kind& kind, const entry& e, const
     std::ptrdiff_t dense[most_dimensions] = {};
     dense_strides(part + first, rank, dense);
     return kind.copy(blocks[e.place] + e.offset, strides + first, from.data + e.stage, dense, part + first, rank,
-                     kind.bytes, how);
+                     kind.bytes, mode);
   }
   std::ptrdiff_t source = 0, target = 0;
   for (std::size_t d = 0; d < rank_; ++d) source += static_cast<std::ptrdiff_t>(at(e)[d]) * from.strides[d];
@@ -106,7 +106,7 @@ PARTITA_DEF void push_list::copy(const element_kind& kind, const entry& e, const
   }
   const auto bytes = static_cast<std::ptrdiff_t>(kind.bytes);
   kind.copy(blocks[e.place] + e.offset + target * bytes, strides, from.data + source * bytes, from.strides, part, rank_,
-            kind.bytes, how);
+            kind.bytes, mode);
 }
 
 }  // namespace partita::detail

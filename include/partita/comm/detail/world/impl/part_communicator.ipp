@@ -33,14 +33,14 @@ PARTITA_DECL bool all_come(MPI_Comm everyone, std::size_t id, const workers& cho
   struct exchange {
     std::uint64_t mine, peer = 0;
   };
-  const auto swap_words = [&](bool receives, std::size_t with, std::uint64_t word) {
-    auto swapped = std::make_unique<exchange>(exchange{word});
+  const auto swap_words = [&](bool receives, std::size_t with, std::uint64_t own_word) {
+    auto exchanged = std::make_unique<exchange>(exchange{own_word});
     MPI_Request request = MPI_REQUEST_NULL;
     const auto other = static_cast<int>(with);
-    if (receives) check(MPI_Irecv(&swapped->peer, 1, MPI_UINT64_T, other, tag, everyone, &request), "MPI_Irecv");
-    else check(MPI_Isend(&swapped->mine, 1, MPI_UINT64_T, other, tag, everyone, &request), "MPI_Isend");
-    finish_collective(request, swapped);
-    return swapped->peer;
+    if (receives) check(MPI_Irecv(&exchanged->peer, 1, MPI_UINT64_T, other, tag, everyone, &request), "MPI_Irecv");
+    else check(MPI_Isend(&exchanged->mine, 1, MPI_UINT64_T, other, tag, everyone, &request), "MPI_Isend");
+    finish_collective(request, exchanged);
+    return exchanged->peer;
   };
   constexpr std::uint64_t agreed = 1, no = 2;
   std::size_t lowest = chosen[0];  // the same on all chosen workers, even if they list the workers in different orders

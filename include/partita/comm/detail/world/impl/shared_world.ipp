@@ -6,9 +6,9 @@
 
 namespace partita::detail {
 
-PARTITA_DEF std::shared_ptr<world_state> shared_world(MPI_Comm given, checks level, bool takes_over) {
+PARTITA_DEF std::shared_ptr<world_state> shared_world(MPI_Comm given, checks level, bool owns_communicator) {
   try {
-    return std::make_shared<world_state>(given, level, takes_over);
+    return std::make_shared<world_state>(given, level, owns_communicator);
   } catch (const std::bad_alloc&) {
     int size = 0, id = 0;
     MPI_Comm_size(given, &size);

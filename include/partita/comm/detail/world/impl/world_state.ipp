@@ -8,7 +8,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF world_state::world_state(MPI_Comm given, checks level, bool takes_over)
+PARTITA_DEF world_state::world_state(MPI_Comm given, checks level, bool owns_communicator)
     : level_(level), maker_(std::this_thread::get_id()) {
   process::expect_worker("partita::world");
   int size = 0, id = 0;
@@ -21,7 +21,7 @@ PARTITA_DEF world_state::world_state(MPI_Comm given, checks level, bool takes_ov
   any_thread_ = provided == MPI_THREAD_MULTIPLE;
   hang_report_ = std::make_unique<hang_report>(id_, size_, given);
   watcher = hang_report_.get();
-  communicator_ = takes_over ? given : private_duplicate(given);
+  communicator_ = owns_communicator ? given : private_duplicate(given);
   MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
   common_ = and_allreduce(communicator_, size_);
   introduce();
