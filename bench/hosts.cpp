@@ -57,7 +57,7 @@ double modelled(const world& everyone, int hosts, std::size_t rows, std::size_t 
                           }).seconds;
   const double agreement = detail::dissemination::over(nodes, link.cost).seconds(link.cost);
   const std::size_t longest = rows / P * (columns / P) * sizeof(double);
-  return longest <= link.at_once ? std::max(exchange, agreement) : agreement + 2 * facts.latency + exchange;
+  return longest <= link.eager_bytes ? std::max(exchange, agreement) : agreement + 2 * facts.latency + exchange;
 }
 
 class table {

@@ -15,10 +15,10 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* bytes, std::size_t n)
   const double patience = patience_from(value);
   if (!std::isfinite(patience) || patience < 0) std::abort();
   const link_settings link(value);
-  if (link.given && !(link.latency > 0 && link.message > 0 && link.byte > 0 && link.at_once > 0)) std::abort();
+  if (link.given && !(link.latency > 0 && link.message > 0 && link.byte > 0 && link.eager_bytes > 0)) std::abort();
   if (link_settings(nullptr).given) std::abort();
-  const std::string quoted = in_json(said);
+  const std::string quoted = json_escaped(said);
   const auto read = nlohmann::json::parse("\"" + quoted + "\"");  // throws if it is none
-  if (in_json(read.get<std::string>()) != quoted) std::abort();
+  if (json_escaped(read.get<std::string>()) != quoted) std::abort();
   return 0;
 }

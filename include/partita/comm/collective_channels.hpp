@@ -57,7 +57,7 @@ class collective_channels {
   }
   PARTITA_DECL void has_moved(bool later);
   /// Whether a call does more than move the blocks of groups: this worker is in no group, or calls are traced.
-  bool does_more() const { return does_more_; }
+  bool has_more_work() const { return has_more_work_; }
   /// The channel of the k-th group of the plan.
   collective_channel& way(std::size_t k) { return ways_[k]; }
 
@@ -74,7 +74,7 @@ class collective_channels {
   std::vector<std::unique_ptr<class way>> more_;
   traffic moved_;
   bool is_ahead_ = false;
-  bool does_more_ = plan_.groups.empty() || trace::on();
+  bool has_more_work_ = plan_.groups.empty() || trace::on();
   std::size_t traced_ = ~std::size_t{0};  // the index of the pending call in the trace
   std::vector<collective_channel> ways_;
 };

@@ -113,6 +113,6 @@ inline void exclusive_or(const world_state& world, std::vector<std::uint32_t>& w
 
 /// Whether a condition holds on every worker. Collective. Cost: on one node a read of shared memory, otherwise one
 /// MPI_Allreduce.
-inline bool on_all(world_state& world, bool here) { return world.on_all(here); }
+inline bool holds_on_all(world_state& world, bool here) { return world.holds_on_all(here); }
 
 }  // namespace partita::detail

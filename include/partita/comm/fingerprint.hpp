@@ -35,44 +35,44 @@ text type_name() {
 template <std::size_t Members, class Struct>
 constexpr std::uint64_t fingerprint_of_members(const Struct& all, std::uint64_t seed = 0) {
   static_assert(Members >= 1 && Members <= 11);
-  const auto mixed_in_order = [seed](const auto&... value) {
+  const auto ordered_hash = [seed](const auto&... value) {
     hasher mixing(seed);
     (mixing.mix(value), ...);
     return mixing.value();
   };
   if constexpr (Members == 1) {
     const auto& [a] = all;
-    return mixed_in_order(a);
+    return ordered_hash(a);
   } else if constexpr (Members == 2) {
     const auto& [a, b] = all;
-    return mixed_in_order(a, b);
+    return ordered_hash(a, b);
   } else if constexpr (Members == 3) {
     const auto& [a, b, c] = all;
-    return mixed_in_order(a, b, c);
+    return ordered_hash(a, b, c);
   } else if constexpr (Members == 4) {
     const auto& [a, b, c, d] = all;
-    return mixed_in_order(a, b, c, d);
+    return ordered_hash(a, b, c, d);
   } else if constexpr (Members == 5) {
     const auto& [a, b, c, d, e] = all;
-    return mixed_in_order(a, b, c, d, e);
+    return ordered_hash(a, b, c, d, e);
   } else if constexpr (Members == 6) {
     const auto& [a, b, c, d, e, f] = all;
-    return mixed_in_order(a, b, c, d, e, f);
+    return ordered_hash(a, b, c, d, e, f);
   } else if constexpr (Members == 7) {
     const auto& [a, b, c, d, e, f, g] = all;
-    return mixed_in_order(a, b, c, d, e, f, g);
+    return ordered_hash(a, b, c, d, e, f, g);
   } else if constexpr (Members == 8) {
     const auto& [a, b, c, d, e, f, g, h] = all;
-    return mixed_in_order(a, b, c, d, e, f, g, h);
+    return ordered_hash(a, b, c, d, e, f, g, h);
   } else if constexpr (Members == 9) {
     const auto& [a, b, c, d, e, f, g, h, i] = all;
-    return mixed_in_order(a, b, c, d, e, f, g, h, i);
+    return ordered_hash(a, b, c, d, e, f, g, h, i);
   } else if constexpr (Members == 10) {
     const auto& [a, b, c, d, e, f, g, h, i, j] = all;
-    return mixed_in_order(a, b, c, d, e, f, g, h, i, j);
+    return ordered_hash(a, b, c, d, e, f, g, h, i, j);
   } else {
     const auto& [a, b, c, d, e, f, g, h, i, j, k] = all;
-    return mixed_in_order(a, b, c, d, e, f, g, h, i, j, k);
+    return ordered_hash(a, b, c, d, e, f, g, h, i, j, k);
   }
 }
 

@@ -15,13 +15,13 @@ class pending_operation {
   /// Registers an operation and returns its number.
   template <class Exchange>
   std::uint64_t start(std::shared_ptr<Exchange> exchange) {
-    under_way_ = std::move(exchange);
+    pending_ = std::move(exchange);
     began_in_ = watcher;
     finish_ = [](void* it) { static_cast<Exchange*>(it)->finish(); };
     return ++number_;
   }
   void wait() {
-    const auto ends = std::exchange(under_way_, nullptr);
+    const auto ends = std::exchange(pending_, nullptr);
     if (!ends) return;
     try {
       finish_(ends.get());
@@ -36,7 +36,7 @@ class pending_operation {
   }
 
  private:
-  std::shared_ptr<void> under_way_;
+  std::shared_ptr<void> pending_;
   void (*finish_)(void*) = nullptr;
   // the world in which the operation was started, which the pending operation keeps alive
   wait_watcher* began_in_ = nullptr;

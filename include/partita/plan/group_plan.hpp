@@ -80,14 +80,14 @@ group_plan plan_groups(const grid<Small>& small, const grid<Large>& large, const
   group_plan plan;
   plan.movement = movement;
   plan.worker = worker;
-  const std::size_t as_small = small.place(worker), as_large = large.place(worker);
-  plan.small = as_small < small.size();
-  plan.large = as_large < large.size();
-  const std::size_t number_of_large = plan.large ? pairing.small_of(large.index(as_large)) : 0;
-  if (plan.small && plan.large && number_of_large < as_small)
+  const std::size_t small_place = small.place(worker), large_place = large.place(worker);
+  plan.small = small_place < small.size();
+  plan.large = large_place < large.size();
+  const std::size_t number_of_large = plan.large ? pairing.small_of(large.index(large_place)) : 0;
+  if (plan.small && plan.large && number_of_large < small_place)
     plan.groups.push_back(detail::make_group(small, large, pairing, number_of_large, worker));
-  if (plan.small) plan.groups.push_back(detail::make_group(small, large, pairing, as_small, worker));
-  if (plan.large && (!plan.small || number_of_large > as_small))
+  if (plan.small) plan.groups.push_back(detail::make_group(small, large, pairing, small_place, worker));
+  if (plan.large && (!plan.small || number_of_large > small_place))
     plan.groups.push_back(detail::make_group(small, large, pairing, number_of_large, worker));
   return plan;
 }

@@ -89,7 +89,7 @@ box<Rank> ranges_of(const std::array<const ghost_run*, Rank>& chosen) {
   return where;
 }
 template <std::size_t Rank>
-std::array<std::size_t, Rank> of_runs(const std::array<const ghost_run*, Rank>& chosen, std::size_t ghost_run::*what) {
+std::array<std::size_t, Rank> per_run(const std::array<const ghost_run*, Rank>& chosen, std::size_t ghost_run::*what) {
   std::array<std::size_t, Rank> all{};
   for (std::size_t d = 0; d < Rank; ++d) all[d] = chosen[d]->*what;
   return all;
@@ -167,16 +167,16 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& ow
                              star && is_ghost(d, own[d], part, at_window, at_block)});
         });
     detail::for_products<Rank>(runs, [&](const auto& chosen) {
-      const auto parts = detail::of_runs<Rank>(chosen, &ghost_run::part);
+      const auto parts = detail::per_run<Rank>(chosen, &ghost_run::part);
       if (detail::any_empty<Rank>(windows, parts) || detail::is_corner<Rank>(chosen)) return;
-      const auto at_block = detail::of_runs<Rank>(chosen, &ghost_run::at_block);
-      const auto at_window = detail::of_runs<Rank>(chosen, &ghost_run::at_window);
+      const auto at_block = detail::per_run<Rank>(chosen, &ghost_run::at_block);
+      const auto at_window = detail::per_run<Rank>(chosen, &ghost_run::at_window);
       who.for_workers(parts, [&](std::size_t peer) {
         const box<Rank> where = detail::ranges_of<Rank>(chosen);
         if (peer == worker) return e.kept.push_back({where, at_block, at_window});
         transfer<Rank>& t = e.sends.emplace_back();
         t.worker = peer, t.where = where, t.at = at_block;
-        t.there = place_in_block<Rank>::of(at_window, detail::of_runs<Rank>(chosen, &ghost_run::size));
+        t.there = place_in_block<Rank>::of(at_window, detail::per_run<Rank>(chosen, &ghost_run::size));
       });
     });
   }
@@ -202,13 +202,13 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& ow
     }
     if (!empty)
       detail::for_products<Rank>(runs, [&](const auto& chosen) {
-        const std::size_t peer = src.worker(detail::of_runs<Rank>(chosen, &ghost_run::part));
+        const std::size_t peer = src.worker(detail::per_run<Rank>(chosen, &ghost_run::part));
         if (peer == worker || detail::is_corner<Rank>(chosen)) return;
         transfer<Rank>& t = e.receives.emplace_back();
         t.worker = peer, t.where = detail::ranges_of<Rank>(chosen);
-        t.at = detail::of_runs<Rank>(chosen, &ghost_run::at_window);
-        t.there = place_in_block<Rank>::of(detail::of_runs<Rank>(chosen, &ghost_run::at_block),
-                                           detail::of_runs<Rank>(chosen, &ghost_run::size));
+        t.at = detail::per_run<Rank>(chosen, &ghost_run::at_window);
+        t.there = place_in_block<Rank>::of(detail::per_run<Rank>(chosen, &ghost_run::at_block),
+                                           detail::per_run<Rank>(chosen, &ghost_run::size));
       });
   }
   detail::group_by_peer(e.sends);

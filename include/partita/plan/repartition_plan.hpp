@@ -79,8 +79,8 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
   if (in_result_order(plan.extents, axes) != tensor_extents(to))
     throw shape_error(text("partita::plan_repartition: requires two decompositions of one tensor, got extents ")
                       << in_result_order(plan.extents, axes) << " and " << tensor_extents(to));
-  const std::size_t as_source = src.place(worker), as_destination = dst.place(worker);
-  plan.gives = as_source < src.first().size(), plan.takes = as_destination < dst.first().size();
+  const std::size_t src_place = src.place(worker), dst_place = dst.place(worker);
+  plan.gives = src_place < src.first().size(), plan.takes = dst_place < dst.first().size();
   plan.source_shape = plan.destination_shape = {};
   const auto sender = [&](std::size_t place, std::size_t receiver) {
     const auto owner = [&](std::size_t c) { return src.copies[c].workers()[place]; };
@@ -89,7 +89,7 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
   static thread_local std::vector<overlap> scratch;  // kept, so that repeated planning allocates nothing
   // As a source, send or keep the overlaps of this worker's block with the destination.
   if (plan.gives)
-    with_cuts(src.first(), from, as_source, identity, [&](const auto& cuts, const index<Rank>& i, const auto& shape) {
+    with_cuts(src.first(), from, src_place, identity, [&](const auto& cuts, const index<Rank>& i, const auto& shape) {
       plan.source_shape = shape;
       for (std::size_t c = 0; c < dst.count; ++c) {
         const workers& receivers_of_copy = dst.copies[c].workers();
@@ -97,7 +97,7 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
             cuts, i, dst.copies[c], to, back, scratch,
             [&, worker, is_permuted, replicated](std::size_t place, const meeting<Rank>& m) {
               const std::size_t peer = receivers_of_copy[place];
-              if (replicated && sender(as_source, peer) != worker) return;
+              if (replicated && sender(src_place, peer) != worker) return;
               const auto at = is_permuted ? in_result_order(m.at_other, axes) : m.at_other;
               if (peer == worker) {
                 plan.kept.push_back({m.where, m.at, at});
@@ -111,7 +111,7 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
     });
   // As a destination, receive the overlaps of this worker's block with the source.
   if (plan.takes)
-    with_cuts(dst.first(), to, as_destination, back, [&](const auto& cuts, const index<Rank>& j, const auto& shape) {
+    with_cuts(dst.first(), to, dst_place, back, [&](const auto& cuts, const index<Rank>& j, const auto& shape) {
       plan.destination_shape = shape;
       const workers& senders = src.first().workers();
       for_each_meeting(

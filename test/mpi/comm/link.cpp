@@ -48,8 +48,8 @@ BOOST_AUTO_TEST_SUITE(link_of_nodes)
 BOOST_AUTO_TEST_CASE(what_is_told) {
   using detail::link_settings;
   const link_settings all("2e-5,3e-6,1e-9,16384");
-  BOOST_TEST((all.given && all.latency == 2e-5 && all.message == 3e-6 && all.byte == 1e-9 && all.at_once == 16384));
-  BOOST_TEST((link_settings("1,2,3").given && link_settings("1,2,3").at_once == 2048));
+  BOOST_TEST((all.given && all.latency == 2e-5 && all.message == 3e-6 && all.byte == 1e-9 && all.eager_bytes == 16384));
+  BOOST_TEST((link_settings("1,2,3").given && link_settings("1,2,3").eager_bytes == 2048));
   for (const char* const wrong : {"", "1", "1,2", "1,2,", "1,0,3", "1,-2,3", "nan,1,1", "inf,1,1", "x", "1;2;3"})
     BOOST_TEST(!link_settings(wrong).given, wrong);
   BOOST_TEST(!link_settings(nullptr).given);
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(a_trial_finds_something_of_each, *test::at_least(2)) {
   const detail::measured_link link = trial.ask();
   BOOST_TEST((link.cost.latency > 0 && link.cost.latency < 1 && link.cost.message > 0 && link.cost.byte > 0));
   BOOST_TEST(link.cost.byte < 1e-6);
-  BOOST_TEST((link.at_once >= 2048 && link.at_once <= 32768));
+  BOOST_TEST((link.eager_bytes >= 2048 && link.eager_bytes <= 32768));
 }
 
 BOOST_AUTO_TEST_CASE(worlds_of_other_nodes_know_what_worker_0_was_told, *test::at_least(2)) {
@@ -77,7 +77,8 @@ BOOST_AUTO_TEST_CASE(worlds_of_other_nodes_know_what_worker_0_was_told, *test::a
     const world everyone(test::workers());
     const detail::measured_link& link = detail::own_node::of(everyone.state()->communicator()).link();
     const detail::link_settings told(said);
-    BOOST_TEST((link.cost.latency == told.latency && link.cost.byte == told.byte && link.at_once == told.at_once));
+    BOOST_TEST(
+        (link.cost.latency == told.latency && link.cost.byte == told.byte && link.eager_bytes == told.eager_bytes));
   }
 }
 

@@ -52,11 +52,11 @@ BOOST_AUTO_TEST_CASE(it_makes_them_throw_also_where_they_compare_blocks, *test::
   BOOST_CHECK_THROW(detail::one_call(*everyone.state(),
                                      [&] {
                                        if (everyone.id() == 1) throw std::bad_alloc();
-                                       everyone.state()->on_all(true);
+                                       everyone.state()->holds_on_all(true);
                                      }),
                     communication_error);
-  BOOST_TEST(everyone.state()->on_all(true));
-  BOOST_TEST(!everyone.state()->on_all(everyone.id() != 0));
+  BOOST_TEST(everyone.state()->holds_on_all(true));
+  BOOST_TEST(!everyone.state()->holds_on_all(everyone.id() != 0));
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_does_not_last) {

@@ -4,16 +4,16 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
-using partita::detail::in_json;
+using partita::detail::json_escaped;
 
 BOOST_AUTO_TEST_CASE(a_quote_is_escaped_and_a_line_end_is_a_space) {
-  BOOST_TEST(in_json("a \"b\"\nc\\ \xc3\xa9 \xff") == "a \\\"b\\\" c\\\\ \xc3\xa9 ?");
+  BOOST_TEST(json_escaped("a \"b\"\nc\\ \xc3\xa9 \xff") == "a \\\"b\\\" c\\\\ \xc3\xa9 ?");
 }
 
 BOOST_AUTO_TEST_CASE(two_bytes_of_any_value_stay_inside_a_string_of_json) {
   for (int a = 0; a < 256; ++a)
     for (int b = 0; b < 256; ++b) {
-      const std::string words{static_cast<char>(a), static_cast<char>(b)}, quoted = in_json(words);
+      const std::string words{static_cast<char>(a), static_cast<char>(b)}, quoted = json_escaped(words);
       std::string read;
       bool right = true;
       for (std::size_t k = 0; k < quoted.size(); ++k) {

@@ -23,8 +23,8 @@ PARTITA_DEF lowered_plan side_by_side(const std::vector<lowered_plan>& plans) {
     to.assign(dimensions, filled_with);
     for (std::size_t d = 0; d < plans[tensor].rank; ++d) to[first + d] = from[d];
   };
-  const auto place = [&](std::size_t tensor, const std::size_t* of_shape, const std::size_t* box_start) {
-    in_place(tensor, of_shape, shape, 1);
+  const auto place = [&](std::size_t tensor, const std::size_t* box_shape, const std::size_t* box_start) {
+    in_place(tensor, box_shape, shape, 1);
     in_place(tensor, box_start, at, 0);
     if (tensor > 0) at[dimensions - plans.size() + tensor] = 1;
   };

@@ -317,7 +317,7 @@ class fourier_engine {
   structure learn_forward(const shape_type& own_shape, local_error& found_error) {
     shape_type global = extents_along_lines(definition_.p_x, own_shape);
     const bool balanced =
-        on_all(state(), !definition_.p_x.active() || own_shape == balanced_block(definition_.p_x, global));
+        holds_on_all(state(), !definition_.p_x.active() || own_shape == balanced_block(definition_.p_x, global));
     if (!balanced) {  // the shapes of all blocks determine the tensor
       const auto shapes = gathered(state(), facts_of(own_shape));
       std::vector<shape_type> by_place(definition_.p_x.size());

@@ -179,7 +179,7 @@ class repartition_planner {
     if (shapes_passed_ || were_unbalanced_) return learn_from_shapes(own_shape, shared_transport, found_error);
     const shape_type global = extents_along_lines(p_x_, own_shape);
     const bool is_balanced = !p_x_.active() || own_shape == cuts_.of_x(global).shape(p_x_.index());
-    if (!on_all(state(), is_balanced)) {
+    if (!holds_on_all(state(), is_balanced)) {
       were_unbalanced_ = true;
       return learn_from_shapes(own_shape, shared_transport, found_error);
     }

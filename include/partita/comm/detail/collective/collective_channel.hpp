@@ -148,8 +148,8 @@ struct collective_channel {
   void finish_exact_sum(const element_messages& by_message, const element_operation& op, const group_blocks& b,
                         Into into, Incoming incoming) {
     exact_collection::of_node given{b.x};
-    const std::size_t mates = within.members.size();
-    given.blocks_are_sent = mates > 1;
+    const std::size_t member_count = within.members.size();
+    given.blocks_are_sent = member_count > 1;
     if (sums_within(op)) {
       char* const terms = leads ? incoming(2 * b.n) : nullptr;
       block_sum sum = sum_within(op, b, false);

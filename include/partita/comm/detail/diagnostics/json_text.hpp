@@ -8,7 +8,7 @@
 namespace partita::detail {
 
 /// A text for use between JSON quotes. The text may be any bytes, for example names of files and jobs.
-PARTITA_DECL std::string in_json(std::string_view words);
+PARTITA_DECL std::string json_escaped(std::string_view words);
 
 }  // namespace partita::detail
 

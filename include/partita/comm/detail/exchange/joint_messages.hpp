@@ -41,19 +41,19 @@ class joint_channels {
         members_(&members),
         collecting_(everyone, members, tags, memory),
         handing_out_(everyone, members, tags, memory),
-        between_(everyone, tags.next_tag(), {}, members.oversubscribed(), &tags) {}
+        between_nodes_(everyone, tags.next_tag(), {}, members.oversubscribed(), &tags) {}
 
   arena& memory() { return *memory_; }
   const own_node& members() const { return *members_; }
   way& collecting(const element_kind& kind) { return collecting_.of(kind); }
   way& handing_out(const element_kind& kind) { return handing_out_.of(kind); }
-  way& between() { return between_; }
+  way& between_nodes() { return between_nodes_; }
 
  private:
   arena* memory_;
   const own_node* members_;
   near_way collecting_, handing_out_;
-  message_way between_;
+  message_way between_nodes_;
 };
 
 /// One worker's part in the joint messages of one exchange.

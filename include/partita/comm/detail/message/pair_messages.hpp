@@ -23,7 +23,7 @@ class pair_messages : public box_transport {
                              const message_policy& policy, bool oversubscribed, const own_node* among = nullptr);
 
   carried counts() const override { return {outgoing_->count(), outgoing_->bytes(), 0}; }
-  bool is_needed() const override { return outgoing_->in_turns() || incoming_->in_turns(); }
+  bool is_needed() const override { return outgoing_->takes_turns() || incoming_->takes_turns(); }
   void expect(const block_memory& y) override { y_ = y; }
   /// Posts the receives and starts the sends, without waiting, except at the first exchange of pairs whose message
   /// forms are measured. Messages that use MPI's rendezvous protocol are started before the receives: a posted receive
@@ -42,7 +42,7 @@ class pair_messages : public box_transport {
   static constexpr std::array<messages, 3> forms{messages::packed, messages::chunked, messages::typed};
   using seconds = std::array<double, forms.size()>;
 
-  bool is_sent_eagerly() const { return outgoing_->longest() <= node_->link().at_once; }
+  bool is_sent_eagerly() const { return outgoing_->longest() <= node_->link().eager_bytes; }
   int tag() const { return node_ == nullptr ? tag_ : node_->tag_in_this_round(tag_); }
   /// The workers with which this worker exchanges enough bytes for a trial, in ascending order. Both workers of a pair
   /// list each other.

@@ -28,7 +28,7 @@ class persistent_messages {
   std::size_t longest() const { return longest_; }
 
   /// Whether some messages of an exchange wait for the slots of earlier messages.
-  PARTITA_DECL bool in_turns() const;
+  PARTITA_DECL bool takes_turns() const;
 
   PARTITA_DECL void start(MPI_Comm comm, int tag, const block_memory& block);
 

@@ -29,7 +29,7 @@ class cache_distance {
  private:
   /// number of lines and their distance, which no prefetcher predicts
   static constexpr std::uint32_t count = 8, line_distance = 33;
-  static constexpr std::chrono::nanoseconds near{70}, interrupted{1000};
+  static constexpr std::chrono::nanoseconds near{70}, interruption{1000};
   static constexpr std::uint32_t place(std::uint32_t k) { return 5 * k % count * line_distance; }
 
   struct alignas(64) place_of_line {

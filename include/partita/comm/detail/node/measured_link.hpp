@@ -20,11 +20,11 @@ namespace partita::detail {
 struct measured_link {
   link_cost cost{};
   /// bytes of a message that is sent eagerly, before the receiver asks; every MPI sends at least this many
-  std::size_t at_once = 2048;
+  std::size_t eager_bytes = 2048;
 
   /// The message size for a block: blocks a few times longer than at_once are cut, so that messages are sent eagerly.
   PARTITA_DECL std::size_t message_bytes(std::size_t block) const;
-  std::size_t most_at_once() const { return at_once < 8192 ? at_once : 4 * at_once; }
+  std::size_t most_eager_bytes() const { return eager_bytes < 8192 ? eager_bytes : 4 * eager_bytes; }
 };
 
 /// A measurement between two workers: one sends commands and measures, the other answers. A trial takes some tens of

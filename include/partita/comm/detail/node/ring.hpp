@@ -37,7 +37,7 @@ class ring_boxes {
   bool in_place() const { return at_.in_place(); }
 
   /// Whether the boxes take more pieces than the ring has slots, so that sender and receiver wait for each other.
-  bool in_turns() const { return !in_place() && pieces_.size() > (at_.by_message() ? 1 : node_channel::slots); }
+  bool takes_turns() const { return !in_place() && pieces_.size() > (at_.by_message() ? 1 : node_channel::slots); }
 
   /// Packs all boxes of a block in sequence into dense memory, or unpacks them into the block.
   PARTITA_DECL void pack_all(const block_memory& block, char* packed, bool out) const;

@@ -50,7 +50,7 @@ class spare_blocks {
 class memory_use {
  public:
   PARTITA_DECL void add(std::size_t bytes);
-  void remove(std::size_t bytes) { now_ -= in_pages(bytes); }
+  void remove(std::size_t bytes) { now_ -= whole_pages_of(bytes); }
   std::size_t most() const { return most_; }
   /// The bytes that a pool may occupy when `more` further bytes are used: 1.5 times the peak, and at least 1 MiB, so
   /// that small blocks are not returned to the system again and again.
@@ -58,7 +58,7 @@ class memory_use {
 
  private:
   static constexpr std::size_t least = std::size_t{1} << 20;
-  static constexpr std::size_t in_pages(std::size_t bytes) {
+  static constexpr std::size_t whole_pages_of(std::size_t bytes) {
     return bytes == 0 ? page : (bytes + page - 1) / page * page;
   }
   std::size_t now_ = 0, most_ = 0;

@@ -32,8 +32,8 @@ class staged_boxes {
 
   /// Makes the buffers and returns the offset at which the receiver finds them, or `none` if there is no memory.
   PARTITA_DECL std::uint64_t make(arena& memory, std::size_t bytes);
-  void was_packed(std::uint64_t exchange) { head_->packed.post(exchange); }
-  void was_not_packed(std::uint64_t exchange) { head_->packed.post(exchange - 1); }
+  void mark_packed(std::uint64_t exchange) { head_->packed.post(exchange); }
+  void unmark_packed(std::uint64_t exchange) { head_->packed.post(exchange - 1); }
 
   // Calls of the receiver.
 
@@ -41,7 +41,7 @@ class staged_boxes {
     bytes_ = (bytes + line - 1) / line * line, head_ = static_cast<head*>(block);
   }
   void await(std::uint64_t exchange, bool oversubscribed) const { head_->packed.wait(exchange, oversubscribed); }
-  void was_taken(std::uint64_t exchange) { head_->taken.post(exchange); }
+  void mark_taken(std::uint64_t exchange) { head_->taken.post(exchange); }
 
   /// Whether the buffers exist.
   bool there() const { return head_ != nullptr; }

@@ -24,9 +24,9 @@ class and_allreduce {
 
   /// Makes the flags, through which later words pass, if there is memory for flags. Collective, called once.
   PARTITA_DECL void make_flags();
-  bool by_flags() const { return flags_ != nullptr; }
+  bool has_flags() const { return flags_ != nullptr; }
   /// Whether flags exist and the workers are on several nodes; the same on all workers.
-  bool by_flags_of_several_nodes() const { return flags_ && flags_->several_nodes(); }
+  bool has_flags_of_several_nodes() const { return flags_ && flags_->several_nodes(); }
   /// Passes numbers with the words of the next AND, as shared_flags does. Returns false on all workers without flags.
   bool pass_numbers(const std::uint64_t* numbers, std::size_t count) {
     return flags_ != nullptr && flags_->pass_numbers(numbers, count);

@@ -19,7 +19,7 @@ inline std::size_t free_bytes_from(const char* setting) { return std::strtoull(s
 /// `,bytes`, the longest message that is sent eagerly. `given` is false if a number is missing or not above 0.
 struct link_settings {
   double latency = 0, message = 0, byte = 0;
-  std::size_t at_once = 2048;
+  std::size_t eager_bytes = 2048;
   bool given = false;
 
   PARTITA_DECL explicit link_settings(const char* setting);

@@ -22,7 +22,7 @@ class process {
   static bool is_untraced_worker() { return now().load(std::memory_order_relaxed) == standing::worker; }
   PARTITA_DECL static void is_traced();
   /// Sets the function that is called when MPI_Finalize begins on this worker; only the library calls this.
-  PARTITA_DECL static std::atomic<void (*)()>& at_finalize();
+  PARTITA_DECL static std::atomic<void (*)()>& call_at_finalize();
   static bool is_forked() { return now().load(std::memory_order_relaxed) == standing::forked; }
 
  private:

@@ -121,10 +121,10 @@ class world_state {
   /// would wait for workers that wait for it in another call. If other workers need this worker to finish the operation
   /// (`needed`), the next call finishes it at any level of checks.
   void keep_pending(const std::shared_ptr<pending_operation>& left, bool needed = false) {
-    if (needed || level_ == checks::agree) under_way_ = left;
+    if (needed || level_ == checks::agree) pending_ = left;
   }
   void finish_pending() {
-    if (under_way_) std::exchange(under_way_, nullptr)->wait();
+    if (pending_) std::exchange(pending_, nullptr)->wait();
   }
 
   /// Gives every worker the bitwise AND of the four words of all workers.
@@ -132,7 +132,7 @@ class world_state {
 
   /// Whether a condition holds on every worker. Collective. If a worker takes part with an error instead, all workers
   /// throw that error. Cost: that of an agreement.
-  PARTITA_DECL bool on_all(bool here);
+  PARTITA_DECL bool holds_on_all(bool here);
 
  private:
   using words = and_allreduce::words;
@@ -189,7 +189,7 @@ class world_state {
   and_allreduce common_;
   recorded_agreements* steps_ = nullptr;
   local_operations local_;
-  std::shared_ptr<pending_operation> under_way_;  // the last pending operation; earlier ones are finished
+  std::shared_ptr<pending_operation> pending_;  // the last pending operation; earlier ones are finished
   kept_buffers buffers_;
 };
 

@@ -62,9 +62,9 @@ PARTITA_DEF void call_log::install_handlers() {
     struct sigaction before {};
     if (::sigaction(SIGTERM, nullptr, &before) == 0 && (before.sa_flags & SA_SIGINFO) == 0 &&
         before.sa_handler == SIG_DFL) {
-      struct sigaction ours {};
-      ours.sa_handler = &call_log::on_sigterm;
-      ::sigaction(SIGTERM, &ours, nullptr);
+      struct sigaction own_action {};
+      own_action.sa_handler = &call_log::on_sigterm;
+      ::sigaction(SIGTERM, &own_action, nullptr);
     }
     return true;
   }();

@@ -23,7 +23,7 @@ PARTITA_DECL std::size_t utf8_character(std::string_view words) {
   return n;
 }
 
-PARTITA_DEF std::string in_json(std::string_view words) {
+PARTITA_DEF std::string json_escaped(std::string_view words) {
   std::string all;
   while (!words.empty()) {
     const std::size_t n = utf8_character(words);

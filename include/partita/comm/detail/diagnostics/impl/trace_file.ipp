@@ -29,7 +29,7 @@ PARTITA_DECL std::string name_of_operation(std::string_view sentence) {
 /// earlier job.
 PARTITA_DECL std::string name_of_job() {
   for (const char* name : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", "SLURM_JOB_ID"})
-    if (const char* const job = std::getenv(name)) return in_json(job);
+    if (const char* const job = std::getenv(name)) return json_escaped(job);
   return std::to_string(::getppid());
 }
 
@@ -88,7 +88,7 @@ PARTITA_DECL void program_lines(trace_sink& to, const std::string& worker, const
   const auto name_of = [](const timetable::entry& one) {
     std::string name(one.operation.empty() ? "a value" : one.operation.c_str());
     if (one.others > 0) name += " and " + std::to_string(one.others) + " more";
-    return in_json(one.moves ? "moves for " + name : name);
+    return json_escaped(one.moves ? "moves for " + name : name);
   };
   const auto add_microseconds = [&](const char* key, double seconds) {  // an estimate may be below a nanosecond
     char digits[32];
@@ -100,7 +100,7 @@ PARTITA_DECL void program_lines(trace_sink& to, const std::string& worker, const
     const traced_timetable& one = recorded.programs[p];
     const std::string number = R"("args":{"program":)" + std::to_string(p);
     all += described + R"(0,"name":"program",)" + number + R"(,"key":")" + std::to_string(one.fingerprint) + '.' +
-           std::to_string(one.occurrence) + R"(","call":")" + in_json(recorded.names.at(one.fingerprint)) + "\"}}";
+           std::to_string(one.occurrence) + R"(","call":")" + json_escaped(recorded.names.at(one.fingerprint)) + "\"}}";
     for (std::size_t k = 0; k < one.estimated.entries.size(); ++k) {
       const timetable::entry& e = one.estimated.entries[k];
       add_number(all.append(described), row_of(p, one, k));
@@ -141,8 +141,8 @@ PARTITA_DECL void trace_lines(trace_sink& to, std::size_t worker, const recorded
       of + R"(,"tid":)";
   std::unordered_map<std::uint64_t, std::string> backs;
   for (const auto& [fingerprint, sentence] : recorded.names)
-    backs[fingerprint] = R"(","call":")" + in_json(sentence) + R"("},"cat":"partita","name":")" +
-                         in_json(name_of_operation(sentence)) + "\"}";
+    backs[fingerprint] = R"(","call":")" + json_escaped(sentence) + R"("},"cat":"partita","name":")" +
+                         json_escaped(name_of_operation(sentence)) + "\"}";
   for (const traced_call& c : recorded.calls) {
     const char* const way = c.shared != 0       ? (c.by_message != 0 ? "memory and messages" : "memory")
                             : c.by_message != 0 ? "messages"

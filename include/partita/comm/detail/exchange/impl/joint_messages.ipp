@@ -19,7 +19,7 @@ PARTITA_DEF joint_messages::joint_messages(joint_channels& ways, joint_plan plan
   const auto messages = [&](box_list&& out, box_list&& in) {
     lowered_plan boxes(1);
     boxes.sends = std::move(out), boxes.receives = std::move(in);
-    return ways.between().prepare(std::move(boxes), kind_of_bytes);
+    return ways.between_nodes().prepare(std::move(boxes), kind_of_bytes);
   };
   collecting_ = ways.collecting(kind).prepare(std::move(plan.collecting), kind);
   handing_out_ = ways.handing_out(kind).prepare(std::move(plan.handing_out), kind);

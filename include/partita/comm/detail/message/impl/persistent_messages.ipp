@@ -26,7 +26,7 @@ PARTITA_DEF std::size_t persistent_messages::bytes() const {
   return sum;
 }
 
-PARTITA_DEF bool persistent_messages::in_turns() const {
+PARTITA_DEF bool persistent_messages::takes_turns() const {
   for (const std::size_t earlier : before_)
     if (earlier != no_message) return true;
   return false;

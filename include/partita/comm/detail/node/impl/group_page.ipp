@@ -18,7 +18,7 @@ PARTITA_DEF void cache_distance::measure_distance(const cache_distance& other) {
   for (std::uint32_t n = 0; n < count; ++n)  // each read depends on the read before
     k = other.line_[k].next.load(std::memory_order_relaxed) % (count * line_distance);
   const auto taken = std::chrono::steady_clock::now() - start;
-  if (taken < count * interrupted) far_.store(k == place(count) && taken > count * near, std::memory_order_relaxed);
+  if (taken < count * interruption) far_.store(k == place(count) && taken > count * near, std::memory_order_relaxed);
 }
 
 }  // namespace partita::detail

@@ -10,7 +10,7 @@
 namespace partita::detail {
 
 PARTITA_DEF std::size_t measured_link::message_bytes(std::size_t block) const {
-  return block > at_once && block <= most_at_once() ? at_once : std::size_t{1} << 30U;
+  return block > eager_bytes && block <= most_eager_bytes() ? eager_bytes : std::size_t{1} << 30U;
 }
 
 PARTITA_DEF measured_link link_trial::ask() {
@@ -35,8 +35,8 @@ PARTITA_DEF measured_link link_trial::ask() {
     if (seconds > long_enough) break;
   }
   // Find the longest message that is sent eagerly.
-  for (std::uint64_t bytes = 32768; bytes > link.at_once; bytes /= 2)
-    if (is_sent_eagerly(bytes)) link.at_once = static_cast<std::size_t>(bytes);
+  for (std::uint64_t bytes = 32768; bytes > link.eager_bytes; bytes /= 2)
+    if (is_sent_eagerly(bytes)) link.eager_bytes = static_cast<std::size_t>(bytes);
   const command end{stop, 0, 0};
   send(&end, sizeof end);
   return link;
@@ -143,7 +143,7 @@ PARTITA_DEF measured_link learn_link(MPI_Comm everyone, const std::vector<int>& 
   if (worker == 0) {
     const link_settings said(std::getenv("PARTITA_LINK"));
     const std::lock_guard<spin_lock> here(lock_between_threads);
-    if (said.given) *result = {{{said.latency, said.message, said.byte}, said.at_once}, true};
+    if (said.given) *result = {{{said.latency, said.message, said.byte}, said.eager_bytes}, true};
     else if (pretended) result->known = true;
     else *result = link_of_job;
   }

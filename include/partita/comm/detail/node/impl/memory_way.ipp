@@ -50,8 +50,8 @@ PARTITA_DEF void memory_transport::list_boxes() {
     origins_.back().ring.add_next();
   }
   // both workers of a pair get the same result
-  const auto is_small = [&](const ring_boxes& of_pair) {
-    return plan_.agreed_between && !plan_.accumulate && of_pair.bytes() <= staged_boxes::most_bytes(oversubscribed_);
+  const auto is_small = [&](const ring_boxes& ring) {
+    return plan_.agreed_between && !plan_.accumulate && ring.bytes() <= staged_boxes::most_bytes(oversubscribed_);
   };
   // the bytes that are read and written: only the ghosts of a halo, however large the blocks are
   std::size_t moved = 2 * plan_.kept.volume() * kind_.bytes;
@@ -71,9 +71,9 @@ carried memory_transport::counts() const {
 
 bool memory_transport::is_needed() const {
   for (const target& t : targets_)
-    if (t.ring.in_turns()) return true;
+    if (t.ring.takes_turns()) return true;
   for (const origin& o : origins_)
-    if (o.ring.in_turns()) return true;
+    if (o.ring.takes_turns()) return true;
   return false;
 }
 
@@ -95,7 +95,7 @@ void memory_transport::roll_back() {
   for (const origin& o : origins_)
     if (!o.staged) channel_->roll_back(o.ring.place());
   for (target& t : targets_)
-    if (t.staged) t.stage.was_not_packed(exchange_);
+    if (t.staged) t.stage.unmark_packed(exchange_);
   if (has_staged_boxes_) --exchange_, packed_ = false;
 }
 
@@ -170,14 +170,14 @@ PARTITA_DEF void memory_transport::pack(const block_memory& x) {
   for (target& t : targets_) {
     if (!t.staged) continue;
     t.ring.pack_all(x, t.stage.buffer(exchange_), true);
-    t.stage.was_packed(exchange_);
+    t.stage.mark_packed(exchange_);
   }
 }
 
 PARTITA_DEF void memory_transport::unpack(origin& o) {
   o.stage.await(exchange_, oversubscribed_);
   o.ring.pack_all(y_, o.stage.buffer(exchange_), false);
-  o.stage.was_taken(exchange_);
+  o.stage.mark_taken(exchange_);
 }
 
 PARTITA_DEF bool memory_transport::is_dense() const {

@@ -32,12 +32,12 @@ PARTITA_DEF std::size_t spare_blocks::size() const {
 }
 
 PARTITA_DEF void memory_use::add(std::size_t bytes) {
-  now_ += in_pages(bytes);
+  now_ += whole_pages_of(bytes);
   most_ = now_ > most_ ? now_ : most_;
 }
 
 PARTITA_DEF std::size_t memory_use::bound(std::size_t more) const {
-  const std::size_t then = now_ + in_pages(more), most = then > most_ ? then : most_;
+  const std::size_t then = now_ + whole_pages_of(more), most = then > most_ ? then : most_;
   return most + most / 2 > least ? most + most / 2 : least;
 }
 

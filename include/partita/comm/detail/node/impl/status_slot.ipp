@@ -130,7 +130,7 @@ PARTITA_DEF status_slots::status_slots() {
   }
   own_->secret = address_.secret;
   own_->process = address_.process;
-  process::at_finalize() = [] { instance().own().finalizes = true; };
+  process::call_at_finalize() = [] { instance().own().finalizes = true; };
   std::atexit([] {
     if (!process::is_forked()) instance().own().stand(status_slot::standing::ended);
   });

@@ -20,7 +20,7 @@ PARTITA_DEF link_settings::link_settings(const char* setting) {
   }
   given = true;
   const unsigned long long bytes = setting == nullptr ? 0 : std::strtoull(setting, nullptr, 10);
-  if (bytes >= 1 && bytes < (1ULL << 30U)) at_once = static_cast<std::size_t>(bytes);
+  if (bytes >= 1 && bytes < (1ULL << 30U)) eager_bytes = static_cast<std::size_t>(bytes);
 }
 
 PARTITA_DEF double patience_from(const char* setting) {

@@ -33,8 +33,8 @@ PARTITA_DECL bool all_come(MPI_Comm everyone, std::size_t id, const workers& cho
   struct exchange {
     std::uint64_t mine, peer = 0;
   };
-  const auto swap_words = [&](bool receives, std::size_t with, std::uint64_t own_word) {
-    auto exchanged = std::make_unique<exchange>(exchange{own_word});
+  const auto swap_words = [&](bool receives, std::size_t with, std::uint64_t own_fingerprint) {
+    auto exchanged = std::make_unique<exchange>(exchange{own_fingerprint});
     MPI_Request request = MPI_REQUEST_NULL;
     const auto other = static_cast<int>(with);
     if (receives) check(MPI_Irecv(&exchanged->peer, 1, MPI_UINT64_T, other, tag, everyone, &request), "MPI_Irecv");

@@ -31,7 +31,7 @@ PARTITA_DEF void process::is_traced() {
   now().compare_exchange_strong(expected, standing::traced);
 }
 
-PARTITA_DEF std::atomic<void (*)()>& process::at_finalize() {
+PARTITA_DEF std::atomic<void (*)()>& process::call_at_finalize() {
   static std::atomic<void (*)()> call{nullptr};
   return call;
 }
@@ -56,7 +56,7 @@ PARTITA_DEF void process::find_out(const char* call) {
             MPI_COMM_NULL_COPY_FN,
             [](MPI_Comm, int, void*, void*) -> int {
               now() = standing::finalized;
-              if (const auto tell = at_finalize().load(); tell != nullptr) tell();
+              if (const auto tell = call_at_finalize().load(); tell != nullptr) tell();
               return MPI_SUCCESS;
             },
             &key, nullptr),

@@ -69,7 +69,7 @@ PARTITA_DEF void world_state::all_and(const std::uint64_t* mine, std::uint64_t* 
   for (std::size_t k = 0; k < own.size(); ++k) all[k] = common[k];
 }
 
-PARTITA_DEF bool world_state::on_all(bool here) {
+PARTITA_DEF bool world_state::holds_on_all(bool here) {
   constexpr std::uint64_t fingerprint = 0x6f6e20616c6cULL, any = ~std::uint64_t{0};
   const words all = meet({fingerprint, ~fingerprint, (here ? 1U : 0U) | speculative_send::nothing, any}, nullptr);
   if (agree(all)) return (all[2] & 1U) != 0;
@@ -101,7 +101,7 @@ PARTITA_DEF std::uint64_t world_state::agree(std::uint64_t fingerprint, std::uin
                               << describe() << " needs all; make a new world of the workers that are there");
   finish_pending();
   if (steps_ != nullptr && steps_->answers()) return next_step(fingerprint, choices, kind, describe);
-  const bool several_nodes = common_.by_flags_of_several_nodes();
+  const bool several_nodes = common_.has_flags_of_several_nodes();
   if (!several_nodes && (choices == 0 || kind != failure::none)) ahead = nullptr;
   if (several_nodes && tags_->is_last_round()) ahead = nullptr;
   const bool begins_for_all = several_nodes && ahead != nullptr;
@@ -144,7 +144,7 @@ PARTITA_DEF world_state::words world_state::meet(const words& mine, speculative_
 
 PARTITA_DEF bool world_state::begin_speculative(const words& all) {
   const bool before = std::exchange(agrees_again_, false);
-  return common_.by_flags() && ((all[2] & speculative_send::nothing) == 0 || before);
+  return common_.has_flags() && ((all[2] & speculative_send::nothing) == 0 || before);
 }
 
 PARTITA_DEF void world_state::fail_at_next_agreement(const text& sentence) {
@@ -240,7 +240,7 @@ PARTITA_DEF bool world_state::taken_leave() {
     }
   is_lost_ = !same;  // freeing is collective, and the other workers do not come to it
   // all workers must have read this worker's words before another thread reuses their memory
-  if (same && common_.by_flags()) MPI_Barrier(communicator_);
+  if (same && common_.has_flags()) MPI_Barrier(communicator_);
   return same;
 }
 
