@@ -32,7 +32,7 @@ struct resized_line {
   constexpr std::size_t extent() const { return half ? half_spectrum(m) : m; }
 
   /// The range of waves from 0 on, and the range of negative waves. A line that keeps its length has one range.
-  constexpr std::array<kept_waves, 2> kept() const {
+  constexpr std::array<kept_waves, 2> kept_ranges() const {
     if (n == m) return {kept_waves{0, extent(), 0}, {}};
     return {kept_waves{0, last() + 1, 0}, half ? kept_waves{} : kept_waves{n - last(), last(), m - last()}};
   }

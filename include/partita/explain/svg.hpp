@@ -54,7 +54,7 @@ class drawing {
   /// Draws one line of text with the baseline y.
   PARTITA_DECL void words(px x, px y, const long_text& what, const style& how);
 
-  /// Draws lines of code, with the first baseline at y. Returns the baseline of the line after the last.
+  /// Draws lines of code, with the first baseline at y. Returns the baseline for a next line.
   PARTITA_DECL px lines(px x, px y, const long_text& what, style how);
 
   /// The approximate width of a text in pixels: the true width depends on letters and fonts.

@@ -22,7 +22,7 @@ namespace partita {
 /// whose extents do not change are batches. The treatment of the wave that is both positive and negative is stated at
 /// resize_spectrum, whose values spectral_resize returns.
 /// Shapes:   x is this worker's block on p_x in the balanced decomposition of the spectrum of `before` points, as
-///           results of fourier_transform are; the result is its block on p_y of the other spectrum. A worker that is
+///           results of fourier_transform are; the result is its block on p_y of the resized spectrum. A worker that is
 ///           only in p_x receives an empty block, a worker in neither partition a copy of its own input.
 /// Requires: partitions and extents of one rank, and complex elements of float or double [compile time]; at least one
 ///           point where extents change, and along the dimension with half of a spectrum [shape_error]; balanced blocks

@@ -33,7 +33,7 @@ X with_points(const X& x, const resized_line& line) {
   if (line.n == line.m) return x;
   const double factor = line.factor();
   const X from = line.grows() && factor != 1 ? with_scaled_wave<D>(x, line.last(), factor) : x;
-  const auto [rising, falling] = line.kept();
+  const auto [rising, falling] = line.kept_ranges();
   X y = moved_part<D>(from, rising.from, rising.count, rising.to, line.extent());
   if (!line.half) return add(y, moved_part<D>(from, falling.from, falling.count, falling.to, line.extent()));
   return !line.grows() && factor != 1 ? with_scaled_wave<D>(y, line.last(), factor) : y;

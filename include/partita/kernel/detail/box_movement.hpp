@@ -217,21 +217,22 @@ class planned_movement : public box_movement {
     return call;
   }
   /// Agrees on a call that fills memory of the caller, and starts the exchange. If exactly one plan fits this worker's
-  /// block, its exchange among `announced` (unless null) begins before the agreement: then a sender on this node need
-  /// not wait until this worker has agreed. `from(s)` prepares and returns the block that plan s sends. `agree()`
-  /// agrees on the plan and returns it with its exchange, or with null if this worker has no part in the exchange.
+  /// block, its exchange among `announced_exchanges` (unless null) begins before the agreement: then a sender on this
+  /// node need not wait until this worker has agreed. `from(s)` prepares and returns the block that plan s sends.
+  /// `agree()` agrees on the plan and returns it with its exchange, or with null if this worker has no part in the
+  /// exchange.
   template <class From, class To, class Agree>
-  std::uint64_t start_in_place(const box_call<rank>& call, exchanges_by_kind structure::*announced, From from,
+  std::uint64_t start_in_place(const box_call<rank>& call, exchanges_by_kind structure::*announced_exchanges, From from,
                                const To& to, Agree agree) {
     struct roll_back {  // runs if the workers do not agree on the exchange that has begun
       void operator()(box_exchange* begun) const { begun->roll_back(); }
     };
     std::unique_ptr<box_exchange, roll_back> begun;
     decltype(from(std::declval<structure&>())) x;
-    if (announced != nullptr)
+    if (announced_exchanges != nullptr)
       if (structure* const known =
               structures_.only(structures_.matching([&](const structure& s) { return s.fits(call); })))
-        if (box_exchange* const made = (known->*announced).made(call.kind);
+        if (box_exchange* const made = (known->*announced_exchanges).made(call.kind);
             made != nullptr && made->sends_speculatively()) {
           x = from(*known);
           made->begin_ahead(x.data, x.strides.data(), to.data, to.strides.data());

@@ -23,7 +23,7 @@ inline constexpr element_identity identity_of_type{type_number<T>(), &type_name<
 
 PARTITA_DECL text shape_text(const block_shape& shape, std::size_t rank);
 
-/// A call of a movement, on this worker.
+/// A call of a collective movement on this worker.
 struct collective_call {
   group_direction direction = group_direction::spread;
   const element_kind* kind = nullptr;

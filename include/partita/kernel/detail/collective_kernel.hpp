@@ -104,7 +104,7 @@ class collective_kernel {
   template <class X>
   auto forward_(const X& x, const text& error_message) const {
     const block_argument<X> argument(x);
-    return now<Kernel::there>(argument.block(), error_message);
+    return run_now<Kernel::there>(argument.block(), error_message);
   }
   template <class X, class View>
   void forward_(const X& x, View& view, const text& error_message) const {
@@ -113,7 +113,7 @@ class collective_kernel {
   template <class Y>
   auto backward_(const Y& dy, const text& error_message) const {
     const block_argument<Y> argument(dy);
-    return now<Kernel::back>(argument.block(), error_message);
+    return run_now<Kernel::back>(argument.block(), error_message);
   }
   template <strided_array Y, class Fill>
   auto begin_backward_(const Y& dy, const text& error_message, Fill fill) const {
@@ -157,7 +157,7 @@ class collective_kernel {
   }
 
   template <group_direction Where, class T, std::size_t Rank>
-  auto now(const strided<const T, Rank>& x, const text& error_message) const {
+  auto run_now(const strided<const T, Rank>& x, const text& error_message) const {
     return movement_.one_call([&] {
       const collective_call call = call_of<Where>(x, error_message);
       const block_shape shape = movement_.agree(call);
@@ -186,8 +186,9 @@ class collective_kernel {
         constexpr bool to_all = Where == group_direction::to_all;  // other workers write only into pooled memory
         call.in_place = in_place || (to_all && output == call.x);
         const block_shape shape = movement_.agree(call);
-        const bool through = to_all && movement_.plan().large && movement_.plan().groups[0].members.size() > 1;
-        if (through || elements_in(shape, rank) == 0) {
+        const bool needs_pooled_copy =
+            to_all && movement_.plan().large && movement_.plan().groups[0].members.size() > 1;
+        if (needs_pooled_copy || elements_in(shape, rank) == 0) {
           auto y = allocate_result<T, rank>(shape);
           movement_.carry_out(call, block_of(y));
           if (elements_in(shape, rank) != 0) copy<T, rank>(block_of(view), block_of(y));
@@ -204,7 +205,7 @@ class collective_kernel {
              Fill fill) const {
     if constexpr (Where == group_direction::spread && Kernel::shares) {
       fill();
-      return pending<shared_view_of<T, Rank>>(now<Where>(x, error_message), nullptr, 0);  // complete at once
+      return pending<shared_view_of<T, Rank>>(run_now<Where>(x, error_message), nullptr, 0);  // complete at once
     } else {
       return movement_.one_call([&] {
         collective_call call = call_of<Where>(x, error_message);

@@ -33,7 +33,7 @@ class collective_movement {
     bool sums_other_blocks_only = false;  ///< some worker receives a sum to which it contributes no block
   };
 
-  PARTITA_DECL collective_movement(std::shared_ptr<world_state> world, group_plan plan, kernel_description facts);
+  PARTITA_DECL collective_movement(std::shared_ptr<world_state> world, group_plan plan, kernel_description description);
 
   const group_plan& plan() const { return plan_; }
   /// The number of exchanges of block shapes so far.

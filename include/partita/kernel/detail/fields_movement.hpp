@@ -59,9 +59,9 @@ class fields_movement : public planned_movement<Planner> {
   strided<T, Rank> result_memory(const exchange_plan<Rank>& plan, const strided<const T, Rank>& x,
                                  const target<T, Rank>& output, pooled_tensor<T, Rank>& y) const {
     if (plan.takes && output.given) return output.block;
-    const bool copies = !plan.takes && !plan.gives;
-    y = make_pooled<T, Rank>(*this->memory(), copies ? x.shape : plan.destination_shape);
-    if (copies) copy(block_of(y), x);
+    const bool only_copies = !plan.takes && !plan.gives;
+    y = make_pooled<T, Rank>(*this->memory(), only_copies ? x.shape : plan.destination_shape);
+    if (only_copies) copy(block_of(y), x);
     return block_of(y);
   }
 };

@@ -270,8 +270,8 @@ class fourier_engine {
   }
   /// Resets the counts when a call begins; one move may occur twice in a call.
   void begin_counting() { moved_ = {}; }
-  void count(const fields_repartition<Rank>& started) {
-    const kernel_counts of_move = started.counts();
+  void count(const fields_repartition<Rank>& started_move) {
+    const kernel_counts of_move = started_move.counts();
     moved_.messages += of_move.messages;
     moved_.bytes_by_message += of_move.bytes_by_message;
     moved_.bytes_shared += of_move.bytes_shared;

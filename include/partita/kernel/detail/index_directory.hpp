@@ -13,8 +13,8 @@
 
 namespace partita::detail {
 
-/// This worker's part of the directory: the owners of the indices [start, stop). The n indices are divided evenly over
-/// the workers.
+/// This worker's part of the directory of owners: the owners of the indices [start, stop). The n indices are divided
+/// evenly over the workers.
 class index_directory {
  public:
   struct run {

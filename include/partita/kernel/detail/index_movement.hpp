@@ -352,9 +352,9 @@ class index_movement : public planned_movement<index_planner> {
         for (std::size_t f = 0; f < N; ++f) s.gathered->add(call.given[f], offsets[f]);
         return x;
       };
-      auto announced = forward ? &index_structure::forward_exchanges : &index_structure::backward_exchanges;
-      if (call.before.any() || may_send_ahead()) announced = nullptr;
-      const std::uint64_t number = start_in_place(moved, announced, source, y, [&] {
+      auto announced_exchanges = forward ? &index_structure::forward_exchanges : &index_structure::backward_exchanges;
+      if (call.before.any() || may_send_ahead()) announced_exchanges = nullptr;
+      const std::uint64_t number = start_in_place(moved, announced_exchanges, source, y, [&] {
         index_structure& s = agree_on_plan(static_cast<base&>(*this), moved, !returns);
         if (returns) (return_rows(planner().return_exchanges(s, moved.kind)), ...);
         return std::pair(&s, &find_exchange(*this, s, forward, moved.kind));

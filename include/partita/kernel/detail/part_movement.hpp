@@ -28,7 +28,7 @@ struct part_structure : planned_boxes<Rank> {
   bool follows_from_extents = true;  ///< whether the parts are balanced
   std::shared_ptr<evicted_plans> forgotten{};
 
-  /// Is called when this plan is evicted from the cache.
+  /// The cache calls forget() when it evicts this plan.
   void forget() const {
     if (forgotten && this->there.gives) forgotten->add_evicted(this->there.extents, follows_from_extents);
   }
@@ -86,7 +86,7 @@ class part_planner {
               << "requires the blocks that are summed to have one shape, got " << shapes[0] << " on worker "
               << group_.members[0] << " and " << shapes[k] << " on worker " << group_.members[k]
               << "; give every worker of a sum a block of the same shape";
-      if (!found_error.any() && evicted_->contains(call.shape))
+      if (!found_error.any() && evicted_tensors_->contains(call.shape))
         found_error = local_error(evicted_plans::error_message((text(name_) << call.direction).c_str()));
       tensor = balanced_parts(call.shape, group_.shape);
     }
@@ -142,7 +142,7 @@ class part_planner {
     s.back = reversed(s.there);
     if (rank > 0 && on_several_nodes(shared_transport)) s.tensor = tensor;
     s.follows_from_extents = !group_.active() || tensor.balanced(group_.shape);
-    s.forgotten = evicted_;
+    s.forgotten = evicted_tensors_;
     return s;
   }
 
@@ -156,7 +156,7 @@ class part_planner {
   const char* name_;
   known_cuts cuts_;
   std::uint64_t fingerprint_;
-  std::shared_ptr<evicted_plans> evicted_ = std::make_shared<evicted_plans>();
+  std::shared_ptr<evicted_plans> evicted_tensors_ = std::make_shared<evicted_plans>();
 };
 
 template <std::size_t Rank>

@@ -38,7 +38,7 @@ struct repartition_structure : planned_boxes<Rank> {
       uses_shared_exchange{};  ///< whether its first call in a direction uses the exchange that new plans share
   std::shared_ptr<shared_by_plans<Rank>> shared{};
 
-  /// Is called when this plan is evicted from the cache: the next new plan takes over its memory.
+  /// The cache calls forget() when it evicts this plan: the next new plan takes over its memory.
   void forget() {
     if (const auto all = std::move(shared)) all->take(*this);
   }
@@ -49,7 +49,7 @@ struct repartition_structure : planned_boxes<Rank> {
 /// allocates nothing.
 template <std::size_t Rank>
 struct shared_by_plans {
-  evicted_plans evicted;
+  evicted_plans evicted_tensors;
   bool has_evicted_plans = false;
   repartition_structure<Rank> evicted_plan;    ///< the plan that was evicted last
   std::array<exchanges_by_kind, 2> exchanges;  ///< the exchanges that new plans share, backward and forward
@@ -58,7 +58,7 @@ struct shared_by_plans {
   std::vector<std::size_t> sizes;
 
   void take(repartition_structure<Rank>& plan) {
-    evicted.add_evicted(plan.there.extents, plan.follows_from_extents);
+    evicted_tensors.add_evicted(plan.there.extents, plan.follows_from_extents);
     plan.forward_exchanges.clear(), plan.backward_exchanges.clear();
     evicted_plan = std::move(plan);
     has_evicted_plans = true;
@@ -193,7 +193,7 @@ class repartition_planner {
     const shape_type global =
         cuts_.extents_of_x(cuts_.to() ? cuts_.to()->extents() : extents_along_lines(p_y_, own_shape));
     if (reject_extents(global, found_error)) return {};
-    if (shared_->evicted.contains(global)) {
+    if (shared_->evicted_tensors.contains(global)) {
       report_error(found_error, evicted_plans::error_message((text(name_) << ".adjoint(dy)").c_str()));
       return {};
     }

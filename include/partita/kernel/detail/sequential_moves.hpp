@@ -115,13 +115,15 @@ std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<ra
         store_box(to.part(k.at_destination, in_result_order(k.where.shape(), plan.axes)),
                   from.block().part(k.at_source, k.where.shape()).permuted(plan.axes));
     };
-    std::vector<std::size_t> pairs;  // the first box of each peer, in the order of addition
+    std::vector<std::size_t> first_boxes_of_peers;  // the first box of each peer, in the order of addition
     for (std::size_t r = 0; r < plan.receives.size(); ++r)
-      if (r == 0 || plan.receives[r - 1].worker != plan.receives[r].worker) pairs.push_back(r);
-    const auto turn = [&](std::size_t r) { return plan.turn_of(plan.receives[r].worker); };
-    if (plan.accumulate) std::sort(pairs.begin(), pairs.end(), [&](auto a, auto b) { return turn(a) < turn(b); });
+      if (r == 0 || plan.receives[r - 1].worker != plan.receives[r].worker) first_boxes_of_peers.push_back(r);
+    const auto turn_of_receive = [&](std::size_t r) { return plan.turn_of(plan.receives[r].worker); };
+    if (plan.accumulate)
+      std::sort(first_boxes_of_peers.begin(), first_boxes_of_peers.end(),
+                [&](auto a, auto b) { return turn_of_receive(a) < turn_of_receive(b); });
     // Take the boxes from the blocks of the peers, and compare both plans of each pair.
-    for (std::size_t r : pairs) {
+    for (std::size_t r : first_boxes_of_peers) {
       const std::size_t peer = plan.receives[r].worker;
       if (plan.turn_of(peer) > plan.turn_of(worker)) store_own_boxes();
       const block_argument<X> from(x[peer]);

@@ -27,8 +27,8 @@ struct scaled_plane {
 
 template <std::size_t Rank>
 struct spectrum_structure : planned_boxes<Rank> {
-  std::shared_ptr<const std::vector<scaled_plane>> scaled{}, scaled_back{};  ///< of this worker's results
-  std::array<std::vector<char>, Rank> filled{}, filled_back{};               ///< which indices receive elements
+  std::shared_ptr<const std::vector<scaled_plane>> scaled_planes{}, scaled_planes_back{};  ///< of this worker's results
+  std::array<std::vector<char>, Rank> filled_indices{}, filled_indices_back{};  ///< which indices receive elements
 };
 
 /// The planner for a spectrum whose dimension d changes as lines[d], in balanced blocks on p_x and on p_y.
@@ -80,7 +80,7 @@ class spectrum_planner {
       std::array<kept_waves, Rank> waves{};
       bool none = false;
       for (std::size_t d = 0; d < Rank; ++d) {
-        waves[d] = lines_[d].kept()[corner >> d & 1U];
+        waves[d] = lines_[d].kept_ranges()[corner >> d & 1U];
         none = none || waves[d].count == 0;
       }
       if (!none) add_corner(all, waves);
@@ -109,23 +109,24 @@ class spectrum_planner {
       found_error = local_error(text(name_) << call.direction << ": requires the balanced block of a spectrum of "
                                             << plan.extents << ", which is " << plan.source_shape << " on worker "
                                             << world()->id() << ", got " << call.shape << "; repartition it");
-    std::vector<scaled_plane> scaled, scaled_back;
+    std::vector<scaled_plane> scaled_planes, scaled_planes_back;
     for (std::size_t d = 0; d < Rank; ++d) {
       const resized_line& line = lines_[d];
-      s.filled[d].assign(s.there.destination_shape[d], 0), s.filled_back[d].assign(s.there.source_shape[d], 0);
+      s.filled_indices[d].assign(s.there.destination_shape[d], 0),
+          s.filled_indices_back[d].assign(s.there.source_shape[d], 0);
       const interval own_x = s.there.gives ? part(x_, p_x_, d) : interval{},
                      own_y = s.there.takes ? part(y_, p_y_, d) : interval{};
-      for (const kept_waves& waves : line.kept()) {
-        mark(s.filled[d], own_y, waves.to, waves.count);
-        mark(s.filled_back[d], own_x, waves.from, waves.count);
+      for (const kept_waves& waves : line.kept_ranges()) {
+        mark(s.filled_indices[d], own_y, waves.to, waves.count);
+        mark(s.filled_indices_back[d], own_x, waves.from, waves.count);
       }
       if (line.factor() == 1) continue;
-      add_plane(scaled, own_y, d, line.last(), line.factor());
-      if (line.doubles()) add_plane(scaled, own_y, d, line.m - line.last(), line.factor());
-      add_plane(scaled_back, own_x, d, line.last(), line.factor());
+      add_plane(scaled_planes, own_y, d, line.last(), line.factor());
+      if (line.doubles()) add_plane(scaled_planes, own_y, d, line.m - line.last(), line.factor());
+      add_plane(scaled_planes_back, own_x, d, line.last(), line.factor());
     }
-    s.scaled = std::make_shared<const std::vector<scaled_plane>>(std::move(scaled));
-    s.scaled_back = std::make_shared<const std::vector<scaled_plane>>(std::move(scaled_back));
+    s.scaled_planes = std::make_shared<const std::vector<scaled_plane>>(std::move(scaled_planes));
+    s.scaled_planes_back = std::make_shared<const std::vector<scaled_plane>>(std::move(scaled_planes_back));
     return s;
   }
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
@@ -137,12 +138,12 @@ class spectrum_planner {
   void beside(const structure& s, bool forward, const strided<T, Rank>& to, exchange_operation&) const {
     const exchange_plan<Rank>& plan = s.plan(forward);
     if (!plan.takes || plan.accumulate || volume_of(to.shape) == 0) return;
-    const auto& filled = forward ? s.filled : s.filled_back;
+    const auto& filled_indices = forward ? s.filled_indices : s.filled_indices_back;
     bool all = true;
-    for (const std::vector<char>& along : filled)
+    for (const std::vector<char>& along : filled_indices)
       for (const char one : along) all = all && one != 0;
     if (all) return;
-    fill_remaining<T>(to, filled, 0, to.data, false);
+    fill_remaining<T>(to, filled_indices, 0, to.data, false);
   }
 
  private:
@@ -155,20 +156,20 @@ class spectrum_planner {
   static interval part(const decomposition<Rank>& cuts, const dynamic_partition<Rank>& p, std::size_t d) {
     return cuts.cuts[d].part(p.index()[d]);
   }
-  static void mark(std::vector<char>& filled, const interval& own, std::size_t from, std::size_t count) {
+  static void mark(std::vector<char>& filled_indices, const interval& own, std::size_t from, std::size_t count) {
     for (std::size_t i = from; i < from + count; ++i)
-      if (i >= own.start && i < own.stop) filled[i - own.start] = 1;
+      if (i >= own.start && i < own.stop) filled_indices[i - own.start] = 1;
   }
   static void add_plane(std::vector<scaled_plane>& all, const interval& own, std::size_t d, std::size_t i,
                         double factor) {
     if (i >= own.start && i < own.stop) all.push_back({d, i - own.start, factor});
   }
   template <class T>
-  static void fill_remaining(const strided<T, Rank>& to, const std::array<std::vector<char>, Rank>& filled,
+  static void fill_remaining(const strided<T, Rank>& to, const std::array<std::vector<char>, Rank>& filled_indices,
                              std::size_t d, T* at, bool zero) {
     for (std::size_t i = 0; i < to.shape[d]; ++i, at += to.strides[d]) {
-      const bool now = zero || filled[d][i] == 0;
-      if (d + 1 < Rank) fill_remaining<T>(to, filled, d + 1, at, now);
+      const bool now = zero || filled_indices[d][i] == 0;
+      if (d + 1 < Rank) fill_remaining<T>(to, filled_indices, d + 1, at, now);
       else if (now) *at = T(0);
     }
   }
@@ -230,12 +231,12 @@ template <class T, std::size_t Rank>
 class pending_spectrum {
  public:
   pending_spectrum(pending<pooled_tensor<T, Rank>> moved, const target<T, Rank>& output,
-                   std::shared_ptr<const std::vector<scaled_plane>> scaled)
-      : moved_(std::move(moved)), output_(output), scaled_(std::move(scaled)) {}
+                   std::shared_ptr<const std::vector<scaled_plane>> scaled_planes)
+      : moved_(std::move(moved)), output_(output), scaled_planes_(std::move(scaled_planes)) {}
   void keep(std::shared_ptr<const void> needed) { moved_.keep(std::move(needed)); }
   auto finish() {
     auto y = moved_.finish();
-    for (const scaled_plane& plane : *scaled_) multiply(output_.given ? output_.block : block_of(y), plane);
+    for (const scaled_plane& plane : *scaled_planes_) multiply(output_.given ? output_.block : block_of(y), plane);
     return y;
   }
 
@@ -253,7 +254,7 @@ class pending_spectrum {
 
   pending<pooled_tensor<T, Rank>> moved_;
   target<T, Rank> output_;
-  std::shared_ptr<const std::vector<scaled_plane>> scaled_;
+  std::shared_ptr<const std::vector<scaled_plane>> scaled_planes_;
 };
 
 /// The movement of a spectrum; boxes are added in both directions.
@@ -281,7 +282,7 @@ class spectrum_movement : public planned_movement<spectrum_planner<Rank>> {
                                   const char* direction, const local_error& before, Fill fill) {
     auto moved = this->template begin_call<T>(forward, element_kind::summed<T>(), x, output, direction, before, fill);
     const auto& s = *this->structures_.latest();
-    return {std::move(moved), output, forward ? s.scaled : s.scaled_back};
+    return {std::move(moved), output, forward ? s.scaled_planes : s.scaled_planes_back};
   }
 };
 

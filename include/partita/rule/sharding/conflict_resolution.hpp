@@ -13,7 +13,7 @@ namespace partita::detail {
 template <class Policy>
 struct conflict_resolution : factor_proposals<Policy> {
   using base = factor_proposals<Policy>;
-  using base::cut, base::origin, base::disagreed, base::adopt_proposals, base::join_lists, base::bytes_for, base::align;
+  using base::cut, base::origin, base::disputed, base::adopt_proposals, base::join_lists, base::bytes_for, base::align;
   using base::m, base::r, base::by, base::spec_of, base::is_given, base::proposes, base::proposals_of, base::can_cut,
       base::log_decision, base::log_decisions;
 
@@ -36,8 +36,8 @@ struct conflict_resolution : factor_proposals<Policy> {
   /// Drops axes from factor f until the axes divide the size of f, where blocks must have equal sizes.
   constexpr void truncate(std::size_t f) {
     const factor& one = r.factors[f];
-    const bool alone = by.uneven_if_alone && r.operand_count == 1;
-    const bool equal_blocks = (by.blocks == policy::uneven::forbid && !alone) || one.group != 0 ||
+    const bool has_one_operand = by.uneven_if_alone && r.operand_count == 1;
+    const bool equal_blocks = (by.blocks == policy::uneven::forbid && !has_one_operand) || one.group != 0 ||
                               (one.kind == factor_kind::reduce && one.how == pending_reduction::avg);
     if (!equal_blocks || one.size == dynamic || one.loose) return;
     while (!cut[f].empty() && one.size % m.size(cut[f]) != 0) {
@@ -210,8 +210,8 @@ struct conflict_resolution : factor_proposals<Policy> {
     } else {
       for (std::size_t t = 0; t < r.tensor_count(); ++t)
         if (proposes(t)) adopt_proposals(t);
-      for (std::size_t f = 0; disagreed >> f != 0; ++f)
-        if ((disagreed >> f & 1U) != 0) join_lists(f);
+      for (std::size_t f = 0; disputed >> f != 0; ++f)
+        if ((disputed >> f & 1U) != 0) join_lists(f);
     }
     // 2. Drop axes over which a tensor must stay replicated.
     drop_replicating_axes();

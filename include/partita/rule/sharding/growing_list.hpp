@@ -27,9 +27,9 @@ class growing_list {
   /// Appends a value.
   constexpr void push_back(const T& value) {
     if (count_ == capacity_) {
-      const T kept = value;  // a copy, because `value` may refer to an element of this list
+      const T copied_value = value;  // a copy, because `value` may refer to an element of this list
       reserve(2 * capacity_);
-      data()[count_++] = kept;
+      data()[count_++] = copied_value;
     } else {
       data()[count_++] = value;
     }

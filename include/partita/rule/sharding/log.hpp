@@ -20,7 +20,7 @@ struct decision {
     must_be_whole,      ///< the operation needs the dimension unsharded
     one_element,        ///< a dimension of one element, or a broadcast dimension, is not sharded
     does_not_fit,       ///< the blocks would not be blocks of the merged or split dimension
-    keeps_replicating,  ///< a tensor must stay replicated over the axis
+    keeps_replicating,  ///< the tensor must stay replicated over the axis
     not_for_new,        ///< only results have the dimension, and the policy shards only dimensions of operands
     becomes_partial,    ///< the result is partial over the axis, which shards a factor that it lacks; `kind` is the
                         ///< reduction

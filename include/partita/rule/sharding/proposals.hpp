@@ -52,7 +52,7 @@ struct factor_proposals : factor_projection<Policy> {
 
   axis_list cut[most_factors]{};
   std::uint8_t origin[most_factors]{};  ///< the tensor that first proposed the list of the factor
-  std::uint32_t disagreed = 0;          ///< the factors whose lists must be joined, as bits
+  std::uint32_t disputed = 0;           ///< the factors whose lists must be joined, as bits
 
   constexpr void adopt_proposals(std::size_t t) {
     for (const proposal& one : proposals_of(t)) {
@@ -94,7 +94,7 @@ struct factor_proposals : factor_projection<Policy> {
         follow = bytes_for(f, axes) < bytes_for(f, cut[f]);
         break;
       case join:
-        disagreed |= std::uint32_t{1} << f;
+        disputed |= std::uint32_t{1} << f;
         return;
     }
     log_decision(decision::what::overruled, follow ? origin[f] : t, d, f, decision::no_axis, follow ? t : origin[f]);
@@ -164,7 +164,7 @@ struct factor_proposals : factor_projection<Policy> {
     std::uint32_t assigned_factors = 0;  // the factors that have an axis, as bits
     std::uint32_t disputed_axes = 0;     // the axes for which the proposing tensors differ, as bits
     for (std::size_t a = 0; a < m.rank(); ++a) {
-      std::size_t agreed = most_factors, by_whom = 0;
+      std::size_t common = most_factors, proposer = 0;
       bool first = true, same = true;
       for (std::size_t t = 0; t < r.tensor_count(); ++t) {
         if (!proposes(t)) continue;
@@ -173,12 +173,12 @@ struct factor_proposals : factor_projection<Policy> {
           decision::what why{};
           if (one.is_usable() && one.axes.contains(a)) here = can_cut(one.factor, why) ? one.factor : most_factors + 1;
         }
-        same = same && here <= most_factors && (first || here == agreed);
-        if (first) agreed = here, by_whom = t;
+        same = same && here <= most_factors && (first || here == common);
+        if (first) common = here, proposer = t;
         first = false;
       }
       if (!same) disputed_axes |= std::uint32_t{1} << a;
-      if (same && agreed < most_factors) give_axis(agreed, a, by_whom), assigned_factors |= std::uint32_t{1} << agreed;
+      if (same && common < most_factors) give_axis(common, a, proposer), assigned_factors |= std::uint32_t{1} << common;
     }
     for (std::size_t a = 0; disputed_axes >> a != 0; ++a) {
       if ((disputed_axes >> a & 1U) == 0) continue;

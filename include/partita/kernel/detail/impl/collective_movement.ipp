@@ -6,8 +6,8 @@
 namespace partita::detail {
 
 PARTITA_DEF collective_movement::collective_movement(std::shared_ptr<world_state> world, group_plan plan,
-                                                     kernel_description facts)
-    : world_(std::move(world)), plan_(std::move(plan)), description_(std::move(facts)) {}
+                                                     kernel_description description)
+    : world_(std::move(world)), plan_(std::move(plan)), description_(std::move(description)) {}
 
 PARTITA_DEF void collective_movement::require_world() const {
   if (!world_)

@@ -373,14 +373,14 @@ PARTITA_DEF index_pattern pattern_by_expert(world_state& world, std::shared_ptr<
   for (std::size_t j = 0; j < n; ++j) receivers[j] = owner(j);
   index_pattern pattern = pattern_by_receiver(world, shared_transport, receivers, name);
   // The expert of each arriving row, in the order of the senders, determines where the row is placed.
-  const auto arriving =
+  const auto arriving_experts =
       sent_to_each(world, lists_by_worker(workers, n, owner, [&](std::size_t j) { return choice[j]; }));
   const interval mine = balanced_part(experts, workers, world.id());
   first_row.assign(mine.size() + 1, 0);
-  for (const std::uint64_t expert : arriving.all) ++first_row[expert - mine.start + 1];
+  for (const std::uint64_t expert : arriving_experts.all) ++first_row[expert - mine.start + 1];
   for (std::size_t e = 0; e < mine.size(); ++e) first_row[e + 1] += first_row[e];
   std::vector<std::size_t> next(first_row), place;
-  for (const std::uint64_t expert : arriving.all) place.push_back(next[expert - mine.start]++);
+  for (const std::uint64_t expert : arriving_experts.all) place.push_back(next[expert - mine.start]++);
   const auto placed_by_expert = [&](row_moves& moves) {
     row_moves moved;
     moves.for_each([&](const row_run& run) {
