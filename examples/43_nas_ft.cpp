@@ -41,8 +41,8 @@ double random_number(std::uint64_t k) {
 int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   world everyone;
-  const std::string class_name = argc > 1 ? argv[1] : "S";
-  const auto& c = classes[class_name == "A" ? 2 : class_name == "W" ? 1 : 0];
+  const std::string letter = argc > 1 ? argv[1] : "S";
+  const auto& c = classes[letter == "A" ? 2 : letter == "W" ? 1 : 0];
   // [steps]
   auto p = everyone.partition<4, 1, 1>();
   auto transform = fourier_transform<0, 1, 2>(p);  // the kernel chooses the layout of the spectrum
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
     return -4e-6 * std::numbers::pi * std::numbers::pi * (square(x, nx) + square(y, ny) + square(z, nz));
   });
 
-  double largest_error = 0;
+  double error = 0;
   for (std::size_t t = 1; t <= 6; ++t) {
     const auto v = inverse(waves * xt::exp(decay * static_cast<double>(t)));
     // the sum of 1024 elements: each worker adds the elements of its slab
@@ -69,14 +69,14 @@ int main(int argc, char** argv) {
       if (const std::size_t z = 5 * j % nz; z >= mine.start && z < mine.stop)
         sum += v(z - mine.start, 3 * j % ny, j % nx);
     sum = sum_over(everyone, sum);
-    largest_error = std::max(largest_error, std::abs(sum / number(c.real[t - 1], c.imaginary[t - 1]) - 1.0));
+    error = std::max(error, std::abs(sum / number(c.real[t - 1], c.imaginary[t - 1]) - 1.0));
     if (everyone.id() == 0) std::cout << "step " << t << ": " << std::setprecision(13) << sum << "\n";
   }
   // [/steps]
   if (everyone.id() == 0)
-    std::cout << transform.plan(points) << inverse.plan(points) << "Class " << class_name << ": the sums differ by "
-              << largest_error
+    std::cout << transform.plan(points) << inverse.plan(points) << "Class " << letter << ": the sums differ by "
+              << error
               << " from the published ones.\n"
                  "Look at: a step takes one move, as the spectrum stays in the layout that the transform chose.\n";
-  return largest_error < 1e-12 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return error < 1e-12 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
