@@ -41,8 +41,8 @@ double random_number(std::uint64_t k) {
 int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   world everyone;
-  const std::string letter = argc > 1 ? argv[1] : "S";
-  const auto& c = classes[letter == "A" ? 2 : letter == "W" ? 1 : 0];
+  const std::string name = argc > 1 ? argv[1] : "S";
+  const auto& c = classes[name == "A" ? 2 : name == "W" ? 1 : 0];
   // [steps]
   auto p = everyone.partition<4, 1, 1>();
   auto transform = fourier_transform<0, 1, 2>(p);  // the kernel chooses the layout of the spectrum
@@ -74,8 +74,7 @@ int main(int argc, char** argv) {
   }
   // [/steps]
   if (everyone.id() == 0)
-    std::cout << transform.plan(points) << inverse.plan(points) << "Class " << letter << ": the sums differ by "
-              << error
+    std::cout << transform.plan(points) << inverse.plan(points) << "Class " << name << ": the sums differ by " << error
               << " from the published ones.\n"
                  "Look at: a step takes one move, as the spectrum stays in the layout that the transform chose.\n";
   return error < 1e-12 ? EXIT_SUCCESS : EXIT_FAILURE;
