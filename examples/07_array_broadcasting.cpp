@@ -38,9 +38,9 @@ int main() {
   // [gradient]
   const auto [m_to_z, row_to_z] = array_broadcasts(extents<2, 3>{}, extents<3>{}, broadcast_dimensions<1>);
   const xt::xtensor<double, 2> dz = xt::ones<double>({2, 3});
-  const auto drow = row_to_z.adjoint(dz);  // sums dz over dimension 0
+  const auto d_row = row_to_z.adjoint(dz);  // sums dz over dimension 0
   // [/gradient]
-  right = right && drow == xt::xtensor<double, 1>{2, 2, 2} && m_to_z.adjoint(dz) == dz;
+  right = right && d_row == xt::xtensor<double, 1>{2, 2, 2} && m_to_z.adjoint(dz) == dz;
 
   // [picture]
   std::cout << to_text(broadcast_picture({1, 2}, {4, 3, 1}, {1, 2}));

@@ -80,11 +80,11 @@ int main(int argc, char** argv) {
     std::swap(before, now);
   }
 
-  const auto exact = at(static_cast<double>(steps));
+  const auto exact_state = at(static_cast<double>(steps));
   double largest_error = 0;
   const auto compare = [&](const auto& i) {
     const auto cell = cells.at(i[0], i[1], i[2]);
-    largest_error = std::max(largest_error, std::abs(now[cell] - exact[cell]));
+    largest_error = std::max(largest_error, std::abs(now[cell] - exact_state[cell]));
   };
   for_interior(cells, compare);
   for_border(cells, compare);
