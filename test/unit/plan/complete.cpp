@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(a_completion_is_written_and_drawn_with_its_layouts_and_each
     const completion done = complete(g);
     const auto move_of = [&](std::size_t o, std::size_t t) -> std::string {
       for (const graph_reshard& move : done.reshards)
-        if (move.operation == o && move.tensor == t) return detail::in_a_line(done.plan(move)).c_str();
+        if (move.operation == o && move.tensor == t) return detail::steps_text(done.plan(move)).c_str();
       return "";
     };
     const auto id = [&](value v) {
