@@ -53,8 +53,8 @@ class pool_allocator {
   static inline thread_local detail::arena* arena_in_use = nullptr;
 };
 
-/// A row-major xt::xtensor<T, Rank> that differs only in where its memory comes from. One copy converts it to an
-/// xt::xtensor.
+/// A row-major xt::xtensor<T, Rank> that differs only in where its memory comes from. A pooled tensor is converted to
+/// an xt::xtensor by one copy.
 template <class T, std::size_t Rank>
 using pooled_tensor = result_tensor<xt::xtensor<T, Rank, xt::layout_type::row_major, pool_allocator<T>>>;
 

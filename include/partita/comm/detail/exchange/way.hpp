@@ -53,8 +53,8 @@ class box_transport {
   /// Completes the exchange after the last advance(). When it returns, y is complete and x may change.
   virtual void finish() = 0;
   /// Makes the transport carry the boxes of another plan, with what it has opened and allocated, and returns the old
-  /// plan. Returns false, and changes nothing, if this is impossible: then prepare() opens another transport. Both
-  /// workers of a pair may decide differently.
+  /// plan. Returns false, and changes nothing, if this is impossible: then prepare() opens another transport. The
+  /// two workers of a pair may decide differently about this.
   virtual bool follow(lowered_plan&) { return false; }
   virtual carried counts() const = 0;
   /// Whether other workers cannot finish a started exchange before this worker does more for it: this worker forwards

@@ -21,7 +21,7 @@ class local_operations {
     shape_list extents{};
   };
 
-  /// Adds a local operation. Returns a number for its result.
+  /// Adds a local operation, and returns a number that identifies the result of the operation.
   PARTITA_DECL std::uint64_t note(std::uint64_t fingerprint, const char* name, const shape_list& extents);
   std::uint64_t history() const { return history_; }
   /// Called if all workers had the same history: later operations are compared at the next agreement.
