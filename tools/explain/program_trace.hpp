@@ -201,10 +201,10 @@ inline partita::long_text program_picture(const program_times& program) {
            partita::long_text("A step of a bound program: ")
                << (is_estimated ? "estimated, and measured in call " : "measured in call ") << program.shown + 1,
            {.bold = true});
-  px key = partita::detail::add_key(on, 0, 2, "computes");
-  key = partita::detail::add_key(on, key, 4, "moves");
-  key = partita::detail::add_key(on, key, 3, "computes in the backward pass");
-  partita::detail::add_key(on, key, 6, "moves in the backward pass");
+  px key = partita::detail::add_legend_entry(on, 0, 2, "computes");
+  key = partita::detail::add_legend_entry(on, key, 4, "moves");
+  key = partita::detail::add_legend_entry(on, key, 3, "computes in the backward pass");
+  partita::detail::add_legend_entry(on, key, 6, "moves in the backward pass");
   px y = first;
   for (const auto& [worker, one] : program.on) {
     for (const partita::timetable* const times : {&one.estimated, &one.measured}) {

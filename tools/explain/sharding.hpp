@@ -149,7 +149,7 @@ inline std::string strategy(const partita::propagation_picture& of, bool before)
   partita::long_text all;
   for (const partita::tensor_move& move : of.moves)
     if (of.is_before(move) == before)
-      all << (all.empty() ? "" : "; ") << partita::detail::in_a_line(move.plan) << " of " << of.name(move.tensor);
+      all << (all.empty() ? "" : "; ") << partita::detail::steps_text(move.plan) << " of " << of.name(move.tensor);
   return all.empty() ? "-" : all.c_str();
 }
 
