@@ -68,7 +68,7 @@ class block_layout {
     return one_call(state, [&]() -> const tensor_layout<Rank>& {
       return agreed_structure(
           state, known_, {fingerprint_, before, true},
-          [&](const tensor_layout<Rank>& known) { return !p_.active() || known.mine == own_shape; },
+          [&](const tensor_layout<Rank>& known) { return !p_.active() || known.own_shape == own_shape; },
           [&](local_error& found_error) { return learn_layout(own_shape, found_error); },
           [&] { return describe(own_shape); });
     });
@@ -92,7 +92,7 @@ class block_layout {
       for (std::size_t d = 0; d < Rank; ++d) shapes[k][d] = all[p_.workers()[k]][d];
     const auto side_by_side = lay_out(shapes, p_.grid().shape());
     tensor_layout<Rank> found;
-    found.mine = own_shape;
+    found.own_shape = own_shape;
     found.extents = side_by_side.extents;
     if (!side_by_side.problem.empty()) {
       found_error = local_error(text(call_) << " with p = " << p_.grid().shape() << ": " << side_by_side.problem);
