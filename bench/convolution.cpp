@@ -93,7 +93,7 @@ bool measure(const world& everyone, bench::rows& out, const shape_of_layer& l, i
 
   // a local product of the same shape, whose input needs neither exchange nor padding
   detail::local_convolution<2> s;
-  s.batch = l.batch, s.in = s.in_of_group = l.in, s.out = s.out_of_group = l.out;
+  s.batch = l.batch, s.in = s.group_in_channels = l.in, s.out = s.group_out_channels = l.out;
   s.places = {y.shape()[2], y.shape()[3]}, s.kernel = {l.kernel, l.kernel}, s.stride = {l.stride, l.stride};
   s.dilation = {1, 1};
   for (std::size_t f = 0; f < 2; ++f) s.window[f] = (s.places[f] - 1) * l.stride + l.kernel;

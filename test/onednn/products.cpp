@@ -32,11 +32,11 @@ template <std::size_t Features>
 detail::local_convolution<Features> any_sizes(numbers& any) {
   detail::local_convolution<Features> s;
   const std::size_t groups = any.below(3) == 0 ? 2 + any.below(3) : 1;
-  s.batch = 1 + any.below(3), s.in_of_group = 1 + any.below(20), s.out_of_group = 1 + any.below(20);
-  s.in = groups * s.in_of_group, s.out = groups * s.out_of_group;
-  if (any.below(8) == 0 && s.out_of_group > 1) {  // the last channels of a group and the first of the next ones
-    s.first_out = 1 + any.below(s.out_of_group - 1), s.out -= 1;
-    s.in = ((s.first_out + s.out - 1) / s.out_of_group + 1) * s.in_of_group;
+  s.batch = 1 + any.below(3), s.group_in_channels = 1 + any.below(20), s.group_out_channels = 1 + any.below(20);
+  s.in = groups * s.group_in_channels, s.out = groups * s.group_out_channels;
+  if (any.below(8) == 0 && s.group_out_channels > 1) {  // the last channels of a group and the first of the next ones
+    s.first_out = 1 + any.below(s.group_out_channels - 1), s.out -= 1;
+    s.in = ((s.first_out + s.out - 1) / s.group_out_channels + 1) * s.group_in_channels;
   }
   for (std::size_t f = 0; f < Features; ++f) {
     s.kernel[f] = 1 + any.below(3), s.stride[f] = 1 + any.below(3), s.dilation[f] = 1 + any.below(2);
@@ -65,8 +65,8 @@ void one_case(numbers& any, census& seen) {
   const auto s = any_sizes<Features>(any);
   detail::onednn_convolver<Features> other(s);
   detail::column_convolver<float, Features> columns(s);
-  seen.by_onednn += other.by_onednn() ? 1 : 0, seen.grouped += s.out != s.out_of_group ? 1 : 0;
-  seen.several += s.out != s.out_of_group || s.in >= 8 ? 1 : 0;
+  seen.by_onednn += other.by_onednn() ? 1 : 0, seen.grouped += s.out != s.group_out_channels ? 1 : 0;
+  seen.several += s.out != s.group_out_channels || s.in >= 8 ? 1 : 0;
   seen.far += s.stride[0] > s.kernel[0] ? 1 : 0, seen.dilated += s.dilation[0] > 1 ? 1 : 0;
   const double bound = any.whole ? 0 : 1e-5;
   const std::size_t cells = detail::local_convolution<Features>::product(s.window);

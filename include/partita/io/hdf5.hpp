@@ -240,9 +240,9 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
       // The space is checked before HDF5 writes, because HDF5 1.10 crashes at the end of MPI if a write has failed.
       constexpr std::size_t metadata = std::size_t{1} << 16U;  // chosen: headers of a dataset and a file take some KiB
       const std::size_t wanted = before + volume_of(shape) * sizeof(T) + metadata;
-      int no_room = posix_file::file_size_error(wanted);
-      if (call.leads() && no_room == 0) no_room = locked.try_to_reserve(before, wanted);
-      call.throw_together(call.cannot("write", path, no_room, way_out));
+      int space_error = posix_file::file_size_error(wanted);
+      if (call.leads() && space_error == 0) space_error = locked.try_to_reserve(before, wanted);
+      call.throw_together(call.cannot("write", path, space_error, way_out));
       const bool create = before == 0;
       hdf5_id file(open_hdf5(p.world(), path, true, create), H5Fclose);
       call.throw_together(hdf5_error(call, file.is_valid(), "open", path, way_out));

@@ -80,7 +80,7 @@ class npy_literal {
   PARTITA_DECL bool set_problem(const char* what);
 
   PARTITA_DECL void skip_space();
-  PARTITA_DECL bool next_is(char c);
+  PARTITA_DECL bool is_next(char c);
   PARTITA_DECL bool take(char c);
   PARTITA_DECL bool take_word(const char* word);
   /// Parses a string in single or double quotes, without escapes.

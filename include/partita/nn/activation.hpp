@@ -32,8 +32,8 @@ class activation {
   template <class X>
     requires(!ranked_array<X>)
   auto operator()(const X&) {
-    constexpr bool has_a_rank = ranked_array<X>;
-    static_assert(has_a_rank,
+    constexpr bool has_static_rank = ranked_array<X>;
+    static_assert(has_static_rank,
                   "partita::activation<T>(x): requires an x whose rank is part of its type, as an xt::xtensor; give "
                   "as_rank<2>(x)");
     return detail::rejected_call{};
@@ -42,8 +42,8 @@ class activation {
   template <ranked_array Y>
   xt::xtensor<T, rank_of<Y>> adjoint(const Y& dy) {
     xt::xtensor<T, rank_of<Y>> dx = dy;
-    const bool holds_nothing = dx.size() == 0 && x_.empty();  // an empty block agrees with every batch
-    if (!holds_nothing && !std::equal(shape_.begin(), shape_.end(), dx.shape().begin(), dx.shape().end()))
+    const bool is_empty = dx.size() == 0 && x_.empty();  // an empty block agrees with every batch
+    if (!is_empty && !std::equal(shape_.begin(), shape_.end(), dx.shape().begin(), dx.shape().end()))
       throw shape_error(text("partita::activation::adjoint(dy): requires dy of the shape of the last result ")
                         << shape_ << ", got " << dx.shape());
     for (std::size_t k = 0; k < x_.size(); ++k) dx.data()[k] *= Function::derivative(x_[k], y_[k]);

@@ -147,16 +147,16 @@ class convolution {
     /// of W.
     void set_uniform() {
       const auto& o = split.options();
-      const shape_type whole = o.weight_shape(), own = w.shape();
-      const std::size_t fan = whole[1] * o.taps();
+      const shape_type global_shape = o.weight_shape(), own = w.shape();
+      const std::size_t fan = global_shape[1] * o.taps();
       const double bound = fan == 0 ? 0 : 1 / std::sqrt(static_cast<double>(fan));
       for (std::size_t k = 0; k < weight.size(); ++k) {
         auto i = index_of(k, own);
         for (std::size_t d = 0; d < rank; ++d) i[d] += w.start[d];
-        weight.data()[k] = detail::uniform_at<T>(bound, o.seed, number_of(i, whole));
+        weight.data()[k] = detail::uniform_at<T>(bound, o.seed, number_of(i, global_shape));
       }
       for (std::size_t k = 0; k < bias.size(); ++k)
-        bias(k) = detail::uniform_at<T>(bound, o.seed, volume_of(whole) + w.start[0] + k);
+        bias(k) = detail::uniform_at<T>(bound, o.seed, volume_of(global_shape) + w.start[0] + k);
     }
     text error_in_weights(const char* call) const {
       if (detail::may_replace(weight.shape(), w.shape()) && detail::may_replace(weight_gradient.shape(), w.shape()) &&
@@ -213,12 +213,12 @@ class convolution {
     /// The ranges of feature indices in the window whose cells this worker has before any message arrives. The ranges
     /// are empty unless the worker has these cells for all samples and all channels.
     std::array<interval, Features> there_at_once() const {
-      std::array<interval, Features> there{};
+      std::array<interval, Features> available{};
       const box<rank> cells = input.last_windows()->there_at_once();
       for (std::size_t d = 0; d < 2; ++d)
-        if (cells.stop[d] - cells.start[d] != x_shape[d]) return there;
-      for (std::size_t f = 0; f < Features; ++f) there[f] = {cells.start[2 + f], cells.stop[2 + f]};
-      return there;
+        if (cells.stop[d] - cells.start[d] != x_shape[d]) return available;
+      for (std::size_t f = 0; f < Features; ++f) available[f] = {cells.start[2 + f], cells.stop[2 + f]};
+      return available;
     }
 
     template <class Y>
@@ -229,9 +229,9 @@ class convolution {
         return back(argument.data(), error_message);
       }
       const block_argument<Y> argument(dy);
-      const auto there =
+      const auto dy_part =
           output.template forward<T>(argument.block(), {}, ".adjoint(dy)", detail::local_error(error_message)).finish();
-      return back(there.data(), {});
+      return back(dy_part.data(), {});
     }
     pooled_tensor<T, rank> back(const T* dy, const text& error_message) {
       const bool computes = p_work.active() && error_message.empty();

@@ -35,7 +35,7 @@ class flatten {
     using T = element_of<X>;
     const auto block = gather_(x);
     inner_ = detail::shape_array<rank>(block.shape());
-    return balance_(reshaped<T, 2>(block, {inner_[0], rest_of(inner_)}));
+    return balance_(reshaped<T, 2>(block, {inner_[0], features_of_sample(inner_)}));
   }
   template <class X>
   auto forward(const X& x) {
@@ -64,7 +64,7 @@ class flatten {
       return p_y.reshape(dynamic_extents<rank>((D < 2 ? shape[D < 2 ? D : 0] : 1)...));
     }(std::make_index_sequence<rank>());
   }
-  static std::size_t rest_of(const std::array<std::size_t, rank>& shape) {
+  static std::size_t features_of_sample(const std::array<std::size_t, rank>& shape) {
     std::size_t merged_extent = 1;
     for (std::size_t d = 1; d < rank; ++d) merged_extent *= shape[d];
     return merged_extent;

@@ -63,10 +63,10 @@ class linear {
     static_assert(suits || Algorithm != row_parallel,
                   "partita::linear<T, row_parallel>(p_x, p_y, p_w): requires p_x = 1 x ... x f, p_y = 1 x ... x f and "
                   "p_w = 1 x f; use weight_stationary for weights that are cut both ways");
-    const auto verdict = judge_linear(p_x.grid().shape(), p_y.grid().shape(), p_w.grid().shape(), Algorithm);
-    if (!verdict)
+    const auto judgement = judge_linear(p_x.grid().shape(), p_y.grid().shape(), p_w.grid().shape(), Algorithm);
+    if (!judgement)
       throw partition_error(
-          explain_verdict(verdict, p_x.grid().shape(), p_y.grid().shape(), p_w.grid().shape(), Algorithm));
+          explain_verdict(judgement, p_x.grid().shape(), p_y.grid().shape(), p_w.grid().shape(), Algorithm));
     if constexpr (Algorithm != weight_stationary) {
       if (!(p_x.world() == p_w.world() && p_y.world() == p_w.world()))
         throw partition_error(linear_call(Algorithm) << ": make them from one world");

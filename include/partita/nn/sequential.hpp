@@ -30,11 +30,11 @@ class sequential {
 
   template <class X>
   auto operator()(const X& x) {
-    return forward_from<0>(x);
+    return forward_from_layer<0>(x);
   }
   template <class X>
   auto forward(const X& x) {
-    return forward_from<0>(x);
+    return forward_from_layer<0>(x);
   }
   template <class Y>
   auto adjoint(const Y& dy) {
@@ -75,9 +75,9 @@ class sequential {
   static constexpr bool has_parameters = (with_parameters<Layers> || ...);
 
   template <std::size_t K, class X>
-  auto forward_from(const X& x) {
+  auto forward_from_layer(const X& x) {
     if constexpr (K == sizeof...(Layers)) return x;
-    else return forward_from<K + 1>(std::get<K>(layers_)(x));
+    else return forward_from_layer<K + 1>(std::get<K>(layers_)(x));
   }
   template <std::size_t K, class Y>
   auto adjoint_from(const Y& dy) {

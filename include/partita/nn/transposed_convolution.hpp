@@ -69,15 +69,15 @@ class transposed_convolution {
         input_({p_, split_}),
         output_({p_, split_}),
         sums_(over_all(std::make_index_sequence<rank>())) {
-    const shape_type whole = options.convolution().weight_shape();
-    weight_ = xt::zeros<T>(p_.active() ? whole : shape_type{});
+    const shape_type global_shape = options.convolution().weight_shape();
+    weight_ = xt::zeros<T>(p_.active() ? global_shape : shape_type{});
     bias_ = xt::zeros<T>(std::array<std::size_t, 1>{p_.active() && options.bias ? options.out_channels : 0});
     weight_gradient_ = weight_, bias_gradient_ = bias_;
-    const std::size_t fan = whole[1] * options.convolution().taps();
+    const std::size_t fan = global_shape[1] * options.convolution().taps();
     const double bound = fan == 0 ? 0 : 1 / std::sqrt(static_cast<double>(fan));
     for (std::size_t k = 0; k < weight_.size(); ++k) weight_.data()[k] = detail::uniform_at<T>(bound, options.seed, k);
     for (std::size_t k = 0; k < bias_.size(); ++k)
-      bias_(k) = detail::uniform_at<T>(bound, options.seed, volume_of(whole) + k);
+      bias_(k) = detail::uniform_at<T>(bound, options.seed, volume_of(global_shape) + k);
   }
 
   template <ranked_array X>

@@ -165,17 +165,17 @@ sharded_tensor<T> add_rows(const shared_binding& b, const sharded_tensor<T>& upd
   return exchange_rows(b, updates, false, "bound_indices::scatter_add(x, updates)");
 }
 
-/// The numbers, in the C order of a tensor of these extents, of the elements of a box. If `at_first` is a dimension,
-/// the index 0 replaces the index along it.
+/// The numbers, in the C order of a tensor of these extents, of the elements of a box. If `zeroed_dimension` is a
+/// dimension, the index 0 replaces the index along it.
 inline std::vector<std::size_t> places_of(const short_list<interval>& box, const shape_list& extents,
-                                          std::size_t at_first = dynamic) {
+                                          std::size_t zeroed_dimension = dynamic) {
   std::vector<std::size_t> all{0};
   for (std::size_t d = 0; d < extents.size(); ++d) {
     std::vector<std::size_t> next;
     next.reserve(all.size() * box[d].size());
     for (const std::size_t place : all)
       for (std::size_t i = box[d].start; i < box[d].stop; ++i)
-        next.push_back(place * extents[d] + (d == at_first ? 0 : i));
+        next.push_back(place * extents[d] + (d == zeroed_dimension ? 0 : i));
     all = std::move(next);
   }
   return all;

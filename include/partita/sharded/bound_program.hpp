@@ -25,8 +25,8 @@ namespace partita {
 /// Shapes:   those with which the program was traced [shape_error, on all workers].
 /// Requires: tensors on the traced mesh in this world that are not recorded on a tape [error, on all workers].
 /// Cost:     one agreement per call, then the computation and movements of the program. Arguments that do not have the
-///           layout that completion found are resharded first, which allocates. Not thread-safe: one thread at a time
-///           may call it.
+///           layout that completion found are resharded first, which allocates. One thread at a time may call a
+///           program.
 /// Adjoint:  `backward`, once after each call; each gradient has the layout cotangent(layout of its argument).
 ///
 /// Arguments and their gradients have elements of T, the result and its cotangent of Result: a program may lead from
@@ -46,7 +46,7 @@ class bound_program {
     on_->one_call([&] {
       agree_to_bind(program, gradients_of, options);
       if (options.wider_windows.value_or(false)) steps_.multiply_adds = options.model.multiply_adds;
-      write_down(program, gradients_of);
+      record_steps(program, gradients_of);
       steps_.settle(*on_, options);
     });
   }
@@ -130,7 +130,7 @@ class bound_program {
     });
   }
   /// Records the steps: runs the program and its backward pass on blocks whose elements are not read.
-  void write_down(const traced_function& program, const std::vector<std::size_t>& gradients_of) {
+  void record_steps(const traced_function& program, const std::vector<std::size_t>& gradients_of) {
     const detail::value_in_scope<detail::step_list*> now(detail::executing.steps, &steps_);
     const completion& done = program.complete();
     std::vector<tensor> arguments;

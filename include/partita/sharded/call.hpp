@@ -153,7 +153,8 @@ inline constexpr layout_name<written_layout(layout_along_named<Op, Layout>).size
     make_layout_name<written_layout(layout_along_named<Op, Layout>).size()>(layout_along_named<Op, Layout>);
 template <class Op, auto... Layout>
 constexpr bool is_typed_along_cuts() {
-  if constexpr (works_along_cuts<Op> && sizeof...(Layout) == 1) return (is_cut_along<Op>(layout_named<Layout>) && ...);
+  if constexpr (works_along_cuts<Op> && sizeof...(Layout) == 1)
+    return (is_sharded_along<Op>(layout_named<Layout>) && ...);
   else return false;
 }
 
@@ -202,7 +203,7 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
     const std::vector<sharded_tensor<element>> operands{x.at_run_time()...};
     if constexpr (is_typed_along_cuts<Op, Layout...>()) {
       return typed_sharded<element, name_along<Op, Layout...>>(run_along_cuts(op, operands[0]));
-    } else if constexpr (is_over_cut_features<Op>(layout_named<Layout>...)) {
+    } else if constexpr (has_sharded_features<Op>(layout_named<Layout>...)) {
       return typed_sharded<element, name_over_features<Op, Layout...>>(run_over_features(
           op, bound_operation<sizeof...(T)>(op, operands), operands, &inferred_over_features<Op, Layout...>));
     } else {
@@ -260,13 +261,13 @@ auto call(const Op& op, const X&... x) {
     }
     const std::vector<sharded_tensor<element>> operands{as_run_time(x)...};
     if constexpr (works_along_cuts<Op> && ((tensor_kind<X> != 0) && ...))
-      if (operands[0].state()->on && is_cut_along<Op>(operands[0].layout())) return run_along_cuts(op, operands[0]);
+      if (operands[0].state()->on && is_sharded_along<Op>(operands[0].layout())) return run_along_cuts(op, operands[0]);
     const applied_operation work = bound_operation<sizeof...(X)>(op, operands);
     if constexpr (reads_features_of_tensors<Op> && sizeof...(X) <= most_windowed_operands &&
                   ((tensor_kind<X> != 0) && ...)) {
       bool is_cut = false;
       for (std::size_t i = 0; i < operands.size(); ++i)
-        is_cut = is_cut || (has_features<Op>(i) && cuts_features<Op>(operands[i].layout()));
+        is_cut = is_cut || (has_features<Op>(i) && shards_features<Op>(operands[i].layout()));
       if (is_cut && operands[0].state()->on) return run_over_features(op, work, operands, nullptr);
     }
     auto y = run_operation<element>(work, operands);

@@ -73,15 +73,15 @@ template <detail::einsum_notation Notation, class... X>
   requires(detail::any_tensor<X> && ...)
 auto einsum(const X&... x) {
   using detail::einsum_fault;
-  constexpr bool one_or_two = sizeof...(X) == 1 || sizeof...(X) == 2;
-  static_assert(one_or_two, "partita::einsum: requires one operand or two; multiply pairs");
+  constexpr bool has_one_or_two_operands = sizeof...(X) == 1 || sizeof...(X) == 2;
+  static_assert(has_one_or_two_operands, "partita::einsum: requires one operand or two; multiply pairs");
   constexpr einsum_fault fault = detail::fault_of_einsum<Notation, X...>();
   static_assert(
       fault != einsum_fault::notation,
       "partita::einsum<notation>(x...): requires a notation as \"bmk,kn->bmn\": a letter for each dimension, a "
       "comma between operands and one \"->\" before the result");
   static_assert(
-      fault != einsum_fault::number_of_tensors || !one_or_two,
+      fault != einsum_fault::number_of_tensors || !has_one_or_two_operands,
       "partita::einsum<notation>(x...): requires as many tensors as the notation has operands, and one result");
   static_assert(fault != einsum_fault::dimensions,
                 "partita::einsum<notation>(x...): requires a letter for each dimension of each tensor, or \"...\" for "
@@ -91,7 +91,8 @@ auto einsum(const X&... x) {
   static_assert(fault != einsum_fault::repeated_letter,
                 "partita::einsum<notation>(x...): requires each letter once in a tensor, and none in parentheses; "
                 "there are no diagonals, and reshape(x, extents) merges dimensions");
-  if constexpr (one_or_two && fault == einsum_fault::none) return detail::call(detail::einsum_op<Notation>{}, x...);
+  if constexpr (has_one_or_two_operands && fault == einsum_fault::none)
+    return detail::call(detail::einsum_op<Notation>{}, x...);
 }
 /// Fallback: einsum of any other arguments is a compile-time error.
 template <detail::einsum_notation Notation, class... X>

@@ -49,7 +49,7 @@ struct element_properties {
   /// `truncated`: results are truncated, so pending sums of integers are taken before. `kept`: parameters are converted
   /// to integers; otherwise the function is computed in floating point if a parameter is not an integer.
   detail::integers integers = detail::integers::allowed;
-  std::size_t defaulted = 0;         ///< the number of parameters, at the end, that a call may omit
+  std::size_t default_count = 0;     ///< the number of parameters, at the end, that a call may omit
   std::array<double, 4> defaults{};  ///< the values of omitted parameters
   detail::complex_elements complex = detail::complex_elements::rejected;
 };
@@ -77,7 +77,7 @@ constexpr element_properties with_complex_derivative(element_properties of) {
 /// Changes properties to those of a function with default values for its last parameters.
 template <class... Number>
 constexpr element_properties with_defaults(element_properties of, Number... numbers) {
-  of.defaulted = sizeof...(Number);
+  of.default_count = sizeof...(Number);
   of.defaults = {static_cast<double>(numbers)...};
   return of;
 }
@@ -145,15 +145,15 @@ namespace detail {
 template <const auto& F, class... Number>
 constexpr auto parameters_given(Number... numbers) {
   constexpr std::size_t all = std::remove_cvref_t<decltype(F)>::parameters, given = sizeof...(Number),
-                        defaulted = F.properties.defaulted;
-  static_assert(given <= all && given + defaulted >= all,
+                        default_count = F.properties.default_count;
+  static_assert(given <= all && given + default_count >= all,
                 "partita: requires the numbers that are parameters of this function after x; the last ones may be left "
                 "out where docs/sharded.md gives their values");
   std::array<double, all> parameters{};
-  if constexpr (given <= all && given + defaulted >= all) {
+  if constexpr (given <= all && given + default_count >= all) {
     std::size_t n = 0;
     ((parameters[n++] = numbers), ...);
-    for (; n < all; ++n) parameters[n] = F.properties.defaults[n + defaulted - all];
+    for (; n < all; ++n) parameters[n] = F.properties.defaults[n + default_count - all];
   }
   return parameters;
 }

@@ -162,17 +162,17 @@ inline constexpr element_function sigmoid{"sigmoid", rising_real_function,
                                           reading_y([](auto dy, auto y) { return dy * y * (1 - y); })};
 
 /// The cumulative distribution function Φ(x) of the standard normal distribution.
-inline double gaussian_share(double x) { return 0.5 * std::erfc(-x / 1.41421356237309504880); }
+inline double normal_cdf(double x) { return 0.5 * std::erfc(-x / 1.41421356237309504880); }
 
 }  // namespace element_functions
 
 /// The activation x Φ(x).
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
     gelu, real_function,
-    [](auto x) { return x * static_cast<decltype(x)>(element_functions::gaussian_share(static_cast<double>(x))); },
+    [](auto x) { return x * static_cast<decltype(x)>(element_functions::normal_cdf(static_cast<double>(x))); },
     reading_x([](auto dy, auto given) {
       const double x = static_cast<double>(given), density = std::exp(-0.5 * x * x) / 2.50662827463100050242;
-      return static_cast<double>(dy) * (element_functions::gaussian_share(x) + x * density);
+      return static_cast<double>(dy) * (element_functions::normal_cdf(x) + x * density);
     }))
 
 /// The activation x sigmoid(x).
@@ -275,15 +275,16 @@ inline constexpr auto remainder_of = [](auto x, auto z) {
   return rest != 0 && (rest < 0) != (z < 0) ? static_cast<decltype(x)>(rest + z) : rest;
 };
 /// The derivative of the remainder with respect to z: -dy floor(x / z).
-inline constexpr auto passed_to_divisor = [](auto dy, auto x, auto z) {
+inline constexpr auto derivative_by_divisor = [](auto dy, auto x, auto z) {
   if constexpr (std::is_integral_v<decltype(x)>) return -dy * ((x - remainder_of(x, z)) / z);
   else return -dy * std::floor(x / z);
 };
-inline constexpr element_function mod{"mod", number_function, remainder_of, passed_on(), reading<3>(passed_to_divisor)};
+inline constexpr element_function mod{"mod", number_function, remainder_of, passed_on(),
+                                      reading<3>(derivative_by_divisor)};
 inline constexpr element_function mod_number{"mod", number_function, remainder_of, passed_on()};
 inline constexpr element_function number_mod{
     "mod", number_function, [](auto z, auto c) { return remainder_of(c, z); },
-    reading_x([](auto dy, auto z, auto c) { return passed_to_divisor(dy, c, z); })};
+    reading_x([](auto dy, auto z, auto c) { return derivative_by_divisor(dy, c, z); })};
 
 }  // namespace element_functions
 

@@ -20,12 +20,12 @@
     requires detail::accepted<L, R>                                                   \
   auto operation(L&& l, R&& r) {                                                      \
     namespace f = element_functions;                                                  \
-    return detail::with_number<f::operation, f::of_number, f::to_number>(l, r);       \
+    return detail::apply_with_number<f::operation, f::of_number, f::to_number>(l, r); \
   }                                                                                   \
   template <class L, class R, std::ptrdiff_t... D>                                    \
     requires detail::accepted<L, R>                                                   \
   auto operation(L&& l, R&& r, broadcast_dimensions_t<D...>) {                        \
-    return detail::elements_of_two<element_functions::operation, D...>(l, r);         \
+    return detail::apply_elementwise<element_functions::operation, D...>(l, r);       \
   }
 
 namespace partita {
@@ -66,7 +66,7 @@ consteval broadcast_verdict verdict_on_ranks() {
 /// Applies an element function to two tensors of the same rank, or to tensors of which the smaller one is placed at
 /// dimensions D of the larger one.
 template <const auto& F, std::ptrdiff_t... D, class L, class R>
-auto elements_of_two(const L& l, const R& r) {
+auto apply_elementwise(const L& l, const R& r) {
   constexpr broadcast_verdict verdict = verdict_on_ranks<L, R, D...>();
   constexpr bool one_rank = verdict.fault != broadcast_fault::rank_mismatch_without_dims;
   static_assert(
@@ -83,18 +83,19 @@ auto elements_of_two(const L& l, const R& r) {
 /// Applies an element function to two tensors, its form `OfNumber` to a tensor and a number, or its form `ToNumber` to
 /// a number and a tensor.
 template <const auto& Of, const auto& OfNumber, const auto& ToNumber, class L, class R>
-auto with_number(const L& l, const R& r) {
+auto apply_with_number(const L& l, const R& r) {
   if constexpr (!any_tensor<R>) return call(elements_op<OfNumber>{{static_cast<double>(r)}}, l);
   else if constexpr (!any_tensor<L>) return call(elements_op<ToNumber>{{static_cast<double>(l)}}, r);
-  else return elements_of_two<Of>(l, r);
+  else return apply_elementwise<Of>(l, r);
 }
 
 /// Applies an element function that has no form for a number (maximum, minimum) to two tensors.
 template <const auto& F, class L, class R>
-auto of_two_tensors(const L& l, const R& r) {
-  constexpr bool two = any_tensor<L> && any_tensor<R>;
-  static_assert(two, "partita::maximum and minimum of sharded tensors: require two tensors; shard the number first");
-  if constexpr (two) return elements_of_two<F>(l, r);
+auto apply_to_two_tensors(const L& l, const R& r) {
+  constexpr bool are_tensors = any_tensor<L> && any_tensor<R>;
+  static_assert(are_tensors,
+                "partita::maximum and minimum of sharded tensors: require two tensors; shard the number first");
+  if constexpr (are_tensors) return apply_elementwise<F>(l, r);
   else return rejected_call{};
 }
 

@@ -59,14 +59,14 @@ class measured_times final : public step_times {
       number.mix(detail::shape_of_box(mesh_block(used[t], g[g.of(node, t)].shape, 0)));
       if (node.window != nullptr) number.mix(detail::fingerprint_of(used[t]));
     }
-    return known_time({number.value(), o, gradients, used, {}});
+    return cached_or_measured_time({number.value(), o, gradients, used, {}});
   }
   double seconds(const sharding& from, const sharding& to, const shape_list& shape) override {
     const hasher number = hasher(~std::uint64_t{0}).mix(detail::fingerprint_of(from)).mix(detail::fingerprint_of(to));
-    return known_time({hasher(number).mix(shape).value(), move, 0, {from, to}, shape});
+    return cached_or_measured_time({hasher(number).mix(shape).value(), move, 0, {from, to}, shape});
   }
   double of_update(std::size_t elements) override {
-    return known_time({hasher(update).mix(elements).value(), update, 0, {}, {elements}});
+    return cached_or_measured_time({hasher(update).mix(elements).value(), update, 0, {}, {elements}});
   }
   /// Measures all known times again and keeps the smaller times, for machines that do other work, too.
   void measure_again() {
@@ -88,7 +88,7 @@ class measured_times final : public step_times {
     double seconds = 0;
   };
 
-  double known_time(known one) {
+  double cached_or_measured_time(known one) {
     const auto [place, is_new] = places_.try_emplace(one.number, all_.size());
     if (is_new) {
       one.seconds = measured(one);

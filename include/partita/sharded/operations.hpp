@@ -54,12 +54,12 @@ PARTITA_ELEMENT_FUNCTION_OF_TWO(divide, over, number_over)
 template <class L, class R>
   requires detail::tensor_operands<L, R>
 auto elementwise_of(maximum_t, L&& l, R&& r) {
-  return detail::of_two_tensors<element_functions::maximum>(l, r);
+  return detail::apply_to_two_tensors<element_functions::maximum>(l, r);
 }
 template <class L, class R>
   requires detail::tensor_operands<L, R>
 auto elementwise_of(minimum_t, L&& l, R&& r) {
-  return detail::of_two_tensors<element_functions::minimum>(l, r);
+  return detail::apply_to_two_tensors<element_functions::minimum>(l, r);
 }
 
 namespace detail {

@@ -96,11 +96,11 @@ struct slice_operation {
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
     pad_operation<true, D...> back{};
     std::size_t k = 0;
-    const auto widen = [&](std::size_t d) {
+    const auto pad_box = [&](std::size_t d) {
       back.by[k] = {of[k].start, x.extents()[d] - of[k].stop};
       ++k;
     };
-    (widen(D), ...);
+    (pad_box(D), ...);
     return operate(back, dy);
   }
 };
@@ -150,11 +150,11 @@ struct pad_operation {
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
     slice_operation<D...> back{};
     std::size_t k = 0;
-    const auto narrow = [&](std::size_t d) {
+    const auto slice_box = [&](std::size_t d) {
       back.of[k] = {by[k].before, by[k].before + x.extents()[d]};
       ++k;
     };
-    (narrow(D), ...);
+    (slice_box(D), ...);
     return operate(back, dy);
   }
 };

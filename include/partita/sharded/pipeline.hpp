@@ -235,12 +235,12 @@ class pipeline {
   /// there is none.
   std::size_t other_rows(std::size_t stage, std::size_t k) const {
     const traced_function& program = stages_[stage].programs[k];
-    const auto has = [&](std::size_t argument) {
+    const auto has_other_rows = [&](std::size_t argument) {
       const shape_list& extents = program.operations()[program.inputs_[argument]].shape;
       return extents.size() > 0 && extents[0] == stages_[stage].rows[k];
     };
-    if (stage == 0 && !has(0)) return 0;
-    return stage + 1 == stages_.size() && !has(1) ? 1 : 2;
+    if (stage == 0 && !has_other_rows(0)) return 0;
+    return stage + 1 == stages_.size() && !has_other_rows(1) ? 1 : 2;
   }
   shape_list result_shape(std::size_t stage, std::size_t k) const {
     const traced_function& program = stages_[stage].programs[k];

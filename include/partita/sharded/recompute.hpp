@@ -12,15 +12,15 @@ namespace detail {
 
 /// The argument of a segment that the tape keeps: detached from the tape, with the same block.
 template <class T, auto Layout>
-typed_sharded<T, Layout> as_kept(const typed_sharded<T, Layout>& x) {
+typed_sharded<T, Layout> detached_argument(const typed_sharded<T, Layout>& x) {
   return typed_sharded<T, Layout>(detached(x.at_run_time()));
 }
 template <class T>
-sharded_tensor<T> as_kept(const sharded_tensor<T>& x) {
+sharded_tensor<T> detached_argument(const sharded_tensor<T>& x) {
   return detached(x);
 }
 template <ranked_array X>
-xt::xtensor<element_of<X>, rank_of<X>> as_kept(const X& x) {
+xt::xtensor<element_of<X>, rank_of<X>> detached_argument(const X& x) {
   return x;
 }
 /// The arguments of a segment that are tensors, in order.
@@ -84,7 +84,7 @@ auto recompute(const F& f, const X&... x) {
   if constexpr (((detail::tensor_kind<X> == 0) && ...) || ((detail::tensor_kind<X> == 3) || ...)) {
     return f(x...);
   } else {
-    const std::tuple arguments{detail::as_kept(x)...};
+    const std::tuple arguments{detail::detached_argument(x)...};
     const auto y = std::apply(f, arguments);
     constexpr bool is_tensor = detail::tensor_value<decltype(y)>;
     static_assert(is_tensor, "partita::recompute(f, x...): requires a function that gives one sharded tensor");

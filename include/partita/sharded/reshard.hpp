@@ -55,8 +55,9 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
   return from->one_call([&] {
     const std::uint64_t number = detail::noted<T>(hasher(on->fingerprint()).mix(detail::fingerprint_of(to)).value(),
                                                   "reshard", from.get(), x.extents(), *x.state());
-    const sharding was = x.layout(), left = detail::bare(was.finished()), made = detail::bare(to.finished());
-    const auto given = detail::resharded(*from, x.state()->block, was, left, x.extents());
+    const sharding old_layout = x.layout(), left = detail::bare(old_layout.finished()),
+                   made = detail::bare(to.finished());
+    const auto given = detail::resharded(*from, x.state()->block, old_layout, left, x.extents());
     const auto exchange =
         from->template movement<T>(from->boxes_of(left, x.extents()), on->boxes_of(made, x.extents()));
     const shape_list shape = detail::shape_of_box(on->box(made, x.extents()));
@@ -67,8 +68,8 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
     one.done();
     block = detail::resharded(*on, block, made, detail::bare(to), x.extents());
     return detail::recorded<T>(detail::tensor_of<T>(on, to, x.extents(), std::move(block), number), {x}, [&] {
-      return [from, was](std::size_t, const sharded_tensor<T>& dy) {
-        return reshard(dy, from->where(), detail::place_of_cotangent(was));
+      return [from, old_layout](std::size_t, const sharded_tensor<T>& dy) {
+        return reshard(dy, from->where(), detail::place_of_cotangent(old_layout));
       };
     });
   });

@@ -103,13 +103,13 @@ state_list<T> as_list(const S& state) {
   return all;
 }
 template <class T, class S>
-S as_state_like(const S& kinds, const state_list<T>& all) {
+S state_from_list(const S& kinds, const state_list<T>& all) {
   std::size_t j = 0;
   return map_state(kinds, [&](const auto& x) { return as_kind_of_state(x, all[j++]); });
 }
 /// The tape node of a parameter; null if the parameter is not on the tape or has integer elements.
 template <class T, class X>
-std::shared_ptr<tape_node<T>> record_of(const X& x) {
+std::shared_ptr<tape_node<T>> tape_node_of(const X& x) {
   if constexpr (tensor_kind<X> != 0 && std::is_same_v<element_of_tensor<X>, T>) return as_run_time(x).state()->node;
   else return nullptr;
 }
@@ -118,11 +118,11 @@ std::shared_ptr<tape_node<T>> record_of(const X& x) {
 /// reshards results to the layouts of the state.
 template <class T, class F, class S, class... P>
 scan_step<T> step_of_lists(const F& step, const S& initial, const P&... parameters) {
-  const auto kinds = map_state(initial, [](const auto& x) { return as_kept(x); });
+  const auto kinds = map_state(initial, [](const auto& x) { return detached_argument(x); });
   return [step, kinds, recorded = std::tuple<decltype(as_scanned(parameters))...>{as_scanned(parameters)...},
-          kept = std::tuple<decltype(as_kept(parameters))...>{as_kept(parameters)...}](
+          kept = std::tuple<decltype(detached_argument(parameters))...>{detached_argument(parameters)...}](
              std::size_t i, const state_list<T>& state, bool is_recorded) {
-    const auto called = [&](const auto&... p) { return next_state(step, i, as_state_like(kinds, state), p...); };
+    const auto called = [&](const auto&... p) { return next_state(step, i, state_from_list(kinds, state), p...); };
     const S y = std::apply(called, is_recorded ? recorded : kept);
     require_same_extents(i, y, kinds);
     state_list<T> next = as_list<T>(y);
@@ -174,18 +174,18 @@ S scan_of_same_type(const F& step, const S& initial, std::size_t n, const scan_o
       const auto& s = *first[0].state();
       noted<T>(hasher().mix(n).mix(options.recompute_every).mix(options.checkpoints).mix(options.memory).value(),
                "scan", s.on.get(), s.extents, first);
-      const std::vector<std::shared_ptr<tape_node<T>>> records{record_of<T>(parameters)...};
+      const std::vector<std::shared_ptr<tape_node<T>>> records{tape_node_of<T>(parameters)...};
       bool is_asked = false;
       for (const auto& x : first) is_asked = is_asked || x.state()->node;
       for (const auto& one : records) is_asked = is_asked || one;
       const auto lists = step_of_lists<T>(step, initial, parameters...);
       if (is_asked) {
         const scan_options agreed = agreed_scan_options(lists, first, n, options);
-        return as_state_like(initial, forward_scan(lists, first, n, agreed, records));
+        return state_from_list(initial, forward_scan(lists, first, n, agreed, records));
       }
       state_list<T> state = first;
       for (std::size_t i = 0; i < n; ++i) state = lists(i, state, !has_option);
-      return as_state_like(initial, state);
+      return state_from_list(initial, state);
     } else {
       return initial;
     }

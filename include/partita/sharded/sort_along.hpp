@@ -44,7 +44,7 @@ struct in_line_order {
   std::size_t most = dynamic;  ///< the number of elements of each line that are read; dynamic: all
   bool descending = false;
 
-  shape_list with_most(shape_list extents) const {
+  shape_list with_line_extent(shape_list extents) const {
     if (most != dynamic && most > extents[D])
       throw shape_error(text("partita::top_k(x, k, dimensions<d>): requires at least k = ")
                         << most << " elements along dimension " << D << " of " << extents << "; take a smaller k");
@@ -118,7 +118,7 @@ struct by_keys_operation : in_line_order<D> {
   static constexpr std::uint32_t adjoint_reads = 2;  // the keys
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_by_keys<D>(x, "sort by keys"); }
-  shape_list result_extents(const shape_span& x) const { return this->with_most(x[0]); }
+  shape_list result_extents(const shape_span& x) const { return this->with_line_extent(x[0]); }
   template <class T>
   void local(const tensor_part<const T>& values, const tensor_part<const T>& keys, const tensor_part<T>& y) const {
     this->for_each_in_order(keys, [&](std::size_t there, std::size_t here, std::size_t) { y[here] = values[there]; });
@@ -138,7 +138,7 @@ struct sort_operation : in_line_order<D> {
   static constexpr partita::rule rule(const shape_span& x) {
     return rules::pad({static_cast<std::ptrdiff_t>(D)}).named(Indices ? "argsort" : "sort")(x);
   }
-  shape_list result_extents(const shape_span& x) const { return this->with_most(x[0]); }
+  shape_list result_extents(const shape_span& x) const { return this->with_line_extent(x[0]); }
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
     this->for_each_in_order(x, [&](std::size_t there, std::size_t here, std::size_t index) {

@@ -203,8 +203,9 @@ auto quantile(const X& x, double probability) {
       const double at = probability * static_cast<double>(n - 1);
       const auto low = static_cast<std::size_t>(at);
       const std::vector<std::size_t> ranks{low, std::min(low + 1, n - 1), n - 1};
-      const auto three = detail::rows_at(z, detail::indices_in_order(z, {}, &ranks, "quantile"), "quantile(x, q)");
-      return detail::between_elements_of<0>(three, 0, at - static_cast<double>(low), 2);
+      const auto low_high_last =
+          detail::rows_at(z, detail::indices_in_order(z, {}, &ranks, "quantile"), "quantile(x, q)");
+      return detail::between_elements_of<0>(low_high_last, 0, at - static_cast<double>(low), 2);
     });
   } else {
     return detail::rejected_call{};

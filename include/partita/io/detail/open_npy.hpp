@@ -113,12 +113,12 @@ std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, file_in
     return std::nullopt;
   if (call.leads() && other.empty()) other = verifier.front(file);
   if (other.empty() && holds) {
-    constexpr std::size_t warm = std::size_t{1} << 20U;  // chosen: bytes just read are in a cache when verified
+    constexpr std::size_t chunk_bytes = std::size_t{1} << 20U;  // chosen: bytes just read are in a cache when verified
     auto* const bytes = reinterpret_cast<unsigned char*>(block.data());
     for_file_runs(cuts, p.index(), [&](std::size_t at, std::size_t local, std::size_t count) {
       const std::size_t begin = metadata.data_at + at * sizeof(T), all = count * sizeof(T);
-      for (std::size_t done = 0; done < all && error == 0; done += warm) {
-        const std::size_t n = all - done < warm ? all - done : warm;
+      for (std::size_t done = 0; done < all && error == 0; done += chunk_bytes) {
+        const std::size_t n = all - done < chunk_bytes ? all - done : chunk_bytes;
         unsigned char* const to = bytes + local * sizeof(T) + done;
         error = file.read(to, n, begin + done);
         if (error == 0) verifier.add_piece(begin + done, to, n);

@@ -47,8 +47,8 @@ PARTITA_DEF __attribute__((target("sse4.2"))) std::uint32_t crc32c_by_machine(co
 }
 
 PARTITA_DEF bool machine_has_crc32c() {
-  static const bool has = __builtin_cpu_supports("sse4.2") != 0;
-  return has;
+  static const bool has_sse42 = __builtin_cpu_supports("sse4.2") != 0;
+  return has_sse42;
 }
 
 }  // namespace partita::detail

@@ -40,7 +40,7 @@ PARTITA_DEF npy_header_found npy_literal::read() {
     if (*seen) return fail("has an entry twice");
     *seen = true;
     if (!(seen == &type ? read_type() : seen == &order ? read_order() : read_shape())) return std::move(found_);
-    if (!take(',') && !next_is('}')) return fail("has entries without a comma between them");
+    if (!take(',') && !is_next('}')) return fail("has entries without a comma between them");
   }
   if (!type || !order || !shape) return fail("lacks one of descr, fortran_order and shape");
   skip_space();
@@ -62,13 +62,13 @@ PARTITA_DEF void npy_literal::skip_space() {
   while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
 }
 
-PARTITA_DEF bool npy_literal::next_is(char c) {
+PARTITA_DEF bool npy_literal::is_next(char c) {
   skip_space();
   return at_ != end_ && *at_ == static_cast<unsigned char>(c);
 }
 
 PARTITA_DEF bool npy_literal::take(char c) {
-  if (!next_is(c)) return false;
+  if (!is_next(c)) return false;
   ++at_;
   return true;
 }
@@ -83,7 +83,7 @@ PARTITA_DEF bool npy_literal::take_word(const char* word) {
 }
 
 PARTITA_DEF bool npy_literal::read_string(std::string& out) {
-  const char quote = next_is('\'') ? '\'' : '"';
+  const char quote = is_next('\'') ? '\'' : '"';
   if (!take(quote)) return false;
   while (at_ != end_ && *at_ != static_cast<unsigned char>(quote) && *at_ != '\\') out += static_cast<char>(*at_++);
   if (at_ == end_ || *at_ == '\\') return false;
@@ -104,7 +104,7 @@ PARTITA_DEF bool npy_literal::read_number(std::size_t& value) {
 }
 
 PARTITA_DEF bool npy_literal::read_type() {
-  if (next_is('[') || next_is('('))
+  if (is_next('[') || is_next('('))
     return set_problem("names a structured type; only plain numbers, bool and complex numbers are read");
   std::string type;
   if (!read_string(type)) return set_problem("has a type that is no quoted string");

@@ -14,9 +14,10 @@ namespace partita::detail {
 /// The sizes of one worker's convolution. The channels of a group are adjacent in x, weights and y.
 template <std::size_t Features>
 struct local_convolution {
-  std::size_t batch = 0, in = 0, out = 0;       ///< samples, channels of the window of x, channels of the block of y
-  std::size_t in_of_group = 0;                  ///< the input channels that each output depends on
-  std::size_t first_out = 0, out_of_group = 1;  ///< first channel of the block in all of y; output channels per group
+  std::size_t batch = 0, in = 0, out = 0;  ///< samples, channels of the window of x, channels of the block of y
+  std::size_t group_in_channels = 0;       ///< the input channels that each output depends on
+  std::size_t first_out = 0,
+              group_out_channels = 1;  ///< first channel of the block in all of y; output channels per group
   std::array<std::size_t, Features> window{}, places{}, kernel{}, stride{}, dilation{};
 
   static std::size_t product(const std::array<std::size_t, Features>& a) {
@@ -24,7 +25,7 @@ struct local_convolution {
     for (const std::size_t n : a) all *= n;
     return all;
   }
-  std::size_t rows() const { return in_of_group * product(kernel); }
+  std::size_t rows() const { return group_in_channels * product(kernel); }
   std::size_t columns() const { return product(places); }
   bool empty() const { return batch == 0 || out == 0 || columns() == 0; }
 
@@ -43,7 +44,7 @@ class column_convolver {
     std::size_t step = 1;
     for (std::size_t f = Features; f-- > 0;) steps_[f] = step, step *= s.window[f];
     // taps_ holds, for each weight of one output, the offset of its input from the first cell of the output's window.
-    for (std::size_t c = 0; c < s.in_of_group; ++c)
+    for (std::size_t c = 0; c < s.group_in_channels; ++c)
       for (std::size_t t = 0; t < sizes::product(s.kernel); ++t) {
         std::size_t offset = c * cells_, remaining = t;
         for (std::size_t f = Features; f-- > 0; remaining /= s.kernel[f])
@@ -128,9 +129,9 @@ class column_convolver {
       find_runs(from, count);
       for (std::size_t sample = 0; sample < s_.batch; ++sample)
         for (std::size_t o = 0; o < s_.out;) {
-          const std::size_t g = (s_.first_out + o) / s_.out_of_group;
-          const std::size_t end = std::min(s_.out, (g + 1) * s_.out_of_group - s_.first_out);
-          f(sample, group{o, end - o, (g - s_.first_out / s_.out_of_group) * s_.in_of_group}, from, count);
+          const std::size_t g = (s_.first_out + o) / s_.group_out_channels;
+          const std::size_t end = std::min(s_.out, (g + 1) * s_.group_out_channels - s_.first_out);
+          f(sample, group{o, end - o, (g - s_.first_out / s_.group_out_channels) * s_.group_in_channels}, from, count);
           o = end;
         }
     }

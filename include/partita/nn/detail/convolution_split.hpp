@@ -172,11 +172,11 @@ local_convolution<Features> local_sizes(const convolution_split<Features>& split
   const box<Features + 2> w = split.weights(i);
   local_convolution<Features> s;
   s.batch = y[0], s.in = window[1], s.out = y[1];
-  s.in_of_group = w.stop[1] - w.start[1];
-  s.first_out = w.start[0], s.out_of_group = o.out_channels / o.groups;
+  s.group_in_channels = w.stop[1] - w.start[1];
+  s.first_out = w.start[0], s.group_out_channels = o.out_channels / o.groups;
   for (std::size_t f = 0; f < Features; ++f) s.window[f] = window[2 + f], s.places[f] = y[2 + f];
   s.kernel = o.kernel, s.stride = o.stride, s.dilation = o.dilation;
-  if (window[1] == 0) s.in_of_group = 0;
+  if (window[1] == 0) s.group_in_channels = 0;
   return s;
 }
 

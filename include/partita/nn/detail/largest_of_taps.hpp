@@ -22,7 +22,7 @@ class largest_of_taps {
     chosen_.assign(volume_of(by.outputs), none);
     for (std::size_t k = 0; k < chosen_.size(); ++k) {
       const auto o = index_of(k, by.outputs);
-      T best = maximum_t::identity<T>();
+      T largest = maximum_t::identity<T>();
       std::array<std::size_t, Rank> tap{};
       for (std::size_t d = 0; d < Rank; ++d) tap[d] = by.along[d].first[o[d]];
       bool more = true;
@@ -31,13 +31,14 @@ class largest_of_taps {
         std::size_t at = 0;
         for (std::size_t d = 0; d < Rank; ++d) at = at * by.window[d] + by.along[d].input[tap[d]];
         const T value = window[at];
-        if (chosen_[k] == none || value > best || (value != value && best == best)) best = value, chosen_[k] = at;
+        if (chosen_[k] == none || value > largest || (value != value && largest == largest))
+          largest = value, chosen_[k] = at;
         std::size_t d = Rank;
         while (d > 0 && ++tap[d - 1] == by.along[d - 1].first[o[d - 1] + 1])
           tap[d - 1] = by.along[d - 1].first[o[d - 1]], --d;
         more = d > 0;
       }
-      y[k] = best;
+      y[k] = largest;
     }
   }
   template <class T, std::size_t Rank>

@@ -25,7 +25,7 @@ using pooled_storage = typename pooled_tensor<T, 1>::storage_type;
 
 /// Makes a tensor of this shape from the elements, without a copy. Requires a shape of this number of elements.
 template <class T, std::size_t Rank>
-pooled_tensor<T, Rank> in_shape(pooled_storage<T>&& elements, const std::array<std::size_t, Rank>& shape) {
+pooled_tensor<T, Rank> with_shape(pooled_storage<T>&& elements, const std::array<std::size_t, Rank>& shape) {
   pooled_tensor<T, Rank> tensor;
   tensor.storage() = std::move(elements);
   tensor.resize(typename pooled_tensor<T, Rank>::shape_type(shape));
@@ -57,14 +57,14 @@ std::array<std::size_t, 2> rows_and_columns(const std::array<std::size_t, Rank>&
 template <class T, std::size_t Rank>
 pooled_tensor<T, 2> matrix_of(pooled_tensor<T, Rank>&& tensor) {
   const auto shape = rows_and_columns(as_array<Rank>(tensor.shape()));
-  return in_shape<T, 2>(std::move(tensor.storage()), shape);
+  return with_shape<T, 2>(std::move(tensor.storage()), shape);
 }
 
 /// Reshapes a matrix to a tensor with the batch dimensions of `shape`; the columns become the last dimension.
 template <class T, std::size_t Rank>
 pooled_tensor<T, Rank> with_batch(pooled_tensor<T, 2>&& matrix, std::array<std::size_t, Rank> shape) {
   shape[Rank - 1] = matrix.shape()[1];
-  return in_shape<T, Rank>(std::move(matrix.storage()), shape);
+  return with_shape<T, Rank>(std::move(matrix.storage()), shape);
 }
 
 /// A caller's block as dense memory: used in place if it is dense, otherwise packed into a copy.

@@ -65,8 +65,8 @@ class onednn_task {
   void choose(const sizes& s, std::size_t groups, convolution_task task) {
     using namespace dnnl;
     const auto n = [](std::size_t k) { return static_cast<memory::dim>(k); };
-    memory::dims x{n(s.batch), n(s.in)}, w{n(s.out / groups), n(s.in_of_group)}, y{n(s.batch), n(s.out)}, stride, holes,
-        none(Features, 0);
+    memory::dims x{n(s.batch), n(s.in)}, w{n(s.out / groups), n(s.group_in_channels)}, y{n(s.batch), n(s.out)}, stride,
+        holes, none(Features, 0);
     if (groups > 1) w.insert(w.begin(), n(groups));
     for (std::size_t f = 0; f < Features; ++f) {
       x.push_back(n(s.window[f])), w.push_back(n(s.kernel[f])), y.push_back(n(s.places[f]));
@@ -244,10 +244,10 @@ class onednn_convolver {
       if ((s.places[f] - 1) * s.stride[f] + s.dilation[f] * (s.kernel[f] - 1) + 1 > s.window[f] ||
           s.places[f] * s.stride[f] + s.dilation[f] * (s.kernel[f] - 1) < s.window[f])
         return 0;
-    const bool one = s.first_out / s.out_of_group == (s.first_out + s.out - 1) / s.out_of_group;
-    if (!one && (s.first_out % s.out_of_group != 0 || s.out % s.out_of_group != 0)) return 0;
-    const std::size_t groups = one ? 1 : s.out / s.out_of_group;
-    return s.in == groups * s.in_of_group ? groups : 0;
+    const bool one = s.first_out / s.group_out_channels == (s.first_out + s.out - 1) / s.group_out_channels;
+    if (!one && (s.first_out % s.group_out_channels != 0 || s.out % s.group_out_channels != 0)) return 0;
+    const std::size_t groups = one ? 1 : s.out / s.group_out_channels;
+    return s.in == groups * s.group_in_channels ? groups : 0;
   }
 
   sizes s_;

@@ -34,7 +34,7 @@ pull_back<T> adjoint_of(const applied_operation& op, const std::vector<sharded_t
       };
     case block_work::own:
       return [op, x, y](std::size_t i, const sharded_tensor<T>& dy) {
-        return own_cotangent(*op.own, op.how.name(), i, dy, x, y);
+        return declared_cotangent(*op.own, op.how.name(), i, dy, x, y);
       };
     case block_work::map:
       break;

@@ -24,7 +24,7 @@ template <class Op>
 concept works_along_cuts = reads_windows<Op> || carries_totals<Op>;
 
 template <class Op>
-constexpr bool is_cut_along(const sharding& x) {
+constexpr bool is_sharded_along(const sharding& x) {
   for (std::size_t d = 0; d < x.rank(); ++d)
     if ((Op::along >> d & 1U) != 0 && !x.cuts[d].empty()) return true;
   return false;

@@ -23,16 +23,17 @@ inline constexpr element_function divide{"divide", holomorphic({&detail::divide_
                                          reading<2 + 8>([](auto dy, auto b, auto y) { return -(dy * y / b); })};
 /// The derivative of maximum and minimum: dy goes to the element that is the result, half of it to each of two equal
 /// elements, and all of it to both if one is NaN.
-inline constexpr auto pass_to_greater = [](auto dy, auto a, auto b) {
+inline constexpr auto derivative_of_maximum = [](auto dy, auto a, auto b) {
   return a < b ? decltype(dy)(0) : a == b ? static_cast<decltype(dy)>(dy / 2) : dy;
 };
 inline constexpr element_function maximum{
-    "maximum", number_function, [](auto a, auto b) { return a > b || a != a ? a : b; }, reading<3>(pass_to_greater),
-    reading<3>([](auto dy, auto a, auto b) { return decltype(pass_to_greater)()(dy, b, a); })};
+    "maximum", number_function, [](auto a, auto b) { return a > b || a != a ? a : b; },
+    reading<3>(derivative_of_maximum),
+    reading<3>([](auto dy, auto a, auto b) { return decltype(derivative_of_maximum)()(dy, b, a); })};
 inline constexpr element_function minimum{
     "minimum", number_function, [](auto a, auto b) { return a < b || a != a ? a : b; },
-    reading<3>([](auto dy, auto a, auto b) { return decltype(pass_to_greater)()(dy, b, a); }),
-    reading<3>(pass_to_greater)};
+    reading<3>([](auto dy, auto a, auto b) { return decltype(derivative_of_maximum)()(dy, b, a); }),
+    reading<3>(derivative_of_maximum)};
 
 /// A function that applies Function to complex numbers and returns real numbers unchanged.
 template <class Function>
@@ -81,21 +82,21 @@ PARTITA_COMPARISON(not_equal_to, !=, holomorphic(number_function))
 #undef PARTITA_COMPARISON
 
 // Selection of an element by a condition.
-inline constexpr auto pass_where = [](auto dy, auto c) { return c != decltype(c)(0) ? dy : decltype(dy)(0); };
-inline constexpr auto pass_unless = [](auto dy, auto c) { return c != decltype(c)(0) ? decltype(dy)(0) : dy; };
+inline constexpr auto derivative_where = [](auto dy, auto c) { return c != decltype(c)(0) ? dy : decltype(dy)(0); };
+inline constexpr auto derivative_unless = [](auto dy, auto c) { return c != decltype(c)(0) ? decltype(dy)(0) : dy; };
 inline constexpr element_function where{"where",
                                         holomorphic({&detail::where_rule}),
                                         [](auto c, auto a, auto b) { return c != decltype(c)(0) ? a : b; },
                                         no_derivative(),
-                                        reading<1>(pass_where),
-                                        reading<1>(pass_unless)};
+                                        reading<1>(derivative_where),
+                                        reading<1>(derivative_unless)};
 inline constexpr element_function where_number{
     "where", holomorphic({.integers = detail::integers::kept}),
     [](auto c, auto a, auto b) { return c != decltype(c)(0) ? a : decltype(a)(b); }, no_derivative(),
-    reading<1>(pass_where)};
+    reading<1>(derivative_where)};
 inline constexpr element_function unless_number{
     "where", holomorphic({.integers = detail::integers::kept}),
     [](auto c, auto b, auto a) { return c != decltype(c)(0) ? decltype(b)(a) : b; }, no_derivative(),
-    reading<1>(pass_unless)};
+    reading<1>(derivative_unless)};
 
 }  // namespace partita::element_functions

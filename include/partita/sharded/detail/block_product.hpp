@@ -19,7 +19,7 @@ namespace partita::detail {
 /// factors.
 struct factor_walk {
   std::ptrdiff_t step[most_factors] = {};
-  bool has[most_factors] = {};
+  bool has_factor[most_factors] = {};
 
   PARTITA_DECL factor_walk(const rule& r, std::size_t t, const shape_list& block, std::size_t* extent);
 };
@@ -43,7 +43,7 @@ class block_map {
       steps_[1].push_back(from.step[f]);
     };
     for (const std::size_t f : factors_in_order(r, 0))
-      if (!to.has[f]) add(f), reduces_ = true;
+      if (!to.has_factor[f]) add(f), reduces_ = true;
     for (const std::size_t f : factors_in_order(r, 1)) add(f);
   }
   void operator()(const T* const* x, T* y) const {
@@ -77,8 +77,8 @@ class matrices {
            const factor_walk& walk, bool result) {
     one_.shape = {size_of(rows, extent), size_of(columns, extent)};
     const auto last = [&](const factor_list& f) { return f.empty() ? 1 : walk.step[f[f.size() - 1]]; };
-    const bool unit_columns = !result || one_.shape[1] <= 1 || last(columns) == 1;
-    if (merges(rows, extent, walk.step) && merges(columns, extent, walk.step) && unit_columns) {
+    const bool has_unit_columns = !result || one_.shape[1] <= 1 || last(columns) == 1;
+    if (can_merge(rows, extent, walk.step) && can_merge(columns, extent, walk.step) && has_unit_columns) {
       one_.strides = {last(rows), last(columns)};
       for (const std::size_t f : batch) batch_steps.push_back(walk.step[f]);
       return;
@@ -121,7 +121,7 @@ class matrices {
   short_list<std::ptrdiff_t> batch_steps;
 
  private:
-  static bool merges(const factor_list& factors, const std::size_t* extent, const std::ptrdiff_t* step) {
+  static bool can_merge(const factor_list& factors, const std::size_t* extent, const std::ptrdiff_t* step) {
     for (std::size_t k = 0; k + 1 < factors.size(); ++k)
       if (step[factors[k]] != step[factors[k + 1]] * static_cast<std::ptrdiff_t>(extent[factors[k + 1]])) return false;
     return true;
@@ -175,27 +175,27 @@ class block_product {
  public:
   block_product(const rule& r, const shape_list& a, const shape_list& b, const shape_list& c) : size_(volume_in(c)) {
     std::size_t extent[most_factors] = {};
-    const factor_walk in_c(r, 2, c, extent), in_a(r, 0, a, extent), in_b(r, 1, b, extent);
+    const factor_walk walk_c(r, 2, c, extent), walk_a(r, 0, a, extent), walk_b(r, 1, b, extent);
     factor_list batch, rows, columns, summed;
     plain_ = multiplied_by_blas<T>;
     for (const std::size_t f : factors_in_order(r, 2)) {
-      if (in_a.has[f] && in_b.has[f]) batch.push_back(f);
-      else if (in_a.has[f]) rows.push_back(f);
-      else if (in_b.has[f]) columns.push_back(f);
+      if (walk_a.has_factor[f] && walk_b.has_factor[f]) batch.push_back(f);
+      else if (walk_a.has_factor[f]) rows.push_back(f);
+      else if (walk_b.has_factor[f]) columns.push_back(f);
       else plain_ = false;
     }
     for (const std::size_t f : factors_in_order(r, 0))
-      if (!in_c.has[f] && in_b.has[f]) summed.push_back(f);
-      else if (!in_c.has[f]) plain_ = false;
+      if (!walk_c.has_factor[f] && walk_b.has_factor[f]) summed.push_back(f);
+      else if (!walk_c.has_factor[f]) plain_ = false;
     for (const std::size_t f : factors_in_order(r, 1))
-      if (!in_c.has[f] && !in_a.has[f]) plain_ = false;
+      if (!walk_c.has_factor[f] && !walk_a.has_factor[f]) plain_ = false;
     if (plain_) {
-      const auto unit = [&](const factor_list& f) { return !f.empty() && in_c.step[f[f.size() - 1]] == 1; };
+      const auto unit = [&](const factor_list& f) { return !f.empty() && walk_c.step[f[f.size() - 1]] == 1; };
       is_turned_ = unit(rows) && !unit(columns);  // computes c^T = b^T a^T, which needs no unpacking of c
       const factor_list &down = is_turned_ ? columns : rows, &across = is_turned_ ? rows : columns;
-      left_ = matrices<T>(batch, down, summed, extent, is_turned_ ? in_b : in_a, false);
-      right_ = matrices<T>(batch, summed, across, extent, is_turned_ ? in_a : in_b, false);
-      result_ = matrices<T>(batch, down, across, extent, in_c, true);
+      left_ = matrices<T>(batch, down, summed, extent, is_turned_ ? walk_b : walk_a, false);
+      right_ = matrices<T>(batch, summed, across, extent, is_turned_ ? walk_a : walk_b, false);
+      result_ = matrices<T>(batch, down, across, extent, walk_c, true);
       for (const std::size_t f : batch) loops_.push_back(extent[f]);
       loops_.push_back(1);
       steps_ = {result_.batch_steps, left_.batch_steps, right_.batch_steps};
@@ -205,10 +205,10 @@ class block_product {
     }
     const auto add = [&](std::size_t f) {
       loops_.push_back(extent[f]);
-      steps_[0].push_back(in_c.step[f]), steps_[1].push_back(in_a.step[f]), steps_[2].push_back(in_b.step[f]);
+      steps_[0].push_back(walk_c.step[f]), steps_[1].push_back(walk_a.step[f]), steps_[2].push_back(walk_b.step[f]);
     };
     for (std::size_t f = 0; f < r.factor_count; ++f)
-      if ((in_a.has[f] || in_b.has[f]) && !in_c.has[f]) add(f);
+      if ((walk_a.has_factor[f] || walk_b.has_factor[f]) && !walk_c.has_factor[f]) add(f);
     for (const std::size_t f : factors_in_order(r, 2)) add(f);
     multiply_adds_ = static_cast<double>(volume_in(loops_));
   }

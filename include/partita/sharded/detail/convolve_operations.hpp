@@ -74,11 +74,12 @@ struct convolution_of_blocks {
     shape_list shape{};        ///< the shape of the window: batch, channels and cells including padding
     std::array<window, D> at;  ///< the range of cells of the window along each feature
   };
-  product product_of(const short_list<interval>& x, const short_list<interval>& y, std::size_t in_of_group) const {
+  product product_of(const short_list<interval>& x, const short_list<interval>& y,
+                     std::size_t group_in_channels) const {
     product p{};
     p.sizes.batch = y[0].size(), p.sizes.in = x[1].size(), p.sizes.out = y[1].size();
-    p.sizes.in_of_group = x[1].size() == 0 ? 0 : in_of_group;
-    p.sizes.first_out = y[1].start, p.sizes.out_of_group = with.out_channels / Groups;
+    p.sizes.group_in_channels = x[1].size() == 0 ? 0 : group_in_channels;
+    p.sizes.first_out = y[1].start, p.sizes.group_out_channels = with.out_channels / Groups;
     p.sizes.kernel = with.kernel, p.sizes.stride = with.stride, p.sizes.dilation = with.dilation;
     p.shape = {p.sizes.batch, p.sizes.in};
     for (std::size_t f = 0; f < D; ++f) {

@@ -128,8 +128,8 @@ const custom_op_on<T>& own_work_for(const custom_op& own, const char* name) {
 /// Computes the cotangent of operand i by the adjoint that operation `own` declares. An empty tensor means that operand
 /// i has no cotangent.
 template <class T>
-sharded_tensor<T> own_cotangent(const custom_op& own, const char* name, std::size_t i, const sharded_tensor<T>& dy,
-                                const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y) {
+sharded_tensor<T> declared_cotangent(const custom_op& own, const char* name, std::size_t i, const sharded_tensor<T>& dy,
+                                     const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y) {
   const auto& declared = own_work_for<T>(own, name);
   if (!declared.has_adjoint())
     throw error(text("partita::value_and_gradient: ")

@@ -14,14 +14,14 @@ namespace partita::detail {
 /// Exchanges lists of equal length between all workers. Row w of `sent` goes to worker w; row w of the result is the
 /// row that worker w sent to this worker.
 template <class T>
-std::vector<T> exchanged_lists(bound_mesh& on, const std::vector<T>& sent, std::size_t room) {
+std::vector<T> exchanged_lists(bound_mesh& on, const std::vector<T>& sent, std::size_t list_length) {
   const std::size_t workers = on.everyone().size();
   std::vector<worker_box> had(workers), wanted(workers);
   for (std::size_t w = 0; w < workers; ++w) {
-    had[w] = {{interval{w, w + 1}, {0, workers}, {0, room}}, 0, true};
-    wanted[w] = {{interval{0, workers}, {w, w + 1}, {0, room}}, 0, true};
+    had[w] = {{interval{w, w + 1}, {0, workers}, {0, list_length}}, 0, true};
+    wanted[w] = {{interval{0, workers}, {w, w + 1}, {0, list_length}}, 0, true};
   }
-  std::vector<T> received(workers * room + 1);
+  std::vector<T> received(workers * list_length + 1);
   on.move(had, wanted, sent.data(), received.data());
   return received;
 }
@@ -81,19 +81,20 @@ PARTITA_DECL std::size_t offset_in(const shape_list& extents, const shape_list& 
 /// The error message for the first index that is not inside of the tensor; empty if all indices are.
 PARTITA_DECL text wrong_index(const char* call, const shape_list& extents, const std::vector<shape_list>& indices);
 /// A length for the longest list of any worker, a power of two, so that cached plans are reused. Collective.
-PARTITA_DECL std::size_t agreed_room(bound_mesh& on, const std::vector<std::vector<std::uint64_t>>& lists);
+PARTITA_DECL std::size_t common_list_length(bound_mesh& on, const std::vector<std::vector<std::uint64_t>>& lists);
 /// The lists as rows of equal length, one for each worker. Each row begins with the length of its list.
-PARTITA_DECL std::vector<std::uint64_t> in_rows(const std::vector<std::vector<std::uint64_t>>& lists, std::size_t room);
+PARTITA_DECL std::vector<std::uint64_t> padded_rows(const std::vector<std::vector<std::uint64_t>>& lists,
+                                                    std::size_t list_length);
 
 template <class T>
 std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& extents, const tensor_block<T>& block,
                            std::uint64_t number, const std::vector<shape_list>& indices) {
   const local_error wrong(wrong_index("get()", extents, indices));
-  std::vector<T> answers(indices.size());
+  std::vector<T> elements(indices.size());
   if (on == nullptr) {
     if (wrong.any()) raise(wrong.kind, wrong.sentence);
-    for (std::size_t k = 0; k < indices.size(); ++k) answers[k] = block.data()[offset_in(extents, indices[k])];
-    return answers;
+    for (std::size_t k = 0; k < indices.size(); ++k) elements[k] = block.data()[offset_in(extents, indices[k])];
+    return elements;
   }
   return on->one_call([&] {
     on->agree<T>("sharded_tensor::get", s, s, extents, number, wrong);
@@ -107,19 +108,19 @@ std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& 
       requested[holder[k]].push_back(offset);
     }
     // 2. Send the requests.
-    const std::size_t room = agreed_room(*on, requested);
-    const auto requests = exchanged_lists(*on, in_rows(requested, room), room);
+    const std::size_t list_length = common_list_length(*on, requested);
+    const auto requests = exchanged_lists(*on, padded_rows(requested, list_length), list_length);
     // 3. Send the requested elements back.
-    std::vector<T> replies(requested.size() * room + 1, T(0));
+    std::vector<T> replies(requested.size() * list_length + 1, T(0));
     for (std::size_t w = 0; w < requested.size(); ++w)
-      for (std::size_t k = 0; k < requests[w * room]; ++k)
-        replies[w * room + k] = block.data()[requests[w * room + 1 + k]];
-    const auto received_elements = exchanged_lists(*on, replies, room);
+      for (std::size_t k = 0; k < requests[w * list_length]; ++k)
+        replies[w * list_length + k] = block.data()[requests[w * list_length + 1 + k]];
+    const auto received_elements = exchanged_lists(*on, replies, list_length);
     // 4. Sort the received elements into the order of the indices.
     std::vector<std::size_t> next(requested.size(), 0);
     for (std::size_t k = 0; k < indices.size(); ++k)
-      answers[k] = received_elements[holder[k] * room + next[holder[k]]++];
-    return answers;
+      elements[k] = received_elements[holder[k] * list_length + next[holder[k]]++];
+    return elements;
   });
 }
 
@@ -147,15 +148,16 @@ void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, 
         said[w].push_back(values[k]);
       });
     // 2. Exchange the offsets, then the values.
-    const std::size_t room = agreed_room(*on, to_set);
-    const auto where = exchanged_lists(*on, in_rows(to_set, room), room);
-    std::vector<T> rows(to_set.size() * room + 1, T(0));
+    const std::size_t list_length = common_list_length(*on, to_set);
+    const auto where = exchanged_lists(*on, padded_rows(to_set, list_length), list_length);
+    std::vector<T> rows(to_set.size() * list_length + 1, T(0));
     for (std::size_t w = 0; w < said.size(); ++w)
-      for (std::size_t k = 0; k < said[w].size(); ++k) rows[w * room + k] = said[w][k];
-    const auto what = exchanged_lists(*on, rows, room);
+      for (std::size_t k = 0; k < said[w].size(); ++k) rows[w * list_length + k] = said[w][k];
+    const auto what = exchanged_lists(*on, rows, list_length);
     // 3. Set the elements in the order of the senders: the highest worker id wins.
     for (std::size_t w = 0; w < to_set.size(); ++w)
-      for (std::size_t k = 0; k < where[w * room]; ++k) block.data()[where[w * room + 1 + k]] = what[w * room + k];
+      for (std::size_t k = 0; k < where[w * list_length]; ++k)
+        block.data()[where[w * list_length + 1 + k]] = what[w * list_length + k];
   });
 }
 

@@ -84,11 +84,11 @@ struct naming_operation : value_in_scope<const char*> {
 /// Logs movements until the end of a scope, in a dry run or when they are executed.
 class logging {
  public:
-  logging(std::vector<movement>& all, bool is_dry) : log_(executing.log, &all), dry_(executing.is_dry, is_dry) {}
+  logging(std::vector<movement>& all, bool is_dry) : log_(executing.log, &all), dry_run_(executing.is_dry, is_dry) {}
 
  private:
   value_in_scope<std::vector<movement>*> log_;
-  value_in_scope<bool> dry_;
+  value_in_scope<bool> dry_run_;
 };
 
 /// The largest number of blocks that a step reads. It is larger than the operand limit of operate().

@@ -38,7 +38,7 @@ constexpr bool is_feature(std::size_t d) {
   else return d >= 2;
 }
 template <class Op>
-constexpr bool cuts_features(const sharding& s) {
+constexpr bool shards_features(const sharding& s) {
   for (std::size_t d = 0; d < s.rank(); ++d)
     if (is_feature<Op>(d) && !s.cuts[d].empty()) return true;
   return false;
@@ -70,8 +70,8 @@ template <class Op>
 constexpr layouts_over_features layouts_of_features(const rule& how, const spec_list& x) {
   const std::size_t n = x.size();
   std::size_t first = 0;
-  while (first + 1 < n && !(has_features<Op>(first) && cuts_features<Op>(x[first].layout))) ++first;
-  if (Op::anchor < n && cuts_features<Op>(x[Op::anchor].layout)) first = Op::anchor;
+  while (first + 1 < n && !(has_features<Op>(first) && shards_features<Op>(x[first].layout))) ++first;
+  if (Op::anchor < n && shards_features<Op>(x[Op::anchor].layout)) first = Op::anchor;
   const sharding& lead = x[first].layout;
   std::uint32_t used = 0;
   for (std::size_t d = 0; d < lead.rank(); ++d)
@@ -105,11 +105,11 @@ constexpr layouts_over_features layouts_of_features(const rule& how, const spec_
 
 /// Whether an operand has sharded features, so that the operation is executed over sharded features.
 template <class Op, class... Layout>
-constexpr bool is_over_cut_features(const Layout&... layouts) {
+constexpr bool has_sharded_features(const Layout&... layouts) {
   if constexpr (reads_features_of_tensors<Op>) {
     std::size_t i = 0;
     return sizeof...(layouts) <= most_windowed_operands &&
-           ((has_features<Op>(i++) && cuts_features<Op>(layouts)) || ...);
+           ((has_features<Op>(i++) && shards_features<Op>(layouts)) || ...);
   } else {
     return false;
   }

@@ -29,16 +29,16 @@ namespace detail {
 /// from none: then the element is 0.
 class copy_by_dimension {
  public:
-  static constexpr std::size_t absent = ~std::size_t{0};
+  static constexpr std::size_t no_source = ~std::size_t{0};
 
-  /// `from(d, i)` is the index of tensor x along dimension d from which index i of the result comes, or `absent`.
+  /// `from(d, i)` is the index of tensor x along dimension d from which index i of the result comes, or `no_source`.
   template <class X, class Y, class From>
   copy_by_dimension(const X& x, const Y& y, const From& from) : shape_(y.shape) {
     const auto steps = steps_in(x.shape);
     for (std::size_t d = 0; d < shape_.size(); ++d)
       for (std::size_t k = 0; k < shape_[d]; ++k) {
         const std::size_t i = from(d, y.box[d].start + k);
-        offsets_.push_back(i == absent ? -1 : static_cast<std::ptrdiff_t>(i - x.box[d].start) * steps[d]);
+        offsets_.push_back(i == no_source ? -1 : static_cast<std::ptrdiff_t>(i - x.box[d].start) * steps[d]);
       }
   }
   template <class T>
@@ -55,8 +55,8 @@ class copy_by_dimension {
       return y + 1;
     }
     for (std::size_t k = 0; k < shape_[d]; ++k) {
-      const bool still = there && offsets[k] >= 0;
-      y = copy(still ? x + offsets[k] : x, y, d + 1, offsets + shape_[d], still);
+      const bool has_source = there && offsets[k] >= 0;
+      y = copy(has_source ? x + offsets[k] : x, y, d + 1, offsets + shape_[d], has_source);
     }
     return y;
   }
@@ -210,9 +210,9 @@ struct spread_operation : rearranging<spread_operation<D...>, D...> {
     return y;
   }
   std::size_t source(std::size_t k, std::size_t i, std::size_t n) const {
-    if (i < of[k].start || (i - of[k].start) % of[k].step != 0) return copy_by_dimension::absent;
+    if (i < of[k].start || (i - of[k].start) % of[k].step != 0) return copy_by_dimension::no_source;
     const std::size_t at = (i - of[k].start) / of[k].step;
-    return at < n ? at : copy_by_dimension::absent;
+    return at < n ? at : copy_by_dimension::no_source;
   }
   interval read(std::size_t k, interval y, std::size_t n) const {
     const auto first_from = [&](std::size_t i) {

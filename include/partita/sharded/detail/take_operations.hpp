@@ -134,10 +134,11 @@ struct take_operation {
     const dimension_loops n(y.shape, D, Rank);
     const interval own = x.box[D];
     for_each_index<D>(indices, y, [&](std::size_t k, std::size_t index) {
-      const bool is_here = index >= own.start && index < own.stop;
+      const bool is_in_block = index >= own.start && index < own.stop;
       for (std::size_t o = 0; o < n.outer; ++o)
         for (std::size_t i = 0; i < n.inner; ++i)
-          y[(o * n.along + k) * n.inner + i] = is_here ? x[(o * own.size() + index - own.start) * n.inner + i] : T(0);
+          y[(o * n.along + k) * n.inner + i] =
+              is_in_block ? x[(o * own.size() + index - own.start) * n.inner + i] : T(0);
     });
   }
   template <class X>

@@ -36,7 +36,7 @@ class tape_blocks {
 
  private:
   std::shared_ptr<tape_ledger> ledger_;  // set by record()
-  std::vector<const void*> mine_;
+  std::vector<const void*> held_memory_;
 };
 
 }  // namespace detail

@@ -45,7 +45,7 @@ struct window_step : runs_in_windows<T> {
 /// An operation on `Operands` operands that can be executed along sharded dimensions, for elements of the types T.
 template <class Op, std::size_t Operands, class... T>
 struct traced_window final : operation_window,
-                             computes_any_box,
+                             any_box_operation,
                              window_step<Op, traced_window<Op, Operands, T...>, T>... {
   Op op;
 
@@ -75,7 +75,7 @@ struct traced_window final : operation_window,
     }
   }
 
-  bool can() const override {
+  bool computes_boxes() const override {
     if constexpr (reads_features<Op>) return Op::windowed == 1 && Op::anchor == Operands;
     else return false;
   }

@@ -65,7 +65,7 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
   pipeline_answer best;
   bool is_found = false;
   std::size_t least = ~std::size_t{0}, candidates = 0;
-  const auto consider = [&](std::size_t stages, std::size_t micro_batches) {
+  const auto try_pipeline = [&](std::size_t stages, std::size_t micro_batches) {
     const std::size_t workers = network.workers / stages;
     const std::size_t rows = (network.rows + micro_batches - 1) / micro_batches;
     // 1. Divide the layers into stages. longest[p][l] is the time of the longest of p stages with the first l layers.
@@ -133,7 +133,7 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
                           std::find(options.stages.begin(), options.stages.end(), stages) != options.stages.end();
     if (network.workers % stages != 0 || !is_asked) continue;
     for (const std::size_t m : options.micro_batches)
-      if (m > 0 && m <= network.rows) consider(stages, m);
+      if (m > 0 && m <= network.rows) try_pipeline(stages, m);
   }
   if (candidates == 0)
     throw partition_error(text("partita::search_pipeline: requires numbers of stages, at most ")

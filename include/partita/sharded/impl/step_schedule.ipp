@@ -147,8 +147,8 @@ PARTITA_DEF timetable schedule_of(const step_plan& plan, const order_limits& lim
 PARTITA_DEF step_cost overlapped_cost(const step_plan& plan) {
   const timetable times = schedule_of(plan), in_order = schedule_of(plan, order_limits::in_program_order());
   step_cost cost = plan.cost;
-  const double hidden = cost.computing + cost.moving - times.seconds();
-  cost.hidden = hidden > 0 ? hidden : 0;
+  const double overlapped = cost.computing + cost.moving - times.seconds();
+  cost.hidden = overlapped > 0 ? overlapped : 0;
   // Memory other than that of the results of steps is the same in every order.
   if (times.peak() > in_order.peak()) cost.peak += times.peak() - in_order.peak();
   return cost;

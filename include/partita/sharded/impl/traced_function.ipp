@@ -73,15 +73,16 @@ PARTITA_DEF bool traced_function::is_of_elements_along_cuts(std::size_t o, const
                                                             const sharding& made) const {
   const detail::applied_operation& work = program_->work[o];
   const std::size_t n = needs.size();
-  bool is_so = work.is_of_elements && n > 0 && needs[0].same_layout(made) &&
-               operations()[operand(o, 0)].shape == operations()[operand(o, n)].shape;
-  for (std::size_t i = 0; is_so && i < n; ++i) {
-    is_so = needs[i].same_layout(laid(complete()[operand(o, i)]));
+  bool is_elementwise = work.is_of_elements && n > 0 && needs[0].same_layout(made) &&
+                        operations()[operand(o, 0)].shape == operations()[operand(o, n)].shape;
+  for (std::size_t i = 0; is_elementwise && i < n; ++i) {
+    is_elementwise = needs[i].same_layout(laid(complete()[operand(o, i)]));
     for (std::size_t d = 0; i > 0 && d < made.rank(); ++d)  // sharded dimensions of the result that operand i has, too
       for (std::size_t k = 0; !made.cuts[d].empty() && k < work.how.at(n, d).count; ++k)
-        is_so = is_so && (work.how.factors_of(i) >> work.how.terms[work.how.at(n, d).first + k] & 1U) == 0;
+        is_elementwise =
+            is_elementwise && (work.how.factors_of(i) >> work.how.terms[work.how.at(n, d).first + k] & 1U) == 0;
   }
-  return is_so;
+  return is_elementwise;
 }
 
 PARTITA_DEF detail::tensor_of_some_type traced_function::mixed_result(const detail::tensor_of_some_type* arguments,

@@ -32,11 +32,11 @@ PARTITA_DEF void file_call::throw_together(const file_error& mine) const {
   // The first worker with an error is found without a list of all errors, because a worker that has no memory for such
   // a list would leave the other workers waiting.
   const std::size_t n = world_.size(), who = n - largest<1>(*world_.state(), {mine.empty() ? 0 : n - world_.id()})[0];
-  const std::string told =
+  const std::string message =
       bytes_of(who, static_cast<char>(mine.what) + std::string(mine.sentence.begin(), mine.sentence.end()));
   file_error first;
-  first.what = static_cast<file_error::kind>(told[0]);
-  first.sentence << told.c_str() + 1;
+  first.what = static_cast<file_error::kind>(message[0]);
+  first.sentence << message.c_str() + 1;
   first.raise();
 }
 

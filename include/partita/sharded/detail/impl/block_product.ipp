@@ -11,7 +11,7 @@ PARTITA_DEF factor_walk::factor_walk(const rule& r, std::size_t t, const shape_l
     if (r.at(t, d).count == 0) continue;
     const std::size_t f = r.term(r.at(t, d), 0);
     step[f] = steps[d];
-    has[f] = true;
+    has_factor[f] = true;
     extent[f] = block[d];
   }
 }

@@ -284,7 +284,7 @@ PARTITA_DEF void bound_steps::begin_trace() {
 }
 
 PARTITA_DEF void bound_steps::run(bool backward) const {
-  const value_in_scope<const step_list*> until_the_end(executing.pending, nullptr);
+  const value_in_scope<const step_list*> no_pending_program(executing.pending, nullptr);
   pending_.clear(), waiting_.clear();
   void* x[most_step_operands] = {};
   const std::size_t end = backward ? order_.size() : backward_from_;
@@ -373,13 +373,13 @@ PARTITA_DEF void bound_steps::start_waiting(std::size_t on_links) const {
 }
 
 PARTITA_DEF void bound_steps::finish(const step& one) const {
-  const auto is_this = [&](const pending_movement& other) { return other.exchange == one.opened(); };
-  while (std::none_of(pending_.begin(), pending_.end(), is_this)) start_first();
+  const auto is_same_exchange = [&](const pending_movement& other) { return other.exchange == one.opened(); };
+  while (std::none_of(pending_.begin(), pending_.end(), is_same_exchange)) start_first();
   // Advance other movements while waiting, because other workers may wait for them before they start this movement.
   one.opened()->wait([this] { advance(); });
   if (one.joined) one.joined->finish();
   else one.exchange->finish();
-  pending_.erase(std::find_if(pending_.begin(), pending_.end(), is_this));
+  pending_.erase(std::find_if(pending_.begin(), pending_.end(), is_same_exchange));
 }
 
 void bound_steps::put(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<block_step> done,

@@ -39,19 +39,20 @@ PARTITA_DEF text wrong_index(const char* call, const shape_list& extents, const 
   return wrong;
 }
 
-PARTITA_DEF std::size_t agreed_room(bound_mesh& on, const std::vector<std::vector<std::uint64_t>>& lists) {
-  std::size_t longest = 0, room = 1;
+PARTITA_DEF std::size_t common_list_length(bound_mesh& on, const std::vector<std::vector<std::uint64_t>>& lists) {
+  std::size_t longest = 0, list_length = 1;
   for (const auto& one : lists) longest = one.size() > longest ? one.size() : longest;
   for (const std::uint64_t n : gather_numbers(on, longest)) longest = n > longest ? n : longest;
-  while (room < longest + 1) room *= 2;
-  return room;
+  while (list_length < longest + 1) list_length *= 2;
+  return list_length;
 }
 
-PARTITA_DEF std::vector<std::uint64_t> in_rows(const std::vector<std::vector<std::uint64_t>>& lists, std::size_t room) {
-  std::vector<std::uint64_t> rows(lists.size() * room + 1, 0);
+PARTITA_DEF std::vector<std::uint64_t> padded_rows(const std::vector<std::vector<std::uint64_t>>& lists,
+                                                   std::size_t list_length) {
+  std::vector<std::uint64_t> rows(lists.size() * list_length + 1, 0);
   for (std::size_t w = 0; w < lists.size(); ++w) {
-    rows[w * room] = lists[w].size();
-    for (std::size_t k = 0; k < lists[w].size(); ++k) rows[w * room + 1 + k] = lists[w][k];
+    rows[w * list_length] = lists[w].size();
+    for (std::size_t k = 0; k < lists[w].size(); ++k) rows[w * list_length + 1 + k] = lists[w][k];
   }
   return rows;
 }

@@ -20,9 +20,9 @@ PARTITA_DEF joined_exchange::joined_exchange(const std::vector<std::shared_ptr<p
   messages_.several = true;  // senders do not know where the receiver unpacks
   sent_.resize(lay_out(&lowered_plan::sends, leaving_, sends));
   received_.resize(lay_out(&lowered_plan::receives, arriving_, messages_.receives));
-  const std::ptrdiff_t nowhere = 0;
+  const std::ptrdiff_t unused = 0;
   for (std::size_t k = 0; k < sends.size(); ++k)
-    messages_.add_send(sends[k].worker, sends[k].shape, sends[k].at, 0, &nowhere);
+    messages_.add_send(sends[k].worker, sends[k].shape, sends[k].at, 0, &unused);
   messages_.source_shape = {sent_.size()}, messages_.received_shape = {received_.size()};
   messages_.received_strides = {1};
   counts_.messages = messages_.receives.size();

@@ -14,9 +14,9 @@ class pipeline_writer {
         run_(run),
         steps_(steps),
         numbers_{shape.stages(), shape.micro_batches},
-        of_task_(numbers_.count()),
+        steps_of_task_(numbers_.count()),
         until_(shape.numbers(), 0) {
-    for (std::uint32_t k = 0; k < steps.size(); ++k) of_task_[steps[k].task].push_back(k);
+    for (std::uint32_t k = 0; k < steps.size(); ++k) steps_of_task_[steps[k].task].push_back(k);
     for (const simulated_task& one : run.tasks) {
       until_[shape_.number(one.task)] = one.until;
       has_weights_ = has_weights_ || one.task.pass == pipeline_pass::weights;
@@ -88,7 +88,7 @@ class pipeline_writer {
     events_.push_back({one.from, kind::finish, k, movement});
   }
   void move(std::uint32_t movement, ordered_step::what done, std::uint32_t lane) {
-    for (const std::uint32_t k : of_task_[movement])
+    for (const std::uint32_t k : steps_of_task_[movement])
       if (steps_[k].moves) order_.push_back({done, k, lane});
       else if (done == ordered_step::what::give) order_.push_back({ordered_step::what::compute, k});
   }
@@ -104,10 +104,11 @@ class pipeline_writer {
   }
   void do_task(const pipeline_task& one) {
     std::uint32_t movement = 0, from = 0;
-    if (needs(one, movement, from) && shape_.group_of[from] == shape_.group_of[one.stage]) do_steps(of_task_[movement]);
+    if (needs(one, movement, from) && shape_.group_of[from] == shape_.group_of[one.stage])
+      do_steps(steps_of_task_[movement]);
     const bool is_forward = one.pass == pipeline_pass::forward;
-    const auto& all = of_task_[numbers_.of(is_forward ? pipeline_numbers::forward : pipeline_numbers::backward,
-                                           one.stage, one.micro_batch)];
+    const auto& all = steps_of_task_[numbers_.of(is_forward ? pipeline_numbers::forward : pipeline_numbers::backward,
+                                                 one.stage, one.micro_batch)];
     if (is_forward || !has_weights_) return do_steps(all);
     std::vector<std::uint32_t> part;
     const std::vector<bool> needed = needed_by_the_stage_before(one, all);
@@ -119,7 +120,7 @@ class pipeline_writer {
   std::vector<bool> needed_by_the_stage_before(const pipeline_task& one, const std::vector<std::uint32_t>& all) const {
     std::vector<std::uint32_t> blocks;
     const auto read_by = [&](pipeline_numbers::part part, std::uint32_t stage) {
-      for (const std::uint32_t k : of_task_[numbers_.of(part, stage, one.micro_batch)])
+      for (const std::uint32_t k : steps_of_task_[numbers_.of(part, stage, one.micro_batch)])
         blocks.insert(blocks.end(), steps_[k].reads.begin(), steps_[k].reads.end());
     };
     if (one.stage > 0) {
@@ -140,7 +141,7 @@ class pipeline_writer {
   const pipeline_run& run_;
   const std::vector<step_use>& steps_;
   pipeline_numbers numbers_;
-  std::vector<std::vector<std::uint32_t>> of_task_;
+  std::vector<std::vector<std::uint32_t>> steps_of_task_;
   std::vector<double> until_;
   bool has_weights_ = false;
   std::vector<event> events_;

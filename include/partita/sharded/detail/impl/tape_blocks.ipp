@@ -32,7 +32,7 @@ PARTITA_DEF void tape_blocks::record() {
 PARTITA_DEF void tape_blocks::hold(const void* memory, std::size_t bytes) {
   if (memory == nullptr || bytes == 0) return;
   tape_block& one = ledger_->blocks[memory];
-  mine_.push_back(memory);
+  held_memory_.push_back(memory);
   if (one.times++ > 0) return;
   one.bytes = bytes;
   tape_contents& now = ledger_->now;
@@ -42,13 +42,13 @@ PARTITA_DEF void tape_blocks::hold(const void* memory, std::size_t bytes) {
 
 PARTITA_DEF void tape_blocks::release() {
   if (!ledger_) return;
-  for (const void* memory : mine_) {
+  for (const void* memory : held_memory_) {
     const auto found = ledger_->blocks.find(memory);
     if (--found->second.times > 0) continue;
     ledger_->now.bytes -= found->second.bytes;
     ledger_->blocks.erase(found);
   }
-  mine_.clear();
+  held_memory_.clear();
   --ledger_->now.records;
   ledger_ = nullptr;
 }

@@ -9,10 +9,10 @@
 namespace partita::detail {
 
 /// Finds the operations whose results should be computed in wider boxes than blocks, from the last to the first.
-class wider_window_finder {
+class wider_box_finder {
  public:
-  wider_window_finder(const graph& of, const std::vector<laid_operation>& laid, bound_mesh& on,
-                      std::size_t element_bytes, double multiply_adds)
+  wider_box_finder(const graph& of, const std::vector<laid_operation>& laid, bound_mesh& on, std::size_t element_bytes,
+                   double multiply_adds)
       : of_(of),
         laid_(laid),
         on_(on),
@@ -28,11 +28,11 @@ class wider_window_finder {
   }
 
  private:
-  const computes_any_box* in_windows(std::size_t o) const {
+  const any_box_operation* in_windows(std::size_t o) const {
     const operation_window* const window = of_.operation(o).window;
     if (window == nullptr || !window->is_needed(of_.operation(o).operands, laid_[o].made)) return nullptr;
-    const auto* const own = dynamic_cast<const computes_any_box*>(window);
-    return own != nullptr && own->can() ? own : nullptr;
+    const auto* const own = dynamic_cast<const any_box_operation*>(window);
+    return own != nullptr && own->computes_boxes() ? own : nullptr;
   }
   value result(std::size_t o) const { return of_.of(of_.operation(o), of_.operation(o).operands); }
   const shape_list& shape(std::size_t o) const { return of_[result(o)].shape; }
@@ -108,7 +108,7 @@ class wider_window_finder {
 
 PARTITA_DEF std::vector<wider_result> wider_results(const graph& of, const std::vector<laid_operation>& laid,
                                                     bound_mesh& on, std::size_t element_bytes, double multiply_adds) {
-  return wider_window_finder(of, laid, on, element_bytes, multiply_adds).found();
+  return wider_box_finder(of, laid, on, element_bytes, multiply_adds).found();
 }
 
 }  // namespace partita::detail
