@@ -142,7 +142,7 @@ file_error hdf5_error(const file_call& call, bool succeeded, const char* doing, 
   return call_error;
 }
 
-/// Looks up a dataset, on the leader only. Sets the extents if it exists, and returns an error if it cannot be read.
+/// Looks up a dataset on the leader: sets its extents if it exists, and returns an error if it cannot be read.
 template <class T, std::size_t Rank>
 file_error look_at_dataset(const file_call& call, const std::string& path, const std::string& dataset,
                            std::array<std::size_t, Rank>& extents) {

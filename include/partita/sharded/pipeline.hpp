@@ -355,13 +355,13 @@ class pipeline {
       throw error(text("partita::pipeline: requires .memory for the intermediate values of a worker, of which this "
                        "order takes ")
                   << most << " bytes, and one micro-batch after the other "
-                  << steps_.most_bytes(*on_, events(simulate(shape_, one_after_the_other(), times))) << ", got "
+                  << steps_.most_bytes(*on_, events(simulate(shape_, order_of_least_memory(), times))) << ", got "
                   << options.memory << "; give that much, or choose an order that keeps fewer micro-batches");
     steps_.settle(*on_, events(run_));
   }
   /// The order that needs the least memory: each micro-batch passes through all stages, forward and backward, before
   /// the next micro-batch.
-  pipeline_tasks one_after_the_other() const {
+  pipeline_tasks order_of_least_memory() const {
     pipeline_tasks tasks(shape_.groups());
     const std::uint32_t stages = shape_.stages();
     for (std::uint32_t m = 0; m < shape_.micro_batches; ++m)

@@ -52,11 +52,11 @@ class prepared_tensors {
   /// Whether the list does not have these extents yet; moves or adds them to the end of the list.
   bool is_new(const std::array<std::size_t, Rank>& extents) {
     const auto found = std::find(all_.begin(), all_.end(), extents);
-    const bool is_missing = found == all_.end();
-    if (!is_missing) all_.erase(found);
+    const bool is_new_tensor = found == all_.end();
+    if (!is_new_tensor) all_.erase(found);
     if (all_.size() == most) all_.erase(all_.begin());
     all_.push_back(extents);
-    return is_missing;
+    return is_new_tensor;
   }
   void forget(const std::array<std::size_t, Rank>& extents) { std::erase(all_, extents); }
 

@@ -70,7 +70,7 @@ class element_places {
   }
   /// Sets `worker` to this worker if it holds the element of `index`, else to one that holds it, and `offset` to the
   /// element's offset in the block.
-  PARTITA_DECL void one_holder(const shape_list& index, std::size_t& worker, std::size_t& offset) const;
+  PARTITA_DECL void find_holder(const shape_list& index, std::size_t& worker, std::size_t& offset) const;
 
  private:
   std::size_t own_id_;
@@ -104,7 +104,7 @@ std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& 
     std::vector<std::size_t> holder(indices.size());
     for (std::size_t k = 0; k < indices.size(); ++k) {
       std::size_t offset = 0;
-      places.one_holder(indices[k], holder[k], offset);
+      places.find_holder(indices[k], holder[k], offset);
       requested[holder[k]].push_back(offset);
     }
     // 2. Send the requests.
