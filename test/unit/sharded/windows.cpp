@@ -30,7 +30,8 @@ void expect_what_is_read(const char* name, const Op& op, std::size_t n, std::siz
   for_intervals(m, [&](interval y) {
     interval wanted;
     for (std::size_t i = y.start; i < y.stop; ++i)
-      if (const std::size_t from = op.source(0, i, n); from != detail::copy_by_dimension::no_source) include(wanted, from);
+      if (const std::size_t from = op.source(0, i, n); from != detail::copy_by_dimension::no_source)
+        include(wanted, from);
     BOOST_TEST(are_equal(op.read(0, y, n), wanted), name << " of " << n << ": results " << y.start << " to " << y.stop
                                                          << " read " << wanted.start << " to " << wanted.stop);
   });
