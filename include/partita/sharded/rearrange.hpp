@@ -47,8 +47,7 @@ auto expand(const X& x, dimensions_t<D...>, const detail::count_along<D>&... to)
                 PARTITA_REQUIRES_DIMENSIONS("partita::expand(x, dimensions<d...>, extent...)"));
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::expand_operation<D...>{{to...}}, x);
 }
-/// Takes every step-th element along some dimensions: `strided_slice(x, dimensions<0>, {1, 9, 2})` takes 1, 3,
-/// 5, 7.
+/// Takes every step-th element along some dimensions: `strided_slice(x, dimensions<0>, {1, 9, 2})` takes 1, 3, 5, 7.
 /// Shapes:   start, stop and step for each dimension [shape_error].
 /// Cost:     if these dimensions are sharded, each worker receives the elements of x from the first to the last that
 ///           its block of the result needs.
