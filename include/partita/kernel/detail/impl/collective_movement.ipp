@@ -97,10 +97,10 @@ PARTITA_DEF speculative_send* collective_movement::speculative_start::unless_use
       movement_->channels_->all_on_one_node();  // on one node other workers read the block themselves
   if (is_one_node && (call_->direction != group_direction::spread || movement_->job_of(*call_).packs())) return nullptr;
   const measured_link& link = movement_->channels_->link();
-  const std::size_t most = is_one_node                                       ? collective_channels::most_copied
-                           : call_->direction == group_direction::spread     ? link.most_eager_bytes()
+  const std::size_t most = is_one_node                                           ? collective_channels::most_copied
+                           : call_->direction == group_direction::spread         ? link.most_eager_bytes()
                            : link.eager_bytes < collective_channels::most_copied ? link.eager_bytes
-                                                                             : collective_channels::most_copied;
+                                                                                 : collective_channels::most_copied;
   const std::size_t bytes = call_->x.size() * call_->kind->bytes;
   return bytes != 0 && bytes <= most ? this : nullptr;
 }
