@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(every_worker_can_be_the_root_of_a_block_of_any_size) {
     const sum_reduce s(all, one);
     const all_sum_reduce a(all, dimensions<0>);
     for (std::size_t n : sizes)
-      for (std::size_t shift = 0; shift < 3; ++shift) {
+      for (std::size_t shift = 0; shift < test::random_cases(3); ++shift) {
         const std::size_t held = me == root ? n : 0;
         const auto y = b(ramp<float>(held, shift));
         BOOST_TEST(is_ramp(y, n, shift, 1.F));
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(reproducible_sums_are_rounded_once_wherever_the_wo
   const sum_reduce s(all, last, reproducible), s_turned(back, last, reproducible);
   const all_sum_reduce a(all, dimensions<0>, reproducible), a_turned(back, dimensions<0>, reproducible);
   const broadcast b(last, all, reproducible);
-  for (std::size_t n : {100U, 1025U, 20001U, 150001U}) {
+  for (const std::size_t n : {std::size_t{100}, std::size_t{1025}, std::size_t{20001}, test::random_cases(150001)}) {
     const auto x = of_all_sizes<T>(n, me);
     const auto sum = a(x);
     xt::xtensor<T, 1> expected = sum;

@@ -1,12 +1,57 @@
-// MPI datatypes of boxes: they list the elements of a box in C order, whatever its strides.
+// MPI datatypes: that of an element type orders and adds its values as C++ does; that of a box lists its elements in C
+// order, whatever its strides.
 #include "mpi_test.hpp"
 
 #include <algorithm>
 #include <array>
+#include <complex>
+#include <cstdint>
+#include <limits>
 #include <partita/comm/detail/message/message_type.hpp>
+#include <partita/comm/element.hpp>
 #include <partita/core/index.hpp>
 #include <random>
 #include <vector>
+
+namespace {
+
+/// What MPI makes of two values of one type.
+template <class T>
+T combined(const T& a, T b, MPI_Op how) {
+  const MPI_Datatype type = partita::detail::datatype<T>();
+  int bytes = 0;
+  MPI_Type_size(type, &bytes);
+  BOOST_TEST(bytes == static_cast<int>(sizeof(T)));
+  MPI_Reduce_local(&a, &b, 1, type, how);
+  return b;
+}
+template <class... T>
+void order_as_numbers_do() {
+  const auto test = []<class N>(N) {
+    using limits = std::numeric_limits<N>;
+    for (const N a : {limits::lowest(), limits::max(), static_cast<N>(-1), N(0), N(1)})
+      for (const N b : {limits::lowest(), limits::max(), static_cast<N>(-1), N(0), N(1)}) {
+        BOOST_TEST((combined(a, b, MPI_MAX) == std::max(a, b)), sizeof(N) << limits::is_signed << limits::is_integer);
+        BOOST_TEST((combined(a, b, MPI_MIN) == std::min(a, b)), sizeof(N) << limits::is_signed << limits::is_integer);
+      }
+  };
+  (test(T()), ...);
+}
+template <class... T>
+void add_as_numbers_do() {
+  const auto test = []<class N>(N) { BOOST_TEST((combined(N(1, 2), N(4, 8), MPI_SUM) == N(5, 10))); };
+  (test(T()), ...);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_type_orders_and_adds_its_values_as_numbers) {
+  order_as_numbers_do<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t, std::int64_t,
+                      std::uint64_t, long, unsigned long long, float, double, long double>();
+  add_as_numbers_do<std::complex<float>, std::complex<double>, std::complex<long double>>();
+  BOOST_TEST(combined(true, false, MPI_LOR));
+  BOOST_TEST((combined(std::byte{5}, std::byte{3}, MPI_BAND) == std::byte{1}));
+}
 
 BOOST_AUTO_TEST_CASE(a_type_lists_the_elements_of_a_box_in_order) {
   std::mt19937 random(3);

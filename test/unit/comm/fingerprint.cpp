@@ -1,10 +1,13 @@
 // The fingerprint of a struct depends on all its members in order, on the types and on their names.
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <complex>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <partita/comm/fingerprint.hpp>
 #include <string>
+#include <utility>
 
 using namespace partita;
 
@@ -45,6 +48,19 @@ BOOST_AUTO_TEST_CASE(up_to_eleven_members_are_read_in_order) {
   BOOST_TEST(detail::fingerprint_of_members<11>(swapped) != as_given);
   BOOST_TEST(detail::fingerprint_of_members<11>(last) != as_given);
   BOOST_TEST(detail::fingerprint_of_members<11>(all, 1) != as_given);  // goes on from a seed
+}
+
+BOOST_AUTO_TEST_CASE(any_number_of_members_is_mixed_in_order) {
+  const auto test = []<std::size_t Members>(std::integral_constant<std::size_t, Members>) {
+    std::array<int, Members> all{};
+    std::iota(all.begin(), all.end(), 1);
+    hasher mixing(7);
+    for (const int member : all) mixing.mix(member);
+    BOOST_TEST(detail::fingerprint_of_members<Members>(all, 7) == mixing.value(), Members);
+  };
+  [&]<std::size_t... Before>(std::index_sequence<Before...>) {
+    (test(std::integral_constant<std::size_t, Before + 1>{}), ...);
+  }(std::make_index_sequence<11>{});
 }
 
 BOOST_AUTO_TEST_CASE(types_have_numbers_and_names) {

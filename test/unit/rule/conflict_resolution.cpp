@@ -1,0 +1,291 @@
+// Which of the proposed shardings propagation chooses, by each policy: a definition in lists of axes, for rules without
+// merged dimensions, gives the same answers.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <map>
+#include <numeric>
+#include <partita/rule/sharding/propagate.hpp>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "random_cases.hpp"
+
+namespace {
+
+using namespace partita;
+using axes = std::vector<std::size_t>;
+
+/// An operation on operands of these letters, and how each dimension of the operands, and of the result if it is given,
+/// is sharded. Tensors from `first` on propose their axes.
+struct problem {
+  mesh on;
+  std::vector<std::string> operands;
+  std::string result;
+  std::map<char, std::size_t> extents;
+  std::vector<std::vector<axes>> given;
+  std::size_t first = 0;
+  policy by;
+
+  const std::string& tensor(std::size_t i) const { return i < operands.size() ? operands[i] : result; }
+  std::string notation() const {
+    std::string all;
+    for (const std::string& one : operands) all += (all.empty() ? "" : ",") + one;
+    return all + "->" + result;
+  }
+  /// The letters in the order of the notation.
+  std::string letters() const {
+    std::string all;
+    for (const char c : notation())
+      if (c >= 'a' && all.find(c) == std::string::npos) all += c;
+    return all;
+  }
+  std::size_t blocks(const axes& list) const {
+    std::size_t n = 1;
+    for (const std::size_t a : list) n *= on.size(a);
+    return n;
+  }
+  sharding layout(std::size_t i) const {
+    sharding s(on, tensor(i).size());
+    for (std::size_t d = 0; d < tensor(i).size(); ++d)
+      for (const std::size_t a : given[i][d]) s.cuts[d].push_back(a);
+    return s;
+  }
+  shape_list shape(const std::string& of) const {
+    shape_list all;
+    for (const char c : of) all.push_back(extents.at(c));
+    return all;
+  }
+};
+
+bool has(const axes& list, std::size_t a) { return std::find(list.begin(), list.end(), a) != list.end(); }
+bool starts_with(const axes& list, const axes& with) {
+  return list.size() >= with.size() && std::equal(with.begin(), with.end(), list.begin());
+}
+axes without(axes list, std::size_t a) {
+  list.erase(std::remove(list.begin(), list.end(), a), list.end());
+  return list;
+}
+
+struct definition {
+  const problem& p;
+  std::map<char, axes> cut{};
+
+  bool is_summed(char c) const { return p.result.find(c) == std::string::npos; }
+  bool is_everywhere(char c) const {
+    return !is_summed(c) && std::all_of(p.operands.begin(), p.operands.end(),
+                                        [&](const std::string& one) { return one.find(c) != std::string::npos; });
+  }
+  /// The bytes that the tensors receive if these axes shard a letter, and those of the sum that is then pending.
+  std::size_t bytes(char c, const axes& list) {
+    std::size_t all = 0;
+    for (std::size_t i = p.first; i < p.given.size(); ++i)
+      for (std::size_t d = 0; d < p.tensor(i).size(); ++d) {
+        if (p.tensor(i)[d] != c || p.given[i][d].empty()) continue;
+        sharding to = p.layout(i);
+        to.cuts[d] = axis_list();
+        for (const std::size_t a : list) to.cuts[d].push_back(a);
+        all += moved_bytes(p.layout(i), to, p.shape(p.tensor(i)), 4);
+      }
+    if (!is_summed(c)) return all;
+    double block = 4;
+    for (const char r : p.result) block *= static_cast<double>(p.extents.at(r)) / static_cast<double>(p.blocks(cut[r]));
+    const auto workers = static_cast<double>(p.blocks(list));
+    return all + static_cast<std::size_t>(2 * (workers - 1) / workers * block);
+  }
+  /// All axes of a letter that tensors shard differently: longer lists first, then more blocks, then lower axes.
+  axes joined(char c) const {
+    std::vector<axes> lists;
+    for (std::size_t i = p.first; i < p.given.size(); ++i)
+      for (std::size_t d = 0; d < p.tensor(i).size(); ++d)
+        if (p.tensor(i)[d] == c && !p.given[i][d].empty()) lists.push_back(p.given[i][d]);
+    std::stable_sort(lists.begin(), lists.end(), [&](const axes& a, const axes& b) {
+      if (a.size() != b.size()) return a.size() > b.size();
+      return p.blocks(a) != p.blocks(b) ? p.blocks(a) > p.blocks(b) : a < b;
+    });
+    axes all;
+    for (const axes& list : lists)
+      for (const std::size_t a : list)
+        if (!has(all, a)) all.push_back(a);
+    return all;
+  }
+  /// Each tensor in turn proposes its axes.
+  void adopt() {
+    using enum policy::conflict;
+    std::set<char> differing;
+    for (std::size_t i = p.first; i < p.given.size(); ++i)
+      for (std::size_t d = 0; d < p.tensor(i).size(); ++d) {
+        const char c = p.tensor(i)[d];
+        const axes& list = p.given[i][d];
+        if (starts_with(cut[c], list)) continue;
+        const bool larger = p.blocks(list) > p.blocks(cut[c]);
+        if (starts_with(list, cut[c])) cut[c] = list;
+        else if (p.by.disagreement == join) differing.insert(c);
+        else if (p.by.disagreement == cost ? bytes(c, list) < bytes(c, cut[c])
+                                           : larger && p.by.disagreement != first_wins)
+          cut[c] = list;
+      }
+    for (const char c : differing) cut[c] = joined(c);
+  }
+  /// The tensor with most lists of several axes, then most blocks, is followed; the others add axes that it leaves.
+  void follow_the_most_cut() {
+    const auto worth = [&](std::size_t i) {
+      std::size_t lists = 0, blocks = 1;
+      for (const axes& list : p.given[i]) lists += list.size() > 1, blocks *= p.blocks(list);
+      return std::pair(lists, blocks);
+    };
+    std::size_t best = p.first;
+    for (std::size_t i = best; i < p.given.size(); ++i)
+      if (worth(i) > worth(best)) best = i;
+    std::set<std::size_t> used;
+    const auto add = [&](std::size_t i) {
+      for (std::size_t d = 0; d < p.tensor(i).size(); ++d)
+        for (const std::size_t a : p.given[i][d])
+          if (used.insert(a).second) cut[p.tensor(i)[d]].push_back(a);
+    };
+    add(best);
+    for (std::size_t i = p.first; i < p.given.size(); ++i) add(i);
+  }
+  /// Letters that request an axis, in the order of tensors and dimensions.
+  std::string contenders(const std::string& among, std::size_t a) {
+    std::string all;
+    for (std::size_t i = p.first; i < p.given.size(); ++i)
+      for (std::size_t d = 0; d < p.tensor(i).size(); ++d) {
+        const char c = p.tensor(i)[d];
+        if (among.find(c) != std::string::npos && has(p.given[i][d], a) && has(cut[c], a) &&
+            all.find(c) == std::string::npos)
+          all += c;
+      }
+    return all;
+  }
+  double worth(char c, const std::string& all, std::size_t a) {
+    using enum policy::conflict;
+    if (p.by.contest == first_wins) return 0;
+    if (p.by.contest == most_shards) return static_cast<double>(p.blocks(cut[c]));
+    if (p.by.contest != cost) return static_cast<double>(p.extents.at(c));
+    std::size_t all_bytes = bytes(c, cut[c]);
+    for (const char other : all)
+      if (other != c) all_bytes += bytes(other, without(cut[other], a));
+    return -static_cast<double>(all_bytes);
+  }
+  /// Each axis goes to one of these letters.
+  void share_out(const std::string& among, std::set<std::size_t>& taken) {
+    std::set<std::size_t> wanted, contested;
+    for (const char c : among) {
+      for (const std::size_t a : taken) cut[c] = without(cut[c], a);
+      while (p.by.blocks == policy::uneven::forbid && p.extents.at(c) % p.blocks(cut[c]) != 0) cut[c].pop_back();
+      for (const std::size_t a : cut[c])
+        if (!wanted.insert(a).second) contested.insert(a);
+    }
+    for (const std::size_t a : contested) {
+      const std::string all = contenders(among, a);
+      if (all.empty()) continue;
+      char winner = all[0];
+      for (const char c : all)
+        if (worth(c, all, a) > worth(winner, all, a)) winner = c;
+      for (const char c : all)
+        if (c != winner) cut[c] = without(cut[c], a);
+    }
+    taken.insert(wanted.begin(), wanted.end());
+  }
+  std::map<char, axes> resolve() {
+    const std::string letters = p.letters();
+    const bool elementwise = std::all_of(letters.begin(), letters.end(), [&](char c) { return is_everywhere(c); });
+    if (p.by.disagreement == policy::conflict::join && elementwise && p.given.size() - p.first > 1)
+      follow_the_most_cut();
+    else adopt();
+    std::set<std::size_t> taken;
+    if (!p.by.by_precedence) share_out(letters, taken);
+    for (int precedence = 0; p.by.by_precedence && precedence < 3; ++precedence) {
+      std::string among;
+      for (const char c : letters)
+        if (precedence == (is_everywhere(c) ? 0 : is_summed(c) ? 2 : 1)) among += c;
+      share_out(among, taken);
+    }
+    return cut;
+  }
+};
+
+problem random_problem(std::mt19937_64& random) {
+  using enum policy::conflict;
+  static const std::vector<std::vector<std::string>> rules = {
+      {"ab", "ab", "ab"}, {"ab", "ab", "ab", "ab"}, {"ab", "bc", "ac"},  {"abc", "acd", "abd"}, {"abc", "abc"},
+      {"ab", "a"},        {"ab", "cb", "ac"},       {"abc", "bc", "ab"}, {"ab", "b", "a", "ab"}};
+  problem p;
+  const std::vector<std::string>& tensors = rules[random() % rules.size()];
+  p.operands.assign(tensors.begin(), tensors.end() - 1);
+  p.result = tensors.back();
+  const char* const names[] = {"p", "q", "r"};
+  for (const char* const name : names) p.on.push_back(axis(name, 2 + random() % 3));
+  for (const char c : p.letters()) p.extents[c] = std::vector<std::size_t>{4, 6, 8, 12, 16, 24}[random() % 6];
+  const std::size_t towards = random() % 3;  // forward, mixed, backward
+  for (std::size_t i = 0; i < p.operands.size() + (towards > 0 ? 1 : 0); ++i) {
+    const std::string& one = p.tensor(i);
+    std::vector<axes> dimensions(one.size());
+    axes order{0, 1, 2};
+    std::shuffle(order.begin(), order.end(), random);
+    for (const std::size_t a : order)
+      if (const std::size_t d = random() % (one.size() + 1); d < one.size()) dimensions[d].push_back(a);
+    p.given.push_back(dimensions);
+  }
+  if (towards == 2) p.first = p.operands.size();
+  const policy::conflict all[] = {first_wins, larger_dim_wins, most_shards, cost, join};
+  p.by.contest = all[random() % 5], p.by.disagreement = all[random() % 5];
+  p.by.by_precedence = random() % 2 == 0;
+  p.by.blocks = random() % 2 == 0 ? policy::uneven::forbid : policy::uneven::balanced;
+  return p;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(resolving_conflicts)
+
+BOOST_AUTO_TEST_CASE(what_is_chosen_is_what_the_policy_says) {
+  std::mt19937_64 random(31);
+  const std::size_t cases = test::random_cases(20000);
+  std::size_t different = 0, changed = 0;
+  for (std::size_t k = 0; k < cases && different == 0; ++k) {
+    const problem p = random_problem(random);
+    std::vector<spec> operands;
+    for (std::size_t i = 0; i < p.operands.size(); ++i) operands.emplace_back(p.layout(i), p.shape(p.operands[i]));
+    std::vector<spec> results;
+    if (p.given.size() > p.operands.size()) results.emplace_back(p.layout(p.operands.size()), p.shape(p.result));
+    const direction towards = results.empty() ? direction::forward
+                              : p.first == 0  ? direction::mixed
+                                              : direction::backward;
+    const propagation found =
+        propagate(p.on, rule(p.notation().c_str()), spec_list(operands), spec_list(results), towards, p.by);
+    definition wanted{p};
+    wanted.resolve();
+    const auto expected = [&](const std::string& of) {
+      sharding s(p.on, of.size());
+      for (std::size_t d = 0; d < of.size(); ++d)
+        for (const std::size_t a : wanted.cut[of[d]]) s.cuts[d].push_back(a);
+      return s;
+    };
+    bool same = true;
+    for (std::size_t i = 0; i < p.operands.size(); ++i) {
+      same = same && found.operands[i] == expected(p.operands[i]);
+      changed += !(found.operands[i] == p.layout(i));
+    }
+    sharding result = expected(p.result);
+    for (const char c : p.letters())
+      if (wanted.is_summed(c))
+        for (const std::size_t a : wanted.cut[c]) result.pending[a] = pending_reduction::sum;
+    same = same && found.results[0] == result;
+    different += !same;
+    text said;
+    for (const sharding& s : found.operands) said << ' ' << s;
+    said << " ->";
+    for (const sharding& s : found.results) said << ' ' << s;
+    said << ", not ->";
+    said << ' ' << result << " of";
+    for (std::size_t i = p.first; i < p.given.size(); ++i) said << ' ' << p.shape(p.tensor(i)) << ' ' << p.layout(i);
+    BOOST_TEST(same, p.notation() << said.c_str() << " by " << static_cast<int>(p.by.disagreement) << ' '
+                                  << static_cast<int>(p.by.contest) << ' ' << p.by.by_precedence);
+  }
+  BOOST_TEST(changed > cases / 2);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
