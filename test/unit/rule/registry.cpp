@@ -99,6 +99,7 @@ std::string described(const rule& r, const shape_span& shapes) {
   tensors("constant", r.constant);
   for (std::size_t j = 0; j < std::min(r.result_count + std::size_t{0}, rule::most_selective); ++j)
     tensors(("result " + std::to_string(j) + " without").c_str(), r.unused[j]);
+  if (shapes.size() == 0) return out;
   const rule whole = bound(r, shapes);
   out += ':';
   for (std::size_t j = 0; j < r.result_count; ++j) {
@@ -367,6 +368,35 @@ inline std::vector<twin> with_other_parameters() {
        "b_->b,b__ whole _ first b last _ loose b_, none: ? "
        "?x?x?",
        {x}},
+      {"elementwise", elementwise, "ab,ab->ab first ab repeated ab, none: ?x6", {{dynamic, 6}, {1, 6}}},
+      {"elementwise", elementwise, "ab,b->ab first ab repeated ab, none: 4x6", {{4, 1}, {6}}},
+      {"where", where, "ab,b,ab->ab first ab repeated ab, additive constant 0: 4x6", {x, {1}, {4, 1}}},
+      {"attention",
+       attention,
+       "bshd,bthd,bthe,____->bshe,bhst,bhs whole stde____ last tde____, none: 2x8x4x6 2x4x8x8 2x4x8",
+       {heads, heads, heads, {2, 1, 8, 8}}},
+      {"sequence_parallel_attention",
+       sequence_parallel_attention,
+       "bshd,bthd,bthe,__->bshe,bhst,bhs whole tde__ last tde__, none: 2x8x4x6 2x4x8x8 2x4x8",
+       {heads, heads, heads, {8, 8}}},
+      {"rope",
+       rope(1),
+       "bshd,____,____->bshd whole sd________ last ________, none: 2x8x4x6",
+       {heads, {1, 8, 1, 6}, {1, 8, 1, 6}}},
+      {"linear", linear, "...i,oi->...o sum i last i, multilinear: 4x6x3", {cube, {3, 8}}},
+      {"linear_weight_gradient",
+       linear_weight_gradient,
+       "...k,...n->kn,n sum k last k, multilinear result 1 without 0: 8x3 3",
+       {cube, {4, 6, 3}}},
+      {"expert_dispatch",
+       expert_dispatch(1, 5),
+       "sh,s_->ech,sk,ks,sk whole s_ck last sh_eck, none: 2x5x6 8x1 1x8 8x1",
+       {{8, 6}, {8, 2}}},
+      {"expert_combine",
+       expert_combine,
+       "rh,sk,sk->sh sum k whole r last rk, multilinear constant 2: 8x6",
+       {{10, 6}, {8, 1}, {8, 1}}},
+      {"split_evenly", split_evenly(0, 2), "_b->_b,_b whole __ first b last _, movement: 2x6 2x6", one},
   };
 }
 
@@ -417,6 +447,37 @@ BOOST_AUTO_TEST_CASE(a_rule_is_its_definition) {
       const shape_span shapes(t.shapes.data(), t.shapes.size());
       BOOST_TEST(described(t.made(shapes), shapes) == t.definition, t.name);
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_notation_is_its_definition) {
+  const auto is = [](const char* notation, const char* definition) {
+    BOOST_TEST(described(rule(notation), shape_span()) == definition);
+  };
+  is("(ab)c->a(bc)", "(ab)c->a(bc) first abc together abc, multilinear");
+  is("(ab)(cd)->a(bc)d", "(ab)(cd)->a(bc)d first abcd together abcd, multilinear");
+  is("a(bc)(de)->(ab)cd(e)", "a(bc)(de)->(ab)cde first abcde together de together abc, multilinear");
+  is("...k,k->...", "...k,k->... sum k last k, multilinear");
+  is("a...,b...->ab...", "a...,b...->ab..., multilinear");
+  is("a1b_,b->a1b", "a1b_,b->a1b whole _ first b last _, multilinear");
+  is("aZ,Zb->b", "aZ,Zb->b sum aZ last aZ, multilinear");
+  is("->", "->, multilinear");
+  is("(ab),(cd)->(ab)(cd)", "(ab),(cd)->(ab)(cd) together ab together cd, multilinear");
+  is("abc,abd->bcd", "abc,abd->bcd sum a first b last a, multilinear");
+}
+
+/// Many operands take no more room than a few, and are what they are.
+BOOST_AUTO_TEST_CASE(tensors_of_equal_dimensions_share_them) {
+  for (const std::size_t n : {2U, 8U, 9U, 40U}) {
+    const std::vector<shape_list> shapes(n, shape_list{4, 6, 5});
+    const rule made = rules::add_n(shape_span(shapes.data(), n));
+    BOOST_TEST(made.dimension_count <= 3 * (rule::never_shared + 2));
+    BOOST_TEST(made.operand_count == n);
+    for (std::size_t t = 0; t <= n; ++t) {
+      BOOST_TEST(made.rank(t) == 3U);
+      for (std::size_t d = 0; d < 3; ++d) BOOST_TEST((made.at(t, d) == made.at(0, d) || t < rule::never_shared));
+      BOOST_TEST(made.factors_of(t) == 7U);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(every_name_of_the_list_is_held_against_its_function) {

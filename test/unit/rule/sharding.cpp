@@ -541,4 +541,29 @@ BOOST_AUTO_TEST_CASE(an_open_extent_is_found_by_counting_or_refused) {
   }
 }
 
+/// An extent that is not known may be kept by 0, and an entry -1 is it where all others stay.
+BOOST_AUTO_TEST_CASE(an_extent_that_is_not_known_is_kept_or_is_what_is_open) {
+  for (std::size_t code = 0; code < 8 * 3 * 3; ++code) {
+    const shape_list whole{2 + code % 2, 2 + code / 2 % 2, 2 + code / 4 % 2};
+    const std::size_t unknown = code / 8 % 3, open = code / 24;
+    shape_list from = whole;
+    from[unknown] = dynamic;
+    if (open == unknown) {
+      std::array<std::ptrdiff_t, 3> target{};
+      for (std::size_t d = 0; d < 3; ++d) target[d] = d == open ? -1 : static_cast<std::ptrdiff_t>(whole[d]);
+      BOOST_TEST((reshaped(from, target) == from));
+      target[(open + 1) % 3] += 1;
+      BOOST_CHECK_THROW(reshaped(from, target), shape_error);
+    } else {  // the third extent is merged into the open one
+      const std::size_t third = 3 - unknown - open;
+      std::array<std::ptrdiff_t, 3> target{};
+      target[open] = -1, target[third] = 1;
+      shape_list expected = from;
+      expected[open] = whole[open] * whole[third], expected[third] = 1;
+      BOOST_TEST((reshaped(from, target) == expected));
+      BOOST_TEST((reshaped(whole, target)[unknown] == whole[unknown]));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
