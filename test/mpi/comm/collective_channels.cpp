@@ -3,9 +3,11 @@
 #include "mpi_test.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/mpl/list.hpp>
 #include <cmath>
 #include <complex>
+#include <initializer_list>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/repartition.hpp>
@@ -73,12 +75,9 @@ T rounded_once(std::size_t count, Value value) {
   }
 }
 
-}  // namespace
-
-BOOST_AUTO_TEST_SUITE(the_ways_of_a_group)
-
-BOOST_AUTO_TEST_CASE(every_worker_can_be_the_root_of_a_block_of_any_size) {
-  const world everyone(test::workers());
+/// Every worker in turn is the root of broadcasts and sums of blocks of these sizes.
+template <class Sizes>
+void move_blocks_of_every_root(const world& everyone, const Sizes& lengths, std::size_t shifts) {
   const std::size_t P = everyone.size(), me = everyone.id();
   const auto all = everyone.partition(extents<dynamic>(P));
   const auto factor = static_cast<float>(P);
@@ -87,8 +86,8 @@ BOOST_AUTO_TEST_CASE(every_worker_can_be_the_root_of_a_block_of_any_size) {
     const broadcast b(one, all);
     const sum_reduce s(all, one);
     const all_sum_reduce a(all, dimensions<0>);
-    for (std::size_t n : sizes)
-      for (std::size_t shift = 0; shift < test::random_cases(3); ++shift) {
+    for (const std::size_t n : lengths)
+      for (std::size_t shift = 0; shift < shifts; ++shift) {
         const std::size_t held = me == root ? n : 0;
         const auto y = b(ramp<float>(held, shift));
         BOOST_TEST(is_ramp(y, n, shift, 1.F));
@@ -103,6 +102,55 @@ BOOST_AUTO_TEST_CASE(every_worker_can_be_the_root_of_a_block_of_any_size) {
         BOOST_TEST(is_ramp(mine, n, shift, factor));
         BOOST_TEST(is_ramp(roots, held, shift, factor));
       }
+  }
+}
+
+/// Reproducible sums of all workers, of the last one and in another order of the workers are those rounded once.
+template <class T>
+void round_sums_once(const world& everyone, std::initializer_list<std::size_t> lengths) {
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const auto all = everyone.partition(extents<dynamic>(P));
+  std::vector<std::size_t> turned(P);
+  for (std::size_t k = 0; k < P; ++k) turned[k] = (k + P / 2) % P;
+  const auto back = everyone.partition(extents<dynamic>(P), workers(turned));
+  const auto last = everyone.partition(extents<1>{}, workers(P - 1, P));
+  const sum_reduce s(all, last, reproducible), s_turned(back, last, reproducible);
+  const all_sum_reduce a(all, dimensions<0>, reproducible), a_turned(back, dimensions<0>, reproducible);
+  const broadcast b(last, all, reproducible);
+  for (const std::size_t n : lengths) {
+    const auto x = of_all_sizes<T>(n, me);
+    const auto sum = a(x);
+    xt::xtensor<T, 1> expected = sum;
+    // every element, but only some of them inside a sanitizer
+    for (std::size_t i = 0; i < n; i += n / test::random_cases(n))
+      expected(i) = rounded_once<T>(P, [&](std::size_t k) { return of_any_size<T>(i, k); });
+    BOOST_TEST(same_bits(sum, expected));
+    BOOST_TEST(same_bits(a_turned(x), expected));
+    const auto y = s(x), z = s_turned(x), dx = b.adjoint(x);
+    if (last.active()) {
+      BOOST_TEST(same_bits(y, expected));
+      BOOST_TEST(same_bits(z, expected));
+      BOOST_TEST(same_bits(dx, expected));
+    }
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(the_ways_of_a_group)
+
+BOOST_AUTO_TEST_CASE(every_worker_can_be_the_root_of_a_block_of_any_size) {
+  move_blocks_of_every_root(world(test::workers()), sizes, test::random_cases(3));
+}
+
+/// The same where messages go between nodes, and some workers share one.
+BOOST_AUTO_TEST_CASE(blocks_and_sums_between_nodes_are_those_on_one_node) {
+  for (const char* const nodes : {"2", "3"}) {
+    const test::pretended apart("PARTITA_NODES", nodes);
+    const world everyone(test::workers());
+    move_blocks_of_every_root(everyone, std::array<std::size_t, 4>{0, 1, 4097, 65537}, 1);
+    round_sums_once<double>(everyone, {1, 100, 20001});
+    round_sums_once<std::complex<float>>(everyone, {7});
   }
 }
 
@@ -184,32 +232,7 @@ BOOST_AUTO_TEST_CASE(sums_are_added_up_along_the_tree_that_messages_take) {
 using real_and_complex = boost::mpl::list<float, double, std::complex<float>>;
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(reproducible_sums_are_rounded_once_wherever_the_workers_are, T, real_and_complex) {
-  const world everyone(test::workers());
-  const std::size_t P = everyone.size(), me = everyone.id();
-  const auto all = everyone.partition(extents<dynamic>(P));
-  std::vector<std::size_t> turned(P);
-  for (std::size_t k = 0; k < P; ++k) turned[k] = (k + P / 2) % P;
-  const auto back = everyone.partition(extents<dynamic>(P), workers(turned));
-  const auto last = everyone.partition(extents<1>{}, workers(P - 1, P));
-  const sum_reduce s(all, last, reproducible), s_turned(back, last, reproducible);
-  const all_sum_reduce a(all, dimensions<0>, reproducible), a_turned(back, dimensions<0>, reproducible);
-  const broadcast b(last, all, reproducible);
-  for (const std::size_t n : {std::size_t{100}, std::size_t{1025}, std::size_t{20001}, test::random_cases(150001)}) {
-    const auto x = of_all_sizes<T>(n, me);
-    const auto sum = a(x);
-    xt::xtensor<T, 1> expected = sum;
-    // every element, but only some of them inside a sanitizer
-    for (std::size_t i = 0; i < n; i += n / test::random_cases(n))
-      expected(i) = rounded_once<T>(P, [&](std::size_t k) { return of_any_size<T>(i, k); });
-    BOOST_TEST(same_bits(sum, expected));
-    BOOST_TEST(same_bits(a_turned(x), expected));
-    const auto y = s(x), z = s_turned(x), dx = b.adjoint(x);
-    if (last.active()) {
-      BOOST_TEST(same_bits(y, expected));
-      BOOST_TEST(same_bits(z, expected));
-      BOOST_TEST(same_bits(dx, expected));
-    }
-  }
+  round_sums_once<T>(world(test::workers()), {100, 1025, 20001, test::random_cases(150001)});
 }
 
 BOOST_AUTO_TEST_CASE(reproducible_sums_are_the_same_whatever_number_of_workers_give_zeros) {
