@@ -312,6 +312,30 @@ BOOST_AUTO_TEST_CASE(more_dimensions_than_loops_are_walked_in_slices) {
   BOOST_TEST(back[5] == 10);
 }
 
+BOOST_AUTO_TEST_CASE(slices_of_unequal_extents_are_copied_to_their_places) {
+  for (const std::size_t last : {1U, 5U}) {
+    std::vector<std::size_t> shape(18, 1);
+    shape[0] = 3, shape[2] = 2, shape[15] = 4, shape[17] = last;
+    std::vector<std::ptrdiff_t> rows(18), columns(18);  // the last, or the first dimension is contiguous
+    std::ptrdiff_t volume = 1, turned = 1;
+    for (std::size_t d = 18; d-- > 0; volume *= static_cast<std::ptrdiff_t>(shape[d])) rows[d] = volume;
+    for (std::size_t d = 0; d < 18; turned *= static_cast<std::ptrdiff_t>(shape[d++])) columns[d] = turned;
+    std::vector<int> from(static_cast<std::size_t>(volume)), to(from.size(), -1), expected(from.size());
+    std::iota(from.begin(), from.end(), 0);
+    for (std::size_t k = 0; k < from.size(); ++k) {
+      std::ptrdiff_t at = 0;
+      for (std::size_t d = 0; d < 18; ++d)
+        at += columns[d] * (static_cast<std::ptrdiff_t>(k) / rows[d] % static_cast<std::ptrdiff_t>(shape[d]));
+      expected[static_cast<std::size_t>(at)] = from[k];
+    }
+    partita::copy_block(to.data(), columns.data(), from.data(), rows.data(), shape.data(), 18);
+    BOOST_TEST((to == expected));
+    partita::add_block(to.data(), columns.data(), from.data(), rows.data(), shape.data(), 18);
+    for (int& n : expected) n *= 2;
+    BOOST_TEST((to == expected));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_last_cache_has_a_plausible_size) {
   BOOST_TEST(partita::detail::last_cache_bytes() >= std::size_t{1} << 18);
   BOOST_TEST(partita::detail::last_cache_bytes() <= std::size_t{1} << 31);
