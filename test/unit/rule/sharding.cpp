@@ -353,6 +353,7 @@ BOOST_AUTO_TEST_CASE(a_gradient_reads_and_makes_the_tensors_that_are_asked_for) 
     add(out, operands, asked.operand_gradients, "");
     if (in.empty() || out.empty()) continue;
     const rule made = gradient(whole, asked);
+    BOOST_TEST(std::string(made.name()) == "rule gradient");
     BOOST_TEST(((text() << "" << made) == (in + "->" + out).c_str()),
                in << "->" << out << " is " << (text() << "" << made));
     for (std::size_t t = 0, values = made.operand_count; t < values; ++t) {
