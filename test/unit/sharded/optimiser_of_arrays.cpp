@@ -54,6 +54,14 @@ BOOST_AUTO_TEST_CASE(their_steps_and_bytes_are_those_of_the_optimisers_of_layers
   expect_the_sequential_ones<double>();
 }
 
+BOOST_AUTO_TEST_CASE(options_that_no_optimiser_has_are_refused_when_it_is_made) {
+  auto w = integers<double>(5, 1);
+  BOOST_CHECK_THROW(sharded_sgd<double>({w}, {.momentum = -1}), shape_error);
+  BOOST_CHECK_THROW(sharded_sgd<double>({w}, {.nesterov = true}), shape_error);
+  BOOST_CHECK_THROW(sharded_adam<double>({w}, {.beta1 = 1}), shape_error);
+  BOOST_CHECK_THROW(sharded_adamw<double>({w}, {.epsilon = -1}), shape_error);
+}
+
 BOOST_AUTO_TEST_CASE(a_state_that_an_option_needs_is_made_at_the_step_that_needs_it) {
   auto w = integers<double>(5, 1), v = integers<double>(5, 1);
   sharded_sgd<double> descent({w}, {.learning_rate = 0.5});

@@ -1,0 +1,240 @@
+// Files by POSIX: a save goes where the symbolic links of its name lead and keeps owner and mode, a lock is waited for,
+// and space is reserved or refused.
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <partita/io/detail/posix_file.hpp>
+#include <partita/io/detail/replaced_file.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace partita;
+using detail::posix_file;
+using detail::replaced_file;
+
+namespace {
+
+/// An empty folder. Its destructor removes it with the files that were named.
+class folder {
+ public:
+  folder() {
+    char name[] = "/tmp/partita_unit_XXXXXX";
+    const char* const made = ::mkdtemp(name);
+    BOOST_REQUIRE(made != nullptr);
+    path_ = made;
+  }
+  folder(const folder&) = delete;
+  folder& operator=(const folder&) = delete;
+  ~folder() {
+    for (const std::string& name : names_) ::unlink(name.c_str());
+    ::rmdir(path_.c_str());
+  }
+  const std::string& path() const { return path_; }
+  std::string operator/(const std::string& name) {
+    names_.push_back(path_ + "/" + name);
+    return names_.back();
+  }
+  /// A file of this mode.
+  std::string file(const std::string& name, mode_t mode = 0644) {
+    const std::string all = *this / name;
+    posix_file made;
+    BOOST_TEST(made.open(all, O_RDWR | O_CREAT) == 0);
+    BOOST_TEST(::chmod(all.c_str(), mode) == 0);
+    return all;
+  }
+  std::string link(const std::string& name, const std::string& to) {
+    const std::string all = *this / name;
+    BOOST_TEST(::symlink(to.c_str(), all.c_str()) == 0);
+    return all;
+  }
+
+ private:
+  std::string path_;
+  std::vector<std::string> names_;
+};
+
+struct stat status_of(const std::string& path) {
+  struct stat status {};
+  BOOST_TEST(::stat(path.c_str(), &status) == 0);
+  return status;
+}
+mode_t mode_of(const std::string& path) { return status_of(path).st_mode & 07777; }
+std::size_t size_of(const posix_file& file) {
+  std::size_t bytes = 0;
+  BOOST_TEST(file.size(bytes) == 0);
+  return bytes;
+}
+bool is_there(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+/// During its lifetime, this process cannot write files larger than the given bytes.
+class small_files {
+ public:
+  explicit small_files(rlim_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit little{bytes, before_.rlim_max};
+    BOOST_TEST(::setrlimit(RLIMIT_FSIZE, &little) == 0);
+  }
+  small_files(const small_files&) = delete;
+  small_files& operator=(const small_files&) = delete;
+  ~small_files() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(posix_files)
+
+BOOST_AUTO_TEST_CASE(a_name_leads_through_links_to_the_file_that_is_replaced) {
+  folder here;
+  const std::string a = here.file("a"), near = here.link("near", "a"), far = here.link("far", near);
+  for (const std::string& name : {a, near, far}) {
+    const replaced_file found = replaced_file::of(name);
+    BOOST_TEST(found.path == a);
+    BOOST_TEST(found.linked == (name != a));
+    BOOST_TEST(found.there);
+    BOOST_TEST(found.error == 0);
+    BOOST_TEST(found.first_mode() == mode_t{0600});
+  }
+  for (const auto& [name, leads_to] :
+       {std::pair(here / "new", here / "new"), {here.link("next", "none"), here / "none"}}) {
+    const replaced_file found = replaced_file::of(name);
+    BOOST_TEST(found.path == leads_to);
+    BOOST_TEST(found.linked == (name != leads_to));
+    BOOST_TEST(!found.there);
+    BOOST_TEST(found.error == 0);
+    BOOST_TEST(found.first_mode() == mode_t{0666});
+  }
+  const std::string pipe = here / "pipe";
+  BOOST_TEST(::mkfifo(pipe.c_str(), 0600) == 0);
+  BOOST_TEST(replaced_file::of(pipe).error == EINVAL);
+  BOOST_TEST(replaced_file::of("/dev/null").error == EINVAL);
+  BOOST_TEST(replaced_file::of(here.path()).error == 0);
+  // 40 links are followed, as Linux does
+  std::string last = a;
+  for (int k = 1; k <= 41; ++k) {
+    last = here.link("link" + std::to_string(k), last);
+    BOOST_TEST(replaced_file::of(last).error == (k <= 40 ? 0 : ELOOP));
+    BOOST_TEST((replaced_file::of(last).path == a) == (k <= 40));
+  }
+  BOOST_TEST(replaced_file::of(here.link("itself", "itself")).error == ELOOP);
+}
+
+BOOST_AUTO_TEST_CASE(the_new_file_gets_mode_and_owner_of_the_old_one) {
+  folder here;
+  const std::string fresh = here.file("fresh", 0600);
+  for (const mode_t mode : {0640, 0444, 04755}) {
+    const std::string old = here.file("old", mode);
+    if (::geteuid() == 0) {
+      BOOST_TEST(::chown(old.c_str(), 1, 2) == 0);
+      BOOST_TEST(::chmod(old.c_str(), mode) == 0);
+    }
+    BOOST_TEST(replaced_file::of(old).hand_on(fresh) == 0);
+    BOOST_TEST(mode_of(fresh) == mode);
+    BOOST_TEST(status_of(fresh).st_uid == status_of(old).st_uid);
+    BOOST_TEST(status_of(fresh).st_gid == status_of(old).st_gid);
+    BOOST_TEST(replaced_file::of(old).hand_on(here / "none") == ENOENT);
+    ::unlink(old.c_str());
+  }
+  BOOST_TEST(::chmod(fresh.c_str(), 0604) == 0);
+  BOOST_TEST(replaced_file::of(here / "none").hand_on(fresh) == 0);  // nothing to hand on
+  BOOST_TEST(mode_of(fresh) == mode_t{0604});
+}
+
+BOOST_AUTO_TEST_CASE(locks_are_shared_or_for_one_and_are_waited_for) {
+  folder here;
+  const std::string name = here.file("locked");
+  posix_file one, other, third;
+  for (posix_file* file : {&one, &other, &third}) BOOST_TEST(file->open(name, O_RDWR) == 0);
+  BOOST_TEST(one.lock() == 0);
+  BOOST_TEST(other.lock() == EWOULDBLOCK);
+  BOOST_TEST(other.lock(true) == EWOULDBLOCK);
+  BOOST_TEST(one.lock(true) == 0);
+  BOOST_TEST(other.wait_for_lock(true) == 0);
+  BOOST_TEST(third.lock() == EWOULDBLOCK);
+  other.close();
+  std::thread holder([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    one.close();
+  });
+  BOOST_TEST(third.wait_for_lock(false) == 0);
+  holder.join();
+  BOOST_TEST(!one.is_open());
+  BOOST_TEST(one.open(name, O_RDWR) == 0);
+  BOOST_TEST(one.lock(true) == EWOULDBLOCK);
+  posix_file closed;
+  BOOST_TEST(closed.wait_for_lock(false) == 0);  // as on a file system without locks
+  for (const int error : {ENOLCK, ENOSYS, EOPNOTSUPP, EINVAL, EBADF}) BOOST_TEST(posix_file::has_no_locks(error));
+  for (const int error : {0, EWOULDBLOCK, EIO}) BOOST_TEST(!posix_file::has_no_locks(error));
+}
+
+BOOST_AUTO_TEST_CASE(space_is_reserved_or_refused_and_the_size_is_as_before) {
+  folder here;
+  const std::string name = here / "sized";
+  posix_file file, closed;
+  BOOST_TEST(file.open(name, O_RDWR | O_CREAT) == 0);
+  BOOST_TEST(file.reserve(0) == 0);
+  BOOST_TEST(size_of(file) == 0U);
+  BOOST_TEST(file.reserve(5000) == 0);
+  BOOST_TEST(size_of(file) == 5000U);
+  BOOST_TEST(file.try_to_reserve(10, 9000) == 0);
+  BOOST_TEST(size_of(file) == 10U);
+  BOOST_TEST(closed.reserve(1) == EBADF);
+  BOOST_TEST(closed.try_to_reserve(0, 0) != 0);
+  {
+    const small_files limit(6000);
+    BOOST_TEST(posix_file::room_by_limit(6000) == 0);
+    BOOST_TEST(posix_file::room_by_limit(6001) == EFBIG);
+    BOOST_TEST(file.try_to_reserve(10, 6001) == EFBIG);
+    BOOST_TEST(size_of(file) == 10U);
+    BOOST_TEST(file.write("x", 1, 6000) == EFBIG);
+  }
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY)
+    BOOST_TEST(posix_file::room_by_limit(~std::size_t{0} / 2) == 0);
+  BOOST_TEST(file.sync() == 0);
+  BOOST_TEST(closed.sync() == EBADF);
+  BOOST_TEST(detail::sync_folder(here.path()) == 0);
+  BOOST_TEST(detail::sync_folder(here / "none") == ENOENT);
+}
+
+BOOST_AUTO_TEST_CASE(a_file_is_known_by_its_content_and_its_name) {
+  folder here;
+  const std::string name = here.file("first"), elsewhere = here / "second";
+  posix_file file, again, closed, of_folder;
+  BOOST_TEST(file.open(here / "none", O_RDWR) == ENOENT);
+  BOOST_TEST(file.open(name, O_RDWR) == 0);
+  BOOST_TEST(again.open(name, O_RDONLY) == 0);
+  BOOST_TEST(closed.version() == 0U);
+  const std::uint64_t version = file.version();
+  BOOST_TEST(version != 0U);
+  BOOST_TEST(again.version() == version);
+  BOOST_TEST(file.write("abc", 3, 0) == 0);
+  BOOST_TEST(file.version() != version);
+  BOOST_TEST(again.version() == file.version());
+  BOOST_TEST(file.has_name(name));
+  BOOST_TEST(!file.has_name(elsewhere));
+  BOOST_TEST(!closed.has_name(name));
+  {
+    detail::temporary_file moved(name), stays(here.file("third"));
+    BOOST_TEST(moved.rename_to(here / "none/x") == ENOENT);
+    BOOST_TEST(moved.rename_to(elsewhere) == 0);
+  }
+  BOOST_TEST(is_there(elsewhere));
+  BOOST_TEST(!is_there(here.path() + "/third"));
+  BOOST_TEST(file.has_name(elsewhere));
+  BOOST_TEST(!file.has_name(name));
+  const std::string fourth = here.file("fourth");
+  BOOST_TEST(!file.has_name(fourth));
+  std::size_t bytes = 7;
+  BOOST_TEST(of_folder.open(here.path(), O_RDONLY) == 0);
+  BOOST_TEST(of_folder.size(bytes) == EISDIR);
+  BOOST_TEST(closed.size(bytes) == EBADF);
+  BOOST_TEST(bytes == 7U);
+  BOOST_TEST(std::string(detail::error_text(ENOENT).c_str()) == "No such file or directory (errno 2)");
+  BOOST_TEST(std::string(detail::error_text(detail::end_of_file).c_str()) == "the file ends too early");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
