@@ -234,6 +234,13 @@ BOOST_AUTO_TEST_CASE(a_sum_counts_what_both_operators_move) {
     BOOST_TEST(all.bytes_by_message == of_a.bytes_by_message + of_b.bytes_by_message);
     BOOST_TEST(all.bytes_shared == of_a.bytes_shared + of_b.bytes_shared);
   }
+  // in every way to call it, and back
+  const vector sum = vector(a(x)) + vector(b(x)), back = vector(a.adjoint(x)) + vector(b.adjoint(x));
+  vector y = xt::zeros<double>({500}), dx = y;
+  both.into(x, y);
+  both.adjoint_into(x, dx);
+  BOOST_TEST((y == sum && both.start(x).finish() == sum));
+  BOOST_TEST((dx == back && both.adjoint(x) == back && both.start_adjoint(x).finish() == back));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

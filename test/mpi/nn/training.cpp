@@ -65,6 +65,21 @@ BOOST_AUTO_TEST_CASE(softmax_cross_entropy_is_its_formula_and_its_adjoint_the_de
   BOOST_TEST(std::abs(loss(low, labels) - wanted) < 1e-11);
 }
 
+BOOST_AUTO_TEST_CASE(workers_outside_of_a_loss_have_its_numbers) {
+  const world everyone(test::workers());
+  softmax_cross_entropy<double> loss(everyone.partition<1, 1>());  // on worker 0
+  const bool active = everyone.id() == 0;
+  const xt::xtensor<double, 2> scores = active ? xt::xtensor<double, 2>{{1, 3, 2}, {5, 4, 4}, {0, 0, 1}}
+                                               : xt::xtensor<double, 2>(zero_volume<double, 2>(3));
+  const xt::xtensor<int, 1> labels{1, 2, 2};
+  double wanted = 0;
+  for (const auto& [a, b, c, own] : {std::array{1.0, 3.0, 2.0, 3.0}, {5.0, 4.0, 4.0, 4.0}, {0.0, 0.0, 1.0, 1.0}})
+    wanted += (std::log(std::exp(a) + std::exp(b) + std::exp(c)) - own) / 3;
+  BOOST_TEST(close(loss(scores, labels), wanted));
+  BOOST_TEST(loss.correct(scores, labels) == std::size_t{2});
+  BOOST_TEST(loss.correct(scores, xt::xtensor<int, 1>{1, 0, 2}) == std::size_t{3});
+}
+
 BOOST_AUTO_TEST_CASE(a_loss_over_some_workers_is_known_to_all) {
   const world everyone(test::workers());
   const auto last = everyone.partition<1, 1>(workers{everyone.size() - 1});

@@ -88,6 +88,36 @@ BOOST_AUTO_TEST_CASE(gradients_of_a_scan_have_the_same_bits_whichever_steps_it_c
   }
 }
 
+/// Without a gradient nothing is kept, tried or computed again, whatever the options.
+BOOST_AUTO_TEST_CASE(a_scan_that_no_gradient_is_asked_of_is_a_loop) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const auto x = shard(everyone, m.layout("a", ""), numbers(7, 5, 1));
+  const auto w = shard(everyone, m.layout("a", ""), numbers(7, 5, 2));
+  std::size_t calls = 0;
+  const auto step = [&](const auto& state, const auto& by) {
+    ++calls;
+    return tanh(add(state, by));
+  };
+  auto expected = x;
+  for (std::size_t k = 0; k < 3; ++k) expected = step(expected, w);
+  const auto bits = [](const auto& one) { return std::vector<double>(one.data(), one.data() + one.size()); };
+  for (const scan_options& one : {scan_options{}, scan_options{.recompute_every = 2}, scan_options{.checkpoints = 1},
+                                  scan_options{.memory = 1000000}}) {
+    calls = 0;
+    const auto y = scan(step, x, 3, one, w);
+    BOOST_TEST(calls == 3U);
+    BOOST_TEST((bits(y) == bits(expected)));
+    BOOST_TEST(tape_holds().records == 0U);
+    const auto by_memory = [&](const auto& a) { return sum(scan(step, a, 3, one, w)); };
+    const auto gradient = std::get<0>(value_and_gradient(by_memory, x).gradients);
+    BOOST_TEST(
+        (bits(gradient) ==
+         bits(std::get<0>(
+             value_and_gradient([&](const auto& a) { return sum(step(step(step(a, w), w), w)); }, x).gradients))));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(typed_tensors_keep_their_types, *test::at_least(2)) {
   world everyone(test::workers());
   constexpr mesh m{axis{"data", 2}};

@@ -1,7 +1,9 @@
 // A traced program gives the results of its function, and its movements are those of its completion.
 #include "layouts.hpp"
 
+#include <partita/sharded/complex.hpp>
 #include <partita/sharded/tensor_functions.hpp>
+#include <partita/sharded/traced_complex.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 #include <refused.hpp>
@@ -128,4 +130,31 @@ BOOST_AUTO_TEST_CASE(wrong_programs_are_refused) {
   test::expect_refused<shape_error>(
       [&] { program(x, x, x); },
       "partita::trace: argument 1 was traced with extents [4, 6], got [5, 4]; trace the function with these");
+}
+/// A program whose values are real and complex: of z = x + 2 i x, the real part of z z is -3 x x.
+BOOST_AUTO_TEST_CASE(a_program_through_complex_numbers_has_the_value_and_gradient_of_its_formula) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const auto number = [](const auto& i) { return static_cast<double>(3 * i[0] + i[1]) - 4; };
+  const auto x = shard<double>(everyone, m.layout("a", ""), {5, 3}, number);
+  const auto f = [](const auto& real) { return to_complex(real, multiply(real, 2)); };
+  const auto back = [&](const auto& real) {
+    const auto z = f(real);
+    return sum(partita::real(multiply(z, z)));
+  };
+  double wanted = 0;
+  for (std::size_t k = 0; k < 15; ++k)
+    wanted -= 3 * number(std::array{k / 3, k % 3}) * number(std::array{k / 3, k % 3});
+  for (const sharding& s : {m.layout("a", ""), m.layout("", "a"), m.layout("", "")}) {
+    const auto program = trace(back, spec(s, {5, 3}));
+    const auto [value, gradients] = value_and_gradient(program, x);
+    BOOST_TEST(value == wanted);
+    const auto& dx = std::get<0>(gradients);
+    BOOST_TEST(dx.layout().same_layout(x.layout()));
+    dx.for_each_local([&](const auto& i, double one) { BOOST_TEST(one == -6 * number(i)); });
+    const auto to_z = trace(f, spec(s, {5, 3}));
+    const auto z = to_z(x);
+    z.for_each_local(
+        [&](const auto& i, const auto& one) { BOOST_TEST((one == std::complex<double>(number(i), 2 * number(i)))); });
+  }
 }
