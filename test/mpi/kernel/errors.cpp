@@ -4,6 +4,7 @@
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/block_from.hpp>
 #include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/halo_exchange.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sum_reduce.hpp>
 #include <partita/nn/linear.hpp>
@@ -145,6 +146,15 @@ BOOST_AUTO_TEST_CASE(blocks_that_contradict_their_neighbours, *test::at_least(4)
   BOOST_TEST(move(whole).size() == (rows.active() ? 6U : 0U));
   const auto wrong = rows.active() ? ones(everyone.id() == 2 ? 2 : 1, 6) : matrix(zero_volume<double, 2>());
   expect_error_on_all<shape_error>("requires dy to be cut over p_y", [&] { move.adjoint(wrong); });
+  // neighbours exchange ghosts only if all lines are cut alike, whichever worker's block is another
+  const halo_exchange ghosts(grid, {.before = 1, .after = 1}, boundary::zero);
+  for (std::size_t odd = 0; odd < 4; ++odd) {
+    const std::size_t other = odd ^ 1U, columns = everyone.id() == odd ? 4 : everyone.id() == other ? 2 : 3;
+    const matrix tiles = grid.active() ? ones(2, columns) : matrix(zero_volume<double, 2>());
+    const matrix alone = grid.active() ? ones(2, everyone.id() == odd ? 4 : 3) : matrix(zero_volume<double, 2>());
+    expect_error_on_all<shape_error>("requires blocks that are cut alike in every line", [&] { ghosts(tiles); });
+    expect_error_on_all<shape_error>("the blocks are ragged", [&] { ghosts(alone); });
+  }
   expect_all_well(everyone);
 }
 

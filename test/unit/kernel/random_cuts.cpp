@@ -309,6 +309,18 @@ BOOST_AUTO_TEST_CASE(blocks_that_are_no_tensor_or_not_that_of_the_cuts_are_refus
   says("requires blocks that are cut as from_cuts(...) says, which gives [2, 4] at [0, 0]; got a block of [2, 3]", [&] {
     sequentially::repartition(square, row, from_cuts(decomposition<2>::balanced({4, 7}, {2, 2})))(good);
   });
+  // whichever block is another
+  for (std::size_t odd = 0; odd < 4; ++odd) {
+    std::vector<block> all = good;
+    all[odd] = of(2, 4);
+    says("requires blocks that are cut as from_cuts(...) says, which gives [2, 3] at", [&] {
+      sequentially::repartition(square, row, from_cuts(decomposition<2>::balanced({4, 6}, {2, 2})))(all);
+    });
+    sequentially::halo_exchange ghosts(square, halo_widths<2>{{1, 1}, {1, 1}}, boundary::zero);
+    says("the blocks are ragged", [&] { ghosts(all); });
+    all[odd ^ 1U] = of(2, 2);
+    says("requires blocks that are cut alike in every line", [&] { ghosts(all); });
+  }
   BOOST_CHECK_NO_THROW(sequentially::all_to_all(row, column));
   says.operator()<partition_error>(
       "partita::sequentially::all_to_all(p_from, p_to): requires partitions of which one dimension of p_from is cut "
