@@ -7,6 +7,7 @@
 #include <partita/comm/over_workers.hpp>
 #include <partita/kernel/csr_matrix.hpp>
 #include <random>
+#include <set>
 #include <vector>
 
 namespace {
@@ -51,6 +52,10 @@ BOOST_AUTO_TEST_CASE(products_are_those_with_the_whole_matrix) {
       if ((k * k + seed) % P == me) given.push_back(all[k]);
     const interval rows = range_of(n, P, me, seed % 3), columns = range_of(m, P, me, seed % 2);
     const csr_matrix<double> a(everyone, rows, columns, given);
+    std::set<std::array<std::size_t, 2>> places;  // equal ones are one entry
+    for (const auto& one : all)
+      if (one.row >= rows.start && one.row < rows.stop) places.insert({one.row, one.column});
+    BOOST_TEST(a.entries() == places.size());
     const auto x_of = [](std::size_t j, std::size_t c) { return static_cast<double>((3 * j + 5 * c) % 7) - 2; };
     xt::xtensor<double, 1> x = xt::zeros<double>({columns.size()}), dy = xt::zeros<double>({rows.size()});
     xt::xtensor<double, 2> several = xt::zeros<double>({columns.size(), width});

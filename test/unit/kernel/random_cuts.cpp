@@ -331,6 +331,13 @@ BOOST_AUTO_TEST_CASE(blocks_that_are_no_tensor_or_not_that_of_the_cuts_are_refus
   BOOST_CHECK_NO_THROW(whole(good));
   says("partita::sequentially::all_gather: the blocks are ragged: along dimension 1", [&] { whole(ragged); });
   says("partita::sequentially::all_gather: the blocks ", [&] { whole(overlapping); });
+  const std::vector<block> too_few(3, of(2, 3));
+  sequentially::halo_exchange ghosts(square, halo_widths<2>{{1, 1}, {1, 1}}, boundary::zero);
+  const char* const each =
+      "requires one block for each worker of the world, got 3 blocks and a partition with worker 3";
+  says.operator()<partition_error>(each, [&] { to_row(too_few); });
+  says.operator()<partition_error>(each, [&] { whole(too_few); });
+  says.operator()<partition_error>(each, [&] { ghosts(too_few); });
 }
 
 BOOST_AUTO_TEST_SUITE_END()
