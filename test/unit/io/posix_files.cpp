@@ -93,19 +93,19 @@ BOOST_AUTO_TEST_CASE(a_name_leads_through_links_to_the_file_that_is_replaced) {
   for (const std::string& name : {a, near, far}) {
     const replaced_file found = replaced_file::of(name);
     BOOST_TEST(found.path == a);
-    BOOST_TEST(found.linked == (name != a));
+    BOOST_TEST(found.is_symlink == (name != a));
     BOOST_TEST(found.there);
     BOOST_TEST(found.error == 0);
-    BOOST_TEST(found.first_mode() == mode_t{0600});
+    BOOST_TEST(found.creation_mode() == mode_t{0600});
   }
   for (const auto& [name, leads_to] :
        {std::pair(here / "new", here / "new"), {here.link("next", "none"), here / "none"}}) {
     const replaced_file found = replaced_file::of(name);
     BOOST_TEST(found.path == leads_to);
-    BOOST_TEST(found.linked == (name != leads_to));
+    BOOST_TEST(found.is_symlink == (name != leads_to));
     BOOST_TEST(!found.there);
     BOOST_TEST(found.error == 0);
-    BOOST_TEST(found.first_mode() == mode_t{0666});
+    BOOST_TEST(found.creation_mode() == mode_t{0666});
   }
   const std::string pipe = here / "pipe";
   BOOST_TEST(::mkfifo(pipe.c_str(), 0600) == 0);
@@ -131,15 +131,15 @@ BOOST_AUTO_TEST_CASE(the_new_file_gets_mode_and_owner_of_the_old_one) {
       BOOST_TEST(::chown(old.c_str(), 1, 2) == 0);
       BOOST_TEST(::chmod(old.c_str(), mode) == 0);
     }
-    BOOST_TEST(replaced_file::of(old).hand_on(fresh) == 0);
+    BOOST_TEST(replaced_file::of(old).copy_owner_and_mode_to(fresh) == 0);
     BOOST_TEST(mode_of(fresh) == mode);
     BOOST_TEST(status_of(fresh).st_uid == status_of(old).st_uid);
     BOOST_TEST(status_of(fresh).st_gid == status_of(old).st_gid);
-    BOOST_TEST(replaced_file::of(old).hand_on(here / "none") == ENOENT);
+    BOOST_TEST(replaced_file::of(old).copy_owner_and_mode_to(here / "none") == ENOENT);
     ::unlink(old.c_str());
   }
   BOOST_TEST(::chmod(fresh.c_str(), 0604) == 0);
-  BOOST_TEST(replaced_file::of(here / "none").hand_on(fresh) == 0);  // nothing to hand on
+  BOOST_TEST(replaced_file::of(here / "none").copy_owner_and_mode_to(fresh) == 0);  // nothing to hand on
   BOOST_TEST(mode_of(fresh) == mode_t{0604});
 }
 
@@ -185,15 +185,15 @@ BOOST_AUTO_TEST_CASE(space_is_reserved_or_refused_and_the_size_is_as_before) {
   BOOST_TEST(closed.try_to_reserve(0, 0) != 0);
   {
     const small_files limit(6000);
-    BOOST_TEST(posix_file::room_by_limit(6000) == 0);
-    BOOST_TEST(posix_file::room_by_limit(6001) == EFBIG);
+    BOOST_TEST(posix_file::file_size_error(6000) == 0);
+    BOOST_TEST(posix_file::file_size_error(6001) == EFBIG);
     BOOST_TEST(file.try_to_reserve(10, 6001) == EFBIG);
     BOOST_TEST(size_of(file) == 10U);
     BOOST_TEST(file.write("x", 1, 6000) == EFBIG);
   }
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY)
-    BOOST_TEST(posix_file::room_by_limit(~std::size_t{0} / 2) == 0);
+    BOOST_TEST(posix_file::file_size_error(~std::size_t{0} / 2) == 0);
   BOOST_TEST(file.sync() == 0);
   BOOST_TEST(closed.sync() == EBADF);
   BOOST_TEST(detail::sync_folder(here.path()) == 0);
