@@ -108,7 +108,7 @@ void add_side_by_side(instruction_set set, T* to, const T* a, const T* b, std::s
 }
 
 /// The largest power of two up to 16 that divides n: elements of 12 bytes are copied as three units of 4 bytes.
-constexpr std::size_t unit_of(std::size_t n) { return n % 16 == 0 ? 16 : n & (~n + 1); }
+constexpr std::size_t copy_unit_bytes(std::size_t n) { return n % 16 == 0 ? 16 : n & (~n + 1); }
 
 /// Calls `block` for slices along the first dimension while there are more dimensions than loops; returns whether the
 /// caller must process the block itself.
@@ -174,9 +174,9 @@ void copy_block(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const s
                            for (std::size_t i = 0; i < n; ++i, d += ds, s += ss) *d = *s;
                          });
   } else {
-    detail::copy_elements_of<detail::unit_of(sizeof(T))>(reinterpret_cast<char*>(dst), dst_strides,
-                                                         reinterpret_cast<const char*>(src), src_strides, shape, rank,
-                                                         sizeof(T), how, set);
+    detail::copy_elements_of<detail::copy_unit_bytes(sizeof(T))>(reinterpret_cast<char*>(dst), dst_strides,
+                                                                 reinterpret_cast<const char*>(src), src_strides, shape,
+                                                                 rank, sizeof(T), how, set);
   }
 }
 

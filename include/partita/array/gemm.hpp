@@ -167,7 +167,8 @@ void multiply_and_add_row(const strided<const T, 2>& a, const strided<const T, 2
 
 /// c = a conj(b) + beta c; for real elements, multiply(a, b, beta, c). Requires matching shapes and rows of c of unit
 /// stride. Cost: one GEMM. BLAS conjugates only what it also transposes: a b whose columns have unit stride is used in
-/// place. For any other b, the smaller one of conj(b) and c^T = b^H a^T is computed in a buffer that is kept.
+/// place. If the columns of b have another stride, the smaller one of conj(b) and c^T = b^H a^T is computed in a buffer
+/// of this thread.
 template <class T>
 void multiply_by_conjugate(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta, const strided<T, 2>& c) {
   if constexpr (!detail::is_complex_number<T>) {

@@ -16,8 +16,8 @@ struct kept_waves {
 /// The change of the spectrum of n points, or of half of it, to the spectrum of m points, by truncation or zeros.
 ///
 /// If N = min(n, m) is even, the waves N / 2 and -N / 2 of N points are one wave: each of both gets half of it where
-/// waves are added, and it becomes their sum where waves are removed. Therefore both ranges of kept waves include this
-/// wave. Half of a spectrum has only the first range, and a factor of 2 replaces the sum.
+/// waves are added, and it becomes their sum where waves are removed. Therefore both ranges of kept waves include the
+/// wave N / 2. Half of a spectrum has only the first range, and a factor of 2 replaces the sum.
 struct resized_line {
   std::size_t n = 0, m = 0;
   bool half = false;

@@ -55,7 +55,7 @@ struct element_kind {
   /// The unit of copies, which selects the code that element types share.
   template <class T>
   static constexpr copy_function copy_of() {
-    if constexpr (std::is_trivially_copyable_v<T>) return &copy_in_units<unit_of(sizeof(T))>;
+    if constexpr (std::is_trivially_copyable_v<T>) return &copy_in_units<copy_unit_bytes(sizeof(T))>;
     else return &copy_objects<T>;
   }
   template <std::size_t S>

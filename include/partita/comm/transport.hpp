@@ -102,7 +102,7 @@ class transport {
   std::vector<std::unique_ptr<way>> more_;
   std::vector<way*> ways_;  // the nearest channel first
   std::shared_ptr<joint_channels> joint_;
-  std::unique_ptr<near_way> passing_on_;
+  std::unique_ptr<near_way> forwarding_;
 };
 
 }  // namespace partita::detail

@@ -245,7 +245,7 @@ class halo_exchange
       throw error(
           "partita::halo_exchange::cells(): requires a call before, which says how the tensor is cut; call h(x) first");
     if (!plan->exchange.takes) return {};
-    return {this->movement_.last_cuts().block(planner().p().index()), widths(), plan->start};
+    return {this->movement_.cuts_of_last_call().block(planner().p().index()), widths(), plan->start};
   }
   const halo_widths<rank>& widths() const { return planner().widths(); }
 

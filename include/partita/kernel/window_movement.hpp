@@ -213,7 +213,7 @@ class window_movement : public refreshing_movement<planned_movement<window_excha
     return s == nullptr ? nullptr : &s->windows;
   }
   /// The decomposition of the tensor of the last call. Requires: an earlier call.
-  const decomposition<rank>& last_cuts() const { return *this->structures_.latest()->cuts; }
+  const decomposition<rank>& cuts_of_last_call() const { return *this->structures_.latest()->cuts; }
 
   /// Starts to fill the ghosts of windows that already contain their own blocks.
   template <class T>

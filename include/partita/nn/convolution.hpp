@@ -179,7 +179,7 @@ class convolution {
       const block_argument<X> argument(given);
       // 1. Start the exchange in which this worker receives the window of x that it needs.
       auto later = input.template forward<T>(argument.block(), {}, "(x)", detail::local_error(error_message));
-      const shape_type extents = input.last_cuts().extents(), all = split.extents_of_y(extents);
+      const shape_type extents = input.cuts_of_last_call().extents(), all = split.extents_of_y(extents);
       x_shape = detail::as_array<rank>(later.so_far().shape());
       // 2. Compute the shape of the part of y that this worker computes; an inactive worker keeps only the batch.
       part_shape = {};

@@ -14,12 +14,12 @@ namespace detail {
 
 /// A number for each dimension: an array, or a list if the rank is known at run time only.
 template <std::size_t Rank>
-struct numbers_of_rank {
+struct numbers_per_dimension {
   using type = std::array<std::size_t, Rank>;
   static constexpr type in_order() { return same_axes<Rank>(); }
 };
 template <>
-struct numbers_of_rank<dynamic> {
+struct numbers_per_dimension<dynamic> {
   using type = shape_list;
   static constexpr type in_order() { return {}; }
 };
@@ -75,7 +75,7 @@ template <std::size_t Rank>
 struct transfer {
   std::size_t worker = 0;  ///< the peer's worker id
   box<Rank> where{};       ///< the global indices of the box; those of the result, for a received box
-  typename detail::numbers_of_rank<Rank>::type at{};  ///< the position of the box in this worker's own block
+  typename detail::numbers_per_dimension<Rank>::type at{};  ///< the position of the box in this worker's own block
   place_in_block<Rank> there{};  ///< the position of the box in the peer's block, in the peer's dimensions
 
   friend constexpr bool operator==(const transfer&, const transfer&) = default;
@@ -85,8 +85,9 @@ struct transfer {
 template <std::size_t Rank>
 struct kept_box {
   box<Rank> where{};  ///< the indices of the global tensor, in the order of the source's dimensions
-  typename detail::numbers_of_rank<Rank>::type at_source{};       ///< the position of the box in the source block
-  typename detail::numbers_of_rank<Rank>::type at_destination{};  ///< the position of the box in the destination block
+  typename detail::numbers_per_dimension<Rank>::type at_source{};  ///< the position of the box in the source block
+  typename detail::numbers_per_dimension<Rank>::type
+      at_destination{};  ///< the position of the box in the destination block
 
   friend constexpr bool operator==(const kept_box&, const kept_box&) = default;
 };
@@ -96,7 +97,7 @@ struct kept_box {
 /// own tensor. Rank is `dynamic` if it is known at run time only; then no dimensions are permuted.
 template <std::size_t Rank>
 struct exchange_plan {
-  using numbers = typename detail::numbers_of_rank<Rank>::type;
+  using numbers = typename detail::numbers_per_dimension<Rank>::type;
 
   std::size_t worker = 0;
   numbers extents{};   ///< the extents of the global tensor; of the source, if dimensions are permuted
@@ -108,7 +109,7 @@ struct exchange_plan {
   std::vector<transfer<Rank>> receives;
   std::vector<kept_box<Rank>> kept;
   /// Dimension k of the result is dimension axes[k] of the source. An empty list permutes nothing.
-  numbers axes = detail::numbers_of_rank<Rank>::in_order();
+  numbers axes = detail::numbers_per_dimension<Rank>::in_order();
   /// Whether each element goes to exactly one place. If an element goes to several (to all members of a group, or to
   /// replicas), the reversed plan sums.
   bool one_to_one = true;
@@ -134,7 +135,7 @@ struct exchange_plan {
   std::size_t elements_kept() const { return elements(kept); }
   /// Whether no element leaves or arrives: then the worker copies its block.
   bool identity() const {
-    return sends.empty() && receives.empty() && axes == detail::numbers_of_rank<Rank>::in_order() &&
+    return sends.empty() && receives.empty() && axes == detail::numbers_per_dimension<Rank>::in_order() &&
            (!gives || !takes || source_shape == destination_shape);
   }
 

@@ -59,8 +59,8 @@ PARTITA_DEF bool transport::passes_on() const {
 }
 
 PARTITA_DEF way& transport::passing_on(const element_kind& kind) {
-  if (!passing_on_) passing_on_ = std::make_unique<near_way>(everyone_, members_, own_node::of(everyone_), memory_);
-  return passing_on_->of(kind);
+  if (!forwarding_) forwarding_ = std::make_unique<near_way>(everyone_, members_, own_node::of(everyone_), memory_);
+  return forwarding_->of(kind);
 }
 
 PARTITA_DEF std::vector<std::size_t> transport::workers_with_needed_plans() const {

@@ -86,7 +86,7 @@ struct row_call {
 
  private:
   static std::size_t aligned(std::size_t offset, std::size_t element) {
-    const std::size_t unit = unit_of(element);
+    const std::size_t unit = copy_unit_bytes(element);
     return (offset + unit - 1) / unit * unit;
   }
 };

@@ -35,16 +35,16 @@ class pipeline_clock {
   /// An unfinished task that task `one` needs; task `one` itself if it could begin.
   pipeline_task waits_for(const pipeline_task& one) const {
     pipeline_task missing = one;
-    for_each_need(one, [&](const pipeline_task& need, double) {
-      if (missing == one && !is_done(need)) missing = need;
+    for_each_need(one, [&](const pipeline_task& required, double) {
+      if (missing == one && !is_done(required)) missing = required;
     });
     return missing;
   }
   /// The time at which all inputs of a task have arrived.
   double ready(const pipeline_task& one) const {
     double start = 0;
-    for_each_need(one, [&](const pipeline_task& need, double transfer) {
-      const double arrival = done_[shape_.number(need)] + transfer;
+    for_each_need(one, [&](const pipeline_task& required, double transfer) {
+      const double arrival = done_[shape_.number(required)] + transfer;
       start = arrival > start ? arrival : start;
     });
     return start;

@@ -80,7 +80,7 @@ class matrices {
     const bool has_unit_columns = !result || one_.shape[1] <= 1 || last(columns) == 1;
     if (can_merge(rows, extent, walk.step) && can_merge(columns, extent, walk.step) && has_unit_columns) {
       one_.strides = {last(rows), last(columns)};
-      for (const std::size_t f : batch) batch_steps.push_back(walk.step[f]);
+      for (const std::size_t f : batch) batch_strides.push_back(walk.step[f]);
       return;
     }
     shape_list shape;
@@ -92,9 +92,9 @@ class matrices {
     packed_ = tensor_block<T>(shape);
     one_.strides = {static_cast<std::ptrdiff_t>(one_.shape[1]), 1};
     std::ptrdiff_t next = static_cast<std::ptrdiff_t>(one_.size());
-    batch_steps = short_list<std::ptrdiff_t>::filled(batch.size(), 0);
+    batch_strides = short_list<std::ptrdiff_t>::filled(batch.size(), 0);
     for (std::size_t k = batch.size(); k-- > 0;) {
-      batch_steps[k] = next;
+      batch_strides[k] = next;
       next *= static_cast<std::ptrdiff_t>(extent[batch[k]]);
     }
   }
@@ -118,7 +118,7 @@ class matrices {
     });
   }
 
-  short_list<std::ptrdiff_t> batch_steps;
+  short_list<std::ptrdiff_t> batch_strides;
 
  private:
   static bool can_merge(const factor_list& factors, const std::size_t* extent, const std::ptrdiff_t* step) {
@@ -198,7 +198,7 @@ class block_product {
       result_ = matrices<T>(batch, down, across, extent, walk_c, true);
       for (const std::size_t f : batch) loops_.push_back(extent[f]);
       loops_.push_back(1);
-      steps_ = {result_.batch_steps, left_.batch_steps, right_.batch_steps};
+      steps_ = {result_.batch_strides, left_.batch_strides, right_.batch_strides};
       for (auto& s : steps_) s.push_back(0);
       multiply_adds_ = static_cast<double>(size_) * static_cast<double>(left_.first(nullptr).shape[1]);
       return;

@@ -76,9 +76,9 @@ class hang_report final : public wait_watcher {
   void note_call_of_chosen(const workers& chosen, std::uint64_t fingerprint, const call_description& describe) {
     note(fingerprint, describe);
     --calls_;
-    chosen_ = &chosen;
+    chosen_workers_ = &chosen;
   }
-  void end_call_of_chosen() { chosen_ = nullptr; }
+  void end_call_of_chosen() { chosen_workers_ = nullptr; }
   /// Notes that this worker stops in the middle of the current call, so that the call does not count as finished.
   void abandon_call() { failed_call_ = calls_; }
   /// Notes that the world is destroyed.
@@ -150,7 +150,7 @@ class hang_report final : public wait_watcher {
   bool has_reported_ = false, is_learning_ = false, has_final_message_ = false;
   bool has_given_up_ = false;
   progress progress_ = progress::outside;
-  const workers* chosen_ = nullptr;
+  const workers* chosen_workers_ = nullptr;
   std::uint64_t failed_call_ = 0;
   text final_message_;
 };

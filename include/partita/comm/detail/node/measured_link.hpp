@@ -73,7 +73,7 @@ class link_trial {
 /// The link between the nodes of a communicator. `firsts` are the first workers of the nodes, in ascending order, with
 /// worker 0 among them. Collective over the communicator. Worker 0 takes the link from the environment or from an
 /// earlier world, or measures it; all workers use its result. Simulated nodes have no link of their own.
-PARTITA_DECL measured_link learn_link(MPI_Comm everyone, const std::vector<int>& firsts, bool pretended,
+PARTITA_DECL measured_link learn_link(MPI_Comm everyone, const std::vector<int>& firsts, bool are_nodes_simulated,
                                       bool oversubscribed);
 
 }  // namespace partita::detail

@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// PARTITA_NODES: the number of nodes on which the workers act as if they were; 1 if it is not set.
+/// PARTITA_NODES: the number of nodes that the workers simulate; 1 if PARTITA_NODES is not set.
 PARTITA_DECL int number_of_nodes_from(const char* setting);
 /// PARTITA_SHARED: 0 turns shared memory off.
 inline bool sharing_from(const char* setting) { return setting == nullptr || std::strtol(setting, nullptr, 10) != 0; }

@@ -119,9 +119,9 @@ class world_state {
   /// Registers an operation that a kernel leaves pending. At checks::agree the next agreement finishes the operation
   /// first; a worker that finished the operation earlier or later than the others could cause a deadlock, because it
   /// would wait for workers that wait for it in another call. If other workers need this worker to finish the operation
-  /// (`needed`), the next call finishes it at any level of checks.
-  void keep_pending(const std::shared_ptr<pending_operation>& left, bool needed = false) {
-    if (needed || level_ == checks::agree) pending_ = left;
+  /// (`is_awaited`), the next call finishes it at any level of checks.
+  void keep_pending(const std::shared_ptr<pending_operation>& left, bool is_awaited = false) {
+    if (is_awaited || level_ == checks::agree) pending_ = left;
   }
   void finish_pending() {
     if (pending_) std::exchange(pending_, nullptr)->wait();

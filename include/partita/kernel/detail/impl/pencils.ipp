@@ -139,7 +139,7 @@ class pencil_search {
     for (const std::size_t parts : grid) n += parts;
     return n;
   }
-  bool keeps_whole(std::size_t set, std::size_t d) const {
+  bool keeps_dimension_whole(std::size_t set, std::size_t d) const {
     for (std::size_t k = 0; k < r_.dimensions.size(); ++k)
       if (r_.dimensions[k] == d && (set >> k & 1U) != 0) return true;
     return false;
@@ -156,7 +156,7 @@ class pencil_search {
         fewest_parts_ = grid;
       return;
     }
-    const std::size_t most = keeps_whole(set, d) ? 1 : workers < r_.extents[d] ? workers : r_.extents[d];
+    const std::size_t most = keeps_dimension_whole(set, d) ? 1 : workers < r_.extents[d] ? workers : r_.extents[d];
     for (std::size_t parts = most == 0 ? 1 : most; parts > 0; --parts) {
       grid[d] = parts;
       cut(grid, d + 1, workers / parts, set);

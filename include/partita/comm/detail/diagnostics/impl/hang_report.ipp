@@ -96,8 +96,9 @@ PARTITA_DEF void hang_report::give_up(const text& sentence) {
 PARTITA_DEF void hang_report::expect_all_to_come() {
   if (number_ == 0) return expect_all_to_make_a_world();
   for (const worker& w : slots_) {
-    const bool left = chosen_ == nullptr ? w.page->has_left_before(number_, calls_)
-                                         : chosen_->contains(w.id) && w.page->has_left_before(number_, calls_ + 1);
+    const bool left = chosen_workers_ == nullptr
+                          ? w.page->has_left_before(number_, calls_)
+                          : chosen_workers_->contains(w.id) && w.page->has_left_before(number_, calls_ + 1);
     if (left)
       give_up(text("partita: worker ") << w.id << " (process " << w.process
                                        << ") has left the world (its world object was destroyed), and worker " << id_

@@ -124,7 +124,7 @@ PARTITA_DEF link_trial::command link_trial::receive_command() const {
   return c;
 }
 
-PARTITA_DEF measured_link learn_link(MPI_Comm everyone, const std::vector<int>& firsts, bool pretended,
+PARTITA_DEF measured_link learn_link(MPI_Comm everyone, const std::vector<int>& firsts, bool are_nodes_simulated,
                                      bool oversubscribed) {
   struct known_link {
     measured_link link{};
@@ -144,7 +144,7 @@ PARTITA_DEF measured_link learn_link(MPI_Comm everyone, const std::vector<int>& 
     const link_settings said(std::getenv("PARTITA_LINK"));
     const std::lock_guard<spin_lock> here(lock_between_threads);
     if (said.given) *result = {{{said.latency, said.message, said.byte}, said.eager_bytes}, true};
-    else if (pretended) result->known = true;
+    else if (are_nodes_simulated) result->known = true;
     else *result = link_of_job;
   }
   broadcast_result();
