@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(a_name_leads_through_links_to_the_file_that_is_replaced) {
 BOOST_AUTO_TEST_CASE(the_new_file_gets_mode_and_owner_of_the_old_one) {
   folder here;
   const std::string fresh = here.file("fresh", 0600);
-  for (const mode_t mode : {0640, 0444, 04755}) {
+  for (const mode_t mode : {0640U, 0444U, 04755U}) {
     const std::string old = here.file("old", mode);
     if (::geteuid() == 0) {
       BOOST_TEST(::chown(old.c_str(), 1, 2) == 0);
