@@ -4,7 +4,6 @@
 
 #if __has_include(<fftw3.h>)
 #include "pretended.hpp"
-#include "random_cases.hpp"
 #include "refused.hpp"
 
 #include <algorithm>
@@ -132,7 +131,6 @@ BOOST_AUTO_TEST_CASE(two_fields_of_four_numbers_have_their_spectra) {
 BOOST_AUTO_TEST_CASE(each_field_has_the_bits_of_a_call_of_its_own) {
   const world everyone(test::workers());
   expect_three_calls_everywhere<number>(everyone, complex_to_complex, {7, 4, 6});
-  if (test::random_cases(4) < 4) return;  // in the quick run one kind stands for all
   expect_three_calls_everywhere<std::complex<float>>(everyone, complex_to_complex, {3, 5, 1}, {.inverse = true});
   expect_three_calls_everywhere<double>(everyone, real_to_complex, {4, 6, 9}, {.real_extent = 9});
   expect_three_calls_everywhere<number>(everyone, complex_to_real, {4, 6, 3}, {.real_extent = 5});

@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(of_tasks_that_could_begin_at_the_same_time_the_order_is_tha
 
 BOOST_AUTO_TEST_CASE(events_do_each_step_once_and_movements_that_are_pending_have_lanes_of_their_own) {
   std::mt19937 random(7);
-  for (std::size_t round = 0; round < test::random_cases(300); ++round) {
+  for (int round = 0; round < 300; ++round) {
     const pipeline_shape shape = random_shape(random);
     const bool has_weights = random() % 2 == 0;
     // Times that are 0 or that vanish beside others are times, too.
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(events_do_each_step_once_and_movements_that_are_pending_hav
 
 BOOST_AUTO_TEST_CASE(usual_orders_run_for_uneven_stages_and_slow_movements) {
   std::mt19937 random(4);
-  for (std::size_t round = 0; round < test::random_cases(300); ++round) {
+  for (int round = 0; round < 300; ++round) {
     const pipeline_shape shape = random_shape(random);
     pipeline_times times = equal_times(shape.stages(), 1, 1, 1);
     for (auto* list : {&times.forward, &times.backward, &times.weights})
@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_CASE(usual_orders_run_for_uneven_stages_and_slow_movements) {
 
 BOOST_AUTO_TEST_CASE(random_orders_run_to_their_end) {
   std::mt19937 random(5);
-  for (std::size_t round = 0; round < test::random_cases(10000); ++round) {
+  for (int round = 0; round < 10000; ++round) {
     const pipeline_shape shape = random_shape(random);
     const bool has_weights = random() % 2 == 0;
     const pipeline_times times = equal_times(shape.stages(), 1, 2, 1);
