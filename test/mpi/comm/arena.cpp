@@ -33,20 +33,6 @@ int all_workers() {
   return n;
 }
 
-/// Sets a resource limit of this process during its lifetime.
-class limited {
- public:
-  limited(__rlimit_resource what, std::size_t most) : what_(what) {
-    ::getrlimit(what, &before_);
-    const rlimit few{most, before_.rlim_max};
-    ::setrlimit(what, &few);
-  }
-  ~limited() { ::setrlimit(what_, &before_); }
-
- private:
-  __rlimit_resource what_;
-  rlimit before_{};
-};
 std::size_t address_space_in_use() {
   std::size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -88,7 +74,7 @@ BOOST_AUTO_TEST_CASE(little_address_space_on_one_worker_makes_it_smaller_on_all,
   // sizes that no other test uses, so that the arenas are new
   const std::size_t most = std::size_t{1} << 31;
   const bool poor = own_worker() == all_workers() - 1;
-  const limited space(RLIMIT_AS, poor ? address_space_in_use() + (std::size_t{200} << 20) : RLIM_INFINITY);
+  const test::resource_limit space(RLIMIT_AS, poor ? address_space_in_use() + (std::size_t{200} << 20) : RLIM_INFINITY);
   detail::arena& memory = detail::arena::of(members, most);
   BOOST_TEST(memory.shared());
   BOOST_TEST(all_read_what_others_wrote(members, memory));
@@ -99,7 +85,7 @@ BOOST_AUTO_TEST_CASE(too_little_address_space_on_one_worker_gives_none_on_all) {
   if (members.size() == 1) return;
   const bool poor = own_worker() == 0;
   // the remaining memory is much less than the smallest arena, but enough for the allocations of MPI
-  const limited space(RLIMIT_AS, poor ? address_space_in_use() + (std::size_t{200} << 20) : RLIM_INFINITY);
+  const test::resource_limit space(RLIMIT_AS, poor ? address_space_in_use() + (std::size_t{200} << 20) : RLIM_INFINITY);
   BOOST_TEST(detail::shared_mapping(members, std::size_t{1} << 31, std::size_t{1} << 30).size() == 0);
 }
 
@@ -109,7 +95,7 @@ BOOST_AUTO_TEST_CASE(no_spare_file_on_one_worker_leaves_all_on_the_heap) {
   for (int poor = 0; poor < 2; ++poor) {
     rlimit now{};
     ::getrlimit(RLIMIT_NOFILE, &now);
-    const limited files(RLIMIT_NOFILE, own_worker() == poor ? next_file() : now.rlim_cur);
+    const test::resource_limit files(RLIMIT_NOFILE, own_worker() == poor ? next_file() : now.rlim_cur);
     const std::size_t most = (std::size_t{1} << 31) + (2 + static_cast<std::size_t>(poor)) * 4096;
     BOOST_TEST(!detail::arena::of(members, most).shared());
   }

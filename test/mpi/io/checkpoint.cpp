@@ -3,13 +3,13 @@
 #include "../support/folder.hpp"
 #include "mpi_test.hpp"
 #include "refused.hpp"
+#include "resource_limit.hpp"
 
 #include <partita/io/load_checkpoint.hpp>
 #include <partita/io/npy.hpp>
 #include <partita/io/save_checkpoint.hpp>
 
-#include <sys/resource.h>
-#include <csignal>
+#include <optional>
 
 namespace {
 
@@ -262,14 +262,10 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_saved_or_loaded_is_the_same_sentence_on_all_
       "partita::save_checkpoint(\""));
 
   // the disk is full for the worker that writes last
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  const rlimit little{100, before.rlim_max};
-  if (s.everyone.id() + 1 == s.everyone.size()) setrlimit(RLIMIT_FSIZE, &little);
+  std::optional<test::file_size_limit> limit;
+  if (s.everyone.id() + 1 == s.everyone.size()) limit.emplace(100, SIG_IGN);
   const std::string full = refused<io_error>([&] { s.save(2, 2); });
-  setrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, handler);
+  limit.reset();
   BOOST_TEST(says(full, "File too large"));
   BOOST_TEST(says(full, "the checkpoints saved before are untouched"));
   s.everyone.communicator().barrier();
@@ -320,15 +316,10 @@ BOOST_AUTO_TEST_CASE(what_could_not_be_saved_behind_the_back_is_told_by_the_next
   const setting s;
   checkpoint_saver saver(s.path(), crowded);
   const auto w = numbered<float>(s.rows, {7, 12});
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  const rlimit little{100, before.rlim_max};
-  setrlimit(RLIMIT_FSIZE, &little);
+  std::optional<test::file_size_limit> limit(std::in_place, 100, SIG_IGN);
   saver.save(1, named("weight", s.rows, extents<7, 12>{}, w));
   const std::string full = refused<io_error>([&] { saver.finish(); });
-  setrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, handler);
+  limit.reset();
   BOOST_TEST(says(full, "File too large"), full);
   BOOST_TEST(says(full, "partita::checkpoint_saver::save(\""), full);
   saver.save(1, named("weight", s.rows, extents<7, 12>{}, w));

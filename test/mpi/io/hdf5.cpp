@@ -5,13 +5,13 @@
 
 #if __has_include(<hdf5.h>)
 #include "refused.hpp"
+#include "resource_limit.hpp"
 
 #include <partita/io/hdf5.hpp>
 
-#include <sys/resource.h>
 #include <complex>
-#include <csignal>
 #include <cstdint>
+#include <optional>
 #include <thread>
 
 namespace {
@@ -173,14 +173,9 @@ BOOST_AUTO_TEST_CASE(a_limit_on_the_size_of_files_is_an_error_and_no_signal) {
   const auto w = numbered<double>(s.rows, {70, 120});
   std::string message;
   {
-    rlimit before{};
-    getrlimit(RLIMIT_FSIZE, &before);
-    const auto handler = std::signal(SIGXFSZ, SIG_DFL);
-    const rlimit little{4096, before.rlim_max};
-    if (s.everyone.id() + 1 == s.everyone.size()) setrlimit(RLIMIT_FSIZE, &little);
+    std::optional<test::file_size_limit> limit;
+    if (s.everyone.id() + 1 == s.everyone.size()) limit.emplace(4096);
     message = refused<io_error>([&] { save_hdf5(s.path, "w", s.rows, extents<70, 120>{}, w, crowded); });
-    setrlimit(RLIMIT_FSIZE, &before);
-    std::signal(SIGXFSZ, handler);
   }
   BOOST_TEST(says(message, "cannot write"));
   BOOST_TEST(says(message, "File too large (errno 27)"));

@@ -3,15 +3,15 @@
 #include "../support/folder.hpp"
 #include "mpi_test.hpp"
 #include "refused.hpp"
+#include "resource_limit.hpp"
 
 #include <partita/io/npy.hpp>
 
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <algorithm>
-#include <csignal>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <random>
 #if __has_include(<xtensor/io/xnpy.hpp>)
 #include <xtensor/io/xnpy.hpp>
@@ -366,22 +366,17 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_written_leaves_the_old_file_and_no_other) {
   };
 
   // a full disk, simulated by a limit on the size of files: the worker that creates the file gets the error
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  const rlimit little{200, before.rlim_max};
-  setrlimit(RLIMIT_FSIZE, &little);
+  std::optional<test::file_size_limit> limit(std::in_place, 200, SIG_IGN);
   const std::string full = refused<io_error>([&] { save_npy(path, p, extents(3, 40), 2 * x, options); });
   // and the worker that writes gets it: the limit is set only on the last worker
-  if (everyone.id() + 1 != everyone.size() || everyone.size() == 1) setrlimit(RLIMIT_FSIZE, &before);
+  if (everyone.id() + 1 != everyone.size() || everyone.size() == 1) limit.reset();
   std::string late;
   if (everyone.size() > 1) {
     const auto tall = balanced<double>(p, {40, 40 * everyone.size()});
     const extents<dynamic, dynamic> tall_extents(std::size_t{40}, 40 * everyone.size());
     late = refused<io_error>([&] { save_npy(path, p, tall_extents, tall, options); });
   }
-  setrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, handler);
+  limit.reset();
   BOOST_TEST(says(full, "worker 0 cannot make"));
   BOOST_TEST(says(full, "File too large"));
   if (everyone.size() > 1) {

@@ -3,14 +3,13 @@
 #include "../support/folder.hpp"
 #include "mpi_test.hpp"
 #include "refused.hpp"
+#include "resource_limit.hpp"
 
 #include <partita/io/load_checkpoint.hpp>
 #include <partita/io/npy.hpp>
 #include <partita/io/save_checkpoint.hpp>
 
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <csignal>
 
 namespace {
 
@@ -46,27 +45,6 @@ mode_t mode_of(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
 }
-
-/// During its lifetime, this process cannot write files larger than the given bytes, and SIGXFSZ would end it.
-class small_files {
- public:
-  explicit small_files(rlim_t bytes) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit little{bytes, before_.rlim_max};
-    handler_ = std::signal(SIGXFSZ, SIG_DFL);
-    setrlimit(RLIMIT_FSIZE, &little);
-  }
-  small_files(const small_files&) = delete;
-  small_files& operator=(const small_files&) = delete;
-  ~small_files() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit before_{};
-  void (*handler_)(int) = nullptr;
-};
 
 }  // namespace
 
@@ -181,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_limit_on_the_size_of_files_is_an_error_and_no_signal) {
   const auto step = [&](double value) { return s.block(value); };
   const auto one = step(1), two = step(2);
   {
-    const small_files limit(140);  // less than a header and a few elements
+    const test::file_size_limit limit(140);  // less than a header and a few elements
     of_file = refused<io_error>([&] { s.save(path, 2); });
     of_step = refused<io_error>([&] { save_checkpoint(run, 1, named("x", s.p, s.global, one)); });
     of_saver = refused<io_error>([&] {

@@ -3,11 +3,12 @@
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <partita/io/detail/posix_file.hpp>
 #include <partita/io/detail/replaced_file.hpp>
+#include <resource_limit.hpp>
 #include <string>
 #include <thread>
-#include <vector>
 
 using namespace partita;
 using detail::posix_file;
@@ -15,35 +16,29 @@ using detail::replaced_file;
 
 namespace {
 
-/// An empty folder. Its destructor removes it with the files that were named.
+/// An empty folder. Its destructor removes it with its files.
 class folder {
  public:
   folder() {
     char name[] = "/tmp/partita_unit_XXXXXX";
-    const char* const made = ::mkdtemp(name);
-    BOOST_REQUIRE(made != nullptr);
-    path_ = made;
+    BOOST_REQUIRE(::mkdtemp(name) != nullptr);
+    path_ = name;
   }
   folder(const folder&) = delete;
   folder& operator=(const folder&) = delete;
-  ~folder() {
-    for (const std::string& name : names_) ::unlink(name.c_str());
-    ::rmdir(path_.c_str());
-  }
+  ~folder() { std::filesystem::remove_all(path_); }
+
   const std::string& path() const { return path_; }
-  std::string operator/(const std::string& name) {
-    names_.push_back(path_ + "/" + name);
-    return names_.back();
-  }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
   /// A file of this mode.
-  std::string file(const std::string& name, mode_t mode = 0644) {
+  std::string file(const std::string& name, mode_t mode = 0644) const {
     const std::string all = *this / name;
     posix_file made;
     BOOST_TEST(made.open(all, O_RDWR | O_CREAT) == 0);
     BOOST_TEST(::chmod(all.c_str(), mode) == 0);
     return all;
   }
-  std::string link(const std::string& name, const std::string& to) {
+  std::string link(const std::string& name, const std::string& to) const {
     const std::string all = *this / name;
     BOOST_TEST(::symlink(to.c_str(), all.c_str()) == 0);
     return all;
@@ -51,7 +46,6 @@ class folder {
 
  private:
   std::string path_;
-  std::vector<std::string> names_;
 };
 
 struct stat status_of(const std::string& path) {
@@ -65,30 +59,13 @@ std::size_t size_of(const posix_file& file) {
   BOOST_TEST(file.size(bytes) == 0);
   return bytes;
 }
-bool is_there(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
-
-/// During its lifetime, this process cannot write files larger than the given bytes.
-class small_files {
- public:
-  explicit small_files(rlim_t bytes) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit little{bytes, before_.rlim_max};
-    BOOST_TEST(::setrlimit(RLIMIT_FSIZE, &little) == 0);
-  }
-  small_files(const small_files&) = delete;
-  small_files& operator=(const small_files&) = delete;
-  ~small_files() { ::setrlimit(RLIMIT_FSIZE, &before_); }
-
- private:
-  rlimit before_{};
-};
 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(posix_files)
 
 BOOST_AUTO_TEST_CASE(a_name_leads_through_links_to_the_file_that_is_replaced) {
-  folder here;
+  const folder here;
   const std::string a = here.file("a"), near = here.link("near", "a"), far = here.link("far", near);
   for (const std::string& name : {a, near, far}) {
     const replaced_file found = replaced_file::of(name);
@@ -123,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_name_leads_through_links_to_the_file_that_is_replaced) {
 }
 
 BOOST_AUTO_TEST_CASE(the_new_file_gets_mode_and_owner_of_the_old_one) {
-  folder here;
+  const folder here;
   const std::string fresh = here.file("fresh", 0600);
   for (const mode_t mode : {0640U, 0444U, 04755U}) {
     const std::string old = here.file("old", mode);
@@ -144,7 +121,7 @@ BOOST_AUTO_TEST_CASE(the_new_file_gets_mode_and_owner_of_the_old_one) {
 }
 
 BOOST_AUTO_TEST_CASE(locks_are_shared_or_for_one_and_are_waited_for) {
-  folder here;
+  const folder here;
   const std::string name = here.file("locked");
   posix_file one, other, third;
   for (posix_file* file : {&one, &other, &third}) BOOST_TEST(file->open(name, O_RDWR) == 0);
@@ -171,7 +148,7 @@ BOOST_AUTO_TEST_CASE(locks_are_shared_or_for_one_and_are_waited_for) {
 }
 
 BOOST_AUTO_TEST_CASE(space_is_reserved_or_refused_and_the_size_is_as_before) {
-  folder here;
+  const folder here;
   const std::string name = here / "sized";
   posix_file file, closed;
   BOOST_TEST(file.open(name, O_RDWR | O_CREAT) == 0);
@@ -184,7 +161,7 @@ BOOST_AUTO_TEST_CASE(space_is_reserved_or_refused_and_the_size_is_as_before) {
   BOOST_TEST(closed.reserve(1) == EBADF);
   BOOST_TEST(closed.try_to_reserve(0, 0) != 0);
   {
-    const small_files limit(6000);
+    const test::file_size_limit limit(6000);
     BOOST_TEST(posix_file::file_size_error(6000) == 0);
     BOOST_TEST(posix_file::file_size_error(6001) == EFBIG);
     BOOST_TEST(file.try_to_reserve(10, 6001) == EFBIG);
@@ -201,7 +178,7 @@ BOOST_AUTO_TEST_CASE(space_is_reserved_or_refused_and_the_size_is_as_before) {
 }
 
 BOOST_AUTO_TEST_CASE(a_file_is_known_by_its_content_and_its_name) {
-  folder here;
+  const folder here;
   const std::string name = here.file("first"), elsewhere = here / "second";
   posix_file file, again, closed, of_folder;
   BOOST_TEST(file.open(here / "none", O_RDWR) == ENOENT);
@@ -222,8 +199,8 @@ BOOST_AUTO_TEST_CASE(a_file_is_known_by_its_content_and_its_name) {
     BOOST_TEST(moved.rename_to(here / "none/x") == ENOENT);
     BOOST_TEST(moved.rename_to(elsewhere) == 0);
   }
-  BOOST_TEST(is_there(elsewhere));
-  BOOST_TEST(!is_there(here.path() + "/third"));
+  BOOST_TEST(std::filesystem::exists(elsewhere));
+  BOOST_TEST(!std::filesystem::exists(here / "third"));
   BOOST_TEST(file.has_name(elsewhere));
   BOOST_TEST(!file.has_name(name));
   const std::string fourth = here.file("fourth");
