@@ -1,23 +1,16 @@
 // Pictures of movements: every block and every box is drawn inside the view, and the output is valid XML.
-#include <partita/explain/broadcast_picture.hpp>
-#include <partita/explain/completion_picture.hpp>
 #include <partita/explain/linear_picture.hpp>
 #include <partita/explain/pipeline_picture.hpp>
 #include <partita/explain/propagation_picture.hpp>
 #include <partita/explain/refused_broadcast_picture.hpp>
 #include <partita/explain/repartition_picture.hpp>
-#include <partita/explain/step_picture.hpp>
 #include <partita/explain/sum_reduce_picture.hpp>
-#include <partita/explain/timetable_picture.hpp>
 #include <partita/explain/worker_broadcast_picture.hpp>
-#include <partita/rule/sharding/rules.hpp>
 
 #include <algorithm>
 #include <boost/property_tree/ptree.hpp>
 #include <boost/property_tree/xml_parser.hpp>
 #include <boost/test/unit_test.hpp>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -91,15 +84,6 @@ std::string workers_named(const std::string& lines, std::size_t first) {
     all += line.substr(line.find(several ? "workers " : is_label ? "" : "worker ")) + "\n";
   }
   return all;
-}
-
-/// Demands that a picture is the figure of this name on the pages, byte by byte.
-void is_the_figure(const char* name, const long_text& svg) {
-  const auto root = std::filesystem::path(__FILE__).parent_path() / ".." / ".." / "..";
-  std::ifstream in(root / "docs" / "figures" / (std::string(name) + ".svg"), std::ios::binary);
-  std::ostringstream figure;
-  figure << in.rdbuf();
-  BOOST_TEST((figure.str() == std::string(svg)), "figure " << name << ", " << figure.str().size() << " bytes");
 }
 
 }  // namespace
@@ -323,54 +307,6 @@ BOOST_AUTO_TEST_CASE(tasks_of_a_pipeline_are_as_wide_as_they_are_long) {
       BOOST_TEST(tasks == 2U, width);
     }
   }
-}
-
-/// The figures of the pages are those that examples/09_pictures.cpp draws, which the quick run does not build.
-BOOST_AUTO_TEST_CASE(figures_of_the_pages_are_drawn_as_they_are_kept) {
-  const worker_pairing<1> pairing(std::array<std::size_t, 1>{1}, std::array<std::size_t, 1>{6}, false, false);
-  is_the_figure("broadcast-tree", to_svg(plan_groups(grid(extents<1>{}), grid(extents<6>{}), pairing, 2)));
-  const repartition_picture moved(grid(extents<2, 2>{}), grid(extents<1, 3>{}), extents<7, 9>{});
-  is_the_figure("repartition", to_svg(moved, 1));
-  is_the_figure("repartition-plan", to_svg(moved.plan(1), sizeof(float)));
-  is_the_figure("broadcast", to_svg(worker_broadcast_picture(grid(extents<1, 3>{}), grid(extents<2, 3>{}))));
-  const grid p_y(extents<1, 3>{}, workers(4, 7));
-  is_the_figure("linear", to_svg(linear_picture(grid(extents<1, 4>{}), p_y, grid(extents<3, 4>{}))));
-  const grid larger(extents<4, 3>{});
-  is_the_figure("refused", to_svg(refused_broadcast_picture(grid(extents<1, 3>{}), larger, transpose_dest)));
-  is_the_figure("array-broadcast-mapped", to_svg(broadcast_picture({2U, 3U, 4U}, {3U}, {1})));
-  is_the_figure("array-broadcast-outer", to_svg(broadcast_picture({4U, 1U}, {1U, 3U})));
-  is_the_figure("array-broadcast-composed", to_svg(broadcast_picture({1U, 2U}, {4U, 3U, 1U}, {1, 2})));
-
-  const mesh m{axis{"data", 2}, axis{"model", 4}};
-  graph g(m);
-  const value x = g.input({8, 128, 64}, m.layout("data", "", ""), "x");
-  const value up = g.parameter({64, 256}, m.layout("", "model").with_priority(1), "w_up");
-  const value down = g.parameter({256, 64}, "w_down");
-  const value h = g.apply(rules::elementwise, {g.apply(rules::matmul, {x, up}, "up")}, "gelu");
-  const value sum = g.apply(rules::add, {x, g.apply(rules::matmul, {h, down}, "down")}, "residual");
-  g.apply(rules::softmax(), {sum}, "softmax");
-  const completion done = complete(g);
-  is_the_figure("program", to_svg(done));
-  is_the_figure("step", to_svg(plan_step(done)));
-
-  const pipeline_shape stages{{0, 1, 2, 3}, 8};
-  const std::vector<double> shorter(4, 1e-3), longer(4, 2e-3);
-  const auto drawn = [&](pipeline_order order, const pipeline_times& times) {
-    return to_svg(simulate(stages, tasks_of(order, stages, times), times));
-  };
-  is_the_figure("pipeline", drawn(pipeline_order::one_forward_one_backward, {shorter, longer}));
-  is_the_figure("pipeline-zero-bubble", drawn(pipeline_order::zero_bubble, {shorter, shorter, shorter}));
-
-  std::vector<step_use> layers;
-  for (std::uint32_t k = 0; k < 4; ++k) {
-    step_use gather, product;
-    gather.reads = {k}, gather.sets = 10 + k, gather.moves = true, gather.seconds = 2e-3;
-    gather.bytes = 1U << 20U, gather.received = 3U << 18U, gather.name = "matmul";
-    product.reads = {10 + k, 19 + k}, product.sets = 20 + k, product.seconds = 3e-3;
-    product.bytes = 1U << 20U, product.name = "matmul";
-    layers.push_back(gather), layers.push_back(product);
-  }
-  is_the_figure("timetable", to_svg(timetable_of(layers, order_steps(layers, 0, layers.size(), {2, 8}))));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
