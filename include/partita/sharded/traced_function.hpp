@@ -14,6 +14,7 @@
 #include <partita/core/rejected_call.hpp>
 #include <partita/plan/complete.hpp>
 #include <partita/sharded/detail/fingerprint_of.hpp>
+#include <partita/sharded/detail/mixed_execution.hpp>
 #include <partita/sharded/detail/run_backward.hpp>
 #include <partita/sharded/detail/wider_windows.hpp>
 #include <partita/sharded/schedule_options.hpp>
@@ -44,42 +45,6 @@ concept has_program_elements = std::is_arithmetic_v<T> || is_complex<T>;
 
 template <class Traced, class F, class... Spec>
 traced_function trace_by(const F& f, const Spec&... specs);
-
-/// A tensor whose element type is known only at run time.
-struct tensor_of_some_type {
-  std::shared_ptr<void> state{};
-  std::uint64_t type = 0;  ///< the type_number of the element type
-
-  template <class T>
-  static tensor_of_some_type of(const sharded_tensor<T>& x) {
-    return {x.state(), type_number<T>()};
-  }
-  template <class T>
-  sharded_tensor<T> as() const {
-    return sharded_tensor<T>(std::static_pointer_cast<tensor_state<T>>(state));
-  }
-};
-
-/// The functions that execute a program with real and complex values. Operations that convert between real and complex
-/// values set these functions.
-struct mixed_execution {
-  virtual ~mixed_execution() = default;
-  virtual tensor_of_some_type run(const traced_function& program, const tensor_of_some_type* arguments) const = 0;
-  virtual std::vector<backward_reshard> moves_back(const traced_function& program) const = 0;
-};
-
-/// The interface to the values of a program that is being executed, which hides their element types.
-struct running_values {
-  virtual ~running_values() = default;
-  /// Called before the first operation with the layouts of all operations.
-  virtual void begin(std::vector<laid_operation>&) {}
-  /// Makes an argument the value v, in this layout.
-  virtual void take(std::size_t argument, value v, const sharding& layout) = 0;
-  /// Executes an operation that reads its operands in the layouts `needs` and computes its result in the layout `made`,
-  /// and reshards the result to the layout `after`.
-  virtual void execute(std::size_t operation, const std::vector<sharding>& needs, const sharding& made,
-                       const sharding& after) = 0;
-};
 
 }  // namespace detail
 

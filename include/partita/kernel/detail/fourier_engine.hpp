@@ -14,9 +14,8 @@
 #include <partita/kernel/detail/cut_of_blocks.hpp>
 #include <partita/kernel/detail/described.hpp>
 #include <partita/kernel/detail/fields_movement.hpp>
+#include <partita/kernel/detail/fourier_definition.hpp>
 #include <partita/kernel/detail/fourier_plan.hpp>
-#include <partita/kernel/detail/make_collective_movement.hpp>
-#include <partita/kernel/detail/pencils.hpp>
 #include <partita/kernel/detail/plan_cache.hpp>
 #include <partita/kernel/detail/target.hpp>
 #include <partita/kernel/kernel_counts.hpp>
@@ -24,17 +23,6 @@
 #include <vector>
 
 namespace partita::detail {
-
-/// A layout of a transform, and the transforms in this layout. The adjoint transforms are in the opposite order.
-template <std::size_t Rank>
-struct fourier_stage {
-  dynamic_partition<Rank> p;
-  std::array<std::size_t, Rank> before{}, after{};  ///< the extents of the tensor before and after the transforms
-  std::vector<line_transform> lines{}, adjoint_lines{};
-  bool complex_after = false;
-};
-template <std::size_t Rank>
-using fourier_route = std::vector<fourier_stage<Rank>>;
 
 /// The plan of a transform for blocks of certain shapes.
 template <std::size_t Rank>
@@ -58,48 +46,18 @@ struct fourier_call {
   std::uint64_t number() const { return mixed(mixed(type, fields), forward ? 1U : 2U); }
 };
 
-/// The arguments with which a transform is constructed.
-template <std::size_t Rank>
-struct fourier_definition {
-  dynamic_partition<Rank> p_x;
-  std::optional<dynamic_partition<Rank>> p_y{};  ///< empty if the layout of the result is free
-  shape_list dimensions{};
-  std::vector<line_kind> kinds{};
-  std::vector<real_transform> real_kinds{};
-  fourier_options options{};
-
-  bool has(line_kind kind) const { return kinds.back() == kind; }
-  std::size_t last() const { return dimensions[dimensions.size() - 1]; }
-  std::uint64_t fingerprint() const {
-    hasher hash(128);
-    hash.mix(p_x.grid().fingerprint()).mix(p_y ? p_y->grid().fingerprint() : 0).mix(dimensions).mix(kinds);
-    hash.mix(real_kinds).mix(options.norm).mix(options.inverse).mix(options.real_extent);
-    return hash.value();
-  }
-};
-
 template <std::size_t Rank>
 class fourier_engine {
  public:
   using shape_type = std::array<std::size_t, Rank>;
   using structure = fourier_structure<Rank>;
-  static constexpr const char* name = "partita::fourier_transform(p_x, p_y)";
+  static constexpr const char* name = fourier_definition<Rank>::name;
 
   explicit fourier_engine(fourier_definition<Rank> definition)
       : definition_(std::move(definition)),
         fingerprint_(definition_.fingerprint()),
         local_(definition_.options.measure) {
-    const bool half = definition_.has(line_kind::real_to_complex) || definition_.has(line_kind::complex_to_real);
-    if (definition_.p_y) expect_one_world(definition_.p_x, *definition_.p_y, "partita::fourier_transform");
-    if (half && definition_.options.inverse)
-      throw shape_error(
-          text(name) << ": real_to_complex has no option .inverse, because complex_to_real is its inverse; "
-                        "leave the option out");
-    if (definition_.has(line_kind::complex_to_real) && definition_.options.real_extent == 0)
-      throw shape_error(
-          text(name) << ": complex_to_real requires the number of real elements along dimension " << definition_.last()
-                     << ", as m complex numbers are half of the spectrum of 2 m - 2 or 2 m - 1 real ones; "
-                        "give {.real_extent = n}");
+    definition_.require_options();
   }
 
   const fourier_definition<Rank>& definition() const { return definition_; }
@@ -107,92 +65,16 @@ class fourier_engine {
   local_transforms& local() { return local_; }
   chained_calls& calls(bool forward) { return calls_[forward ? 0 : 1]; }
 
-  /// The extents of the result.
-  shape_type result_extents(shape_type global) const {
-    if (definition_.has(line_kind::real_to_complex))
-      global[definition_.last()] = half_spectrum(global[definition_.last()]);
-    if (definition_.has(line_kind::complex_to_real)) global[definition_.last()] = definition_.options.real_extent;
-    return global;
-  }
-  /// The error message if a tensor of these extents has no such transform; empty if it has one.
-  text error_message(const shape_type& global) const {
-    text problem;
-    const std::size_t n = global[definition_.last()], wanted = definition_.options.real_extent;
-    if (definition_.has(line_kind::real_to_complex)) {
-      if (n == 0)
-        problem << "requires at least one element along dimension " << definition_.last() << ", got a tensor of "
-                << global;
-      else if (wanted != 0 && n != wanted)
-        problem << "requires " << wanted << " elements along dimension " << definition_.last()
-                << ", as {.real_extent = " << wanted << "} says, got a tensor of " << global
-                << "; give that tensor, or leave the option out";
-    } else if (definition_.has(line_kind::complex_to_real) && n != half_spectrum(wanted)) {
-      problem << "requires half of the spectrum of " << wanted << " real elements along dimension "
-              << definition_.last() << ", which is " << half_spectrum(wanted) << " complex numbers, got a tensor of "
-              << global << "; give {.real_extent = n} of the tensor whose spectrum it is";
-    }
-    for (std::size_t k = 0; k < definition_.dimensions.size() && problem.empty(); ++k)
-      if (definition_.kinds[k] == line_kind::real_to_real && definition_.real_kinds[k] == real_transform::dct_1 &&
-          global[definition_.dimensions[k]] == 1)
-        problem << "a cosine transform of type I requires at least 2 elements along dimension "
-                << definition_.dimensions[k] << ", got a tensor of " << global << "; take another type";
-    return problem;
-  }
-
-  /// The layouts for a tensor of these extents. `balanced`: whether the blocks of x are balanced on p_x.
-  fourier_route<Rank> route(const shape_type& global, bool balanced) const {
-    const shape_type result = result_extents(global);
-    const bool real_x = definition_.has(line_kind::real_to_complex),
-               real_y = definition_.has(line_kind::complex_to_real);
-    pencil_request request{.extents = real_x ? result : global,
-                           .grid_x = definition_.p_x.grid().shape(),
-                           .grid_y = {},
-                           .dimensions = definition_.dimensions};
-    if (definition_.p_y) request.grid_y = definition_.p_y->grid().shape();
-    const bool of_x = !definition_.p_y || definition_.p_x.size() >= definition_.p_y->size();
-    const workers& workers_of_layouts = of_x ? definition_.p_x.workers() : definition_.p_y->workers();
-    request.workers = workers_of_layouts.size();
-    request.in_place = balanced && (!definition_.p_y || definition_.p_x == *definition_.p_y);
-    if (real_x) request.before_all = definition_.last();
-    if (real_y) request.after_all = definition_.last();
-
-    fourier_route<Rank> all;
-    const std::vector<pencil> pencils = choose_pencils(request);
-    shape_type now = global;
-    bool complex_now = !real_x && !definition_.has(line_kind::real_to_real);
-    for (std::size_t k = 0; k < pencils.size(); ++k) {
-      const bool given = k + 1 == pencils.size() && definition_.p_y.has_value();
-      fourier_stage<Rank> stage{k == 0  ? definition_.p_x
-                                : given ? *definition_.p_y
-                                        : layout(workers_of_layouts, pencils[k].grid),
-                                now, now};
-      for (const std::size_t d : pencils[k].dimensions) {
-        const std::size_t at = place_of(d), n = real_y ? result[d] : global[d];
-        const bool inverse = definition_.options.inverse || real_y;  // complex_to_real is an inverse
-        const line_transform line =
-            line_of(d, definition_.kinds[at], definition_.real_kinds[at], inverse, definition_.options.norm, n);
-        stage.lines.push_back(line);
-        stage.adjoint_lines.insert(stage.adjoint_lines.begin(), adjoint_of(line, n));
-        if (line.kind == line_kind::real_to_complex) complex_now = true;
-        if (line.kind == line_kind::complex_to_real) complex_now = false;
-        now[d] = result[d];
-      }
-      stage.after = now;
-      stage.complex_after = complex_now;
-      all.push_back(std::move(stage));
-    }
-    return all;
-  }
   /// The partition of the result of a tensor of these extents.
   dynamic_partition<Rank> result_partition(const shape_type& global) const {
     if (definition_.p_y) return *definition_.p_y;
     require_transform(global, ".result_partition(extents)");
-    return route(global, true).back().p;
+    return definition_.route(global, true).back().p;
   }
   fourier_plan<Rank> plan(const shape_type& global) const {
     require_transform(global, ".plan(extents)");
-    fourier_plan<Rank> all{global, result_extents(global), {}};
-    const fourier_route<Rank> layouts = route(global, true);
+    fourier_plan<Rank> all{global, definition_.result_extents(global), {}};
+    const fourier_route<Rank> layouts = definition_.route(global, true);
     for (std::size_t k = 0; k < layouts.size(); ++k) {
       fourier_step<Rank> step;
       step.grid = layouts[k].p.grid().shape();
@@ -293,21 +175,8 @@ class fourier_engine {
     std::unique_ptr<fields_repartition<Rank>> movement;
   };
 
-  std::size_t place_of(std::size_t dimension) const {
-    std::size_t k = 0;
-    while (definition_.dimensions[k] != dimension) ++k;
-    return k;
-  }
-  /// Makes the partition of a layout from the first of the workers `workers_of_layouts`.
-  dynamic_partition<Rank> layout(const workers& workers_of_layouts, const shape_list& grid_of_layout) const {
-    shape_type shape{};
-    for (std::size_t d = 0; d < Rank; ++d) shape[d] = grid_of_layout[d];
-    return {definition_.p_x.world(),
-            grid<dynamic_extents<Rank>>(dynamic_extents<Rank>(shape),
-                                        workers_of_layouts.subset(workers(0, volume_of(shape))))};
-  }
   void require_transform(const shape_type& global, const char* call) const {
-    const text problem = error_message(global);
+    const text problem = definition_.error_message(global);
     if (!problem.empty()) throw shape_error(text(name) << call << ": " << problem);
   }
   static shape_type balanced_block(const dynamic_partition<Rank>& p, const shape_type& global) {
@@ -331,7 +200,7 @@ class fourier_engine {
       }
       global = layout_of_x.extents;
     }
-    const text problem = error_message(global);
+    const text problem = definition_.error_message(global);
     if (!problem.empty()) {
       found_error = local_error(text(name) << "(x): " << problem);
       return {};
@@ -363,9 +232,10 @@ class fourier_engine {
     }
     if (definition_.has(line_kind::complex_to_real))
       global[definition_.last()] = half_spectrum(definition_.options.real_extent);
-    if (result_extents(global) != result)
-      return refuse(text("requires a dy of the extents of a result, ") << result_extents(global) << ", got " << result);
-    const text problem = error_message(global);
+    if (definition_.result_extents(global) != result)
+      return refuse(text("requires a dy of the extents of a result, ")
+                    << definition_.result_extents(global) << ", got " << result);
+    const text problem = definition_.error_message(global);
     if (!problem.empty()) return refuse(problem);
     structure s = make_structure(global, true);
     if (s.takes && own_shape != s.block_y)
@@ -377,7 +247,7 @@ class fourier_engine {
 
   structure make_structure(const shape_type& global, bool balanced) {
     structure s;
-    auto layouts = std::make_shared<fourier_route<Rank>>(route(global, balanced));
+    auto layouts = std::make_shared<fourier_route<Rank>>(definition_.route(global, balanced));
     s.gives = layouts->front().p.active();
     s.takes = layouts->back().p.active();
     s.block_y = balanced_block(layouts->back().p, layouts->back().after);
