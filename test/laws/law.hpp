@@ -6,6 +6,7 @@
 #include <array>
 #include <complex>
 #include <cstddef>
+#include <partita/comm/pooled.hpp>
 #include <partita/kernel/adjoint_test.hpp>
 #include <partita/kernel/sequentially.hpp>
 #include <string>

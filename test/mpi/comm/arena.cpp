@@ -1,6 +1,7 @@
 // Shared memory: the arena, its pool, tensors in it, and the common words that all workers can read.
 #include "../support/message_count.hpp"
 #include "mpi_test.hpp"
+#include "resource_limit.hpp"
 
 #include <partita/comm/detail/node/shared_flags.hpp>
 #include <partita/comm/detail/node/shared_mapping.hpp>
