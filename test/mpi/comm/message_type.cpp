@@ -25,20 +25,32 @@ T combined(const T& a, T b, MPI_Op how) {
   MPI_Reduce_local(&a, &b, 1, type, how);
   return b;
 }
+/// Unsigned types are not ordered here, as nowhere in the library: MPICH 4.0 orders unsigned numbers as if signed.
 template <class... T>
 void order_as_numbers_do() {
   const auto test = []<class N>(N) {
     using limits = std::numeric_limits<N>;
     for (const N a : {limits::lowest(), limits::max(), static_cast<N>(-1), N(0), N(1)})
       for (const N b : {limits::lowest(), limits::max(), static_cast<N>(-1), N(0), N(1)}) {
-        BOOST_TEST((combined(a, b, MPI_MAX) == std::max(a, b)), sizeof(N) << limits::is_signed << limits::is_integer);
-        BOOST_TEST((combined(a, b, MPI_MIN) == std::min(a, b)), sizeof(N) << limits::is_signed << limits::is_integer);
+        BOOST_TEST((combined(a, b, MPI_MAX) == std::max(a, b)), sizeof(N) << limits::is_integer);
+        BOOST_TEST((combined(a, b, MPI_MIN) == std::min(a, b)), sizeof(N) << limits::is_integer);
       }
   };
   (test(T()), ...);
 }
 template <class... T>
 void add_as_numbers_do() {
+  const auto test = []<class N>(N) {
+    constexpr N half = static_cast<N>(std::numeric_limits<N>::max() / 2);  // the highest byte takes part
+    for (const N a : {half, N(0), N(1)})
+      for (const N b : {half, N(0), N(3)}) {
+        BOOST_TEST((combined(a, b, MPI_SUM) == static_cast<N>(a + b)), sizeof(N) << std::numeric_limits<N>::is_integer);
+      }
+  };
+  (test(T()), ...);
+}
+template <class... T>
+void add_as_complex_numbers_do() {
   const auto test = []<class N>(N) { BOOST_TEST((combined(N(1, 2), N(4, 8), MPI_SUM) == N(5, 10))); };
   (test(T()), ...);
 }
@@ -46,9 +58,10 @@ void add_as_numbers_do() {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_type_orders_and_adds_its_values_as_numbers) {
-  order_as_numbers_do<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t, std::int64_t,
-                      std::uint64_t, long, unsigned long long, float, double, long double>();
-  add_as_numbers_do<std::complex<float>, std::complex<double>, std::complex<long double>>();
+  order_as_numbers_do<std::int8_t, std::int16_t, std::int32_t, std::int64_t, long, float, double, long double>();
+  add_as_numbers_do<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t, std::int64_t,
+                    std::uint64_t, long, unsigned long long, float, double, long double>();
+  add_as_complex_numbers_do<std::complex<float>, std::complex<double>, std::complex<long double>>();
   BOOST_TEST(combined(true, false, MPI_LOR));
   BOOST_TEST((combined(std::byte{5}, std::byte{3}, MPI_BAND) == std::byte{1}));
 }
