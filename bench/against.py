@@ -4,9 +4,9 @@
 against.py run OLD_BUILD NEW_BUILD ROWS [--workers 2,4] [--rounds N] [--seconds N] [--only BENCH,...]
 against.py table ROWS... [--update]         the table; with --update also into docs/performance.md, between its markers
 
-A run adds its rows to the file ROWS, so that one table can contain several runs; each row names the commit of its build.
-The two builds take turns, in an order that changes with the round. Calls that are the same code in both builds (memcpy,
-plain MPI, products alone) are also measured: their differences are the noise of the comparison.
+A run adds its rows to the file ROWS, so that one table can contain several runs; each row names the commit of its
+build. The two builds take turns, in an order that changes with the round. Calls that are the same code in both builds
+(memcpy, plain MPI, products alone) are also measured: their differences are the noise of the comparison.
 """
 import argparse
 import datetime

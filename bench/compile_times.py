@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """compile_times.py [--update] [--rounds N] [--compilers NAME...] SOURCE_ROOT BUILD_DIR BEFORE: the cost of compiling
-first uses of the library: user seconds, peak memory and bytes of the object. It compares the headers of the commit BEFORE
-(with the core if that commit had one), the present headers alone, and the compiled core; the figures are medians over
-rounds in which all of these take turns. With --update the tables of docs/compile-cost.md, between their markers, are made
-again. This is not a test, because seconds do not repeat. No other program should run at the same time."""
+first uses of the library: user seconds, peak memory and bytes of the object. It compares the headers of the commit
+BEFORE (with the core if that commit had one), the present headers alone, and the compiled core; the figures are medians
+over rounds in which all of these take turns. With --update the tables of docs/compile-cost.md, between their markers,
+are made again. This is not a test, because seconds do not repeat. No other program should run at the same time."""
 import argparse
 import os
 import pathlib

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""report.py FOLDER [--quick] [--release FILE]: writes the page report.md for the results of `bench/run --all` in FOLDER,
-with tables, and plots that gnuplot draws (SVG). With --release, the script adds a line for this version to FILE, or
-replaces it (runs with --quick have lines of their own), and names each result that is more than a tenth slower than in
-the line before of the same kind."""
+"""report.py FOLDER [--quick] [--release FILE]: writes the page report.md for the results of `bench/run --all` in
+FOLDER, with tables, and plots that gnuplot draws (SVG). With --release, the script adds a line for this version to
+FILE, or replaces it (runs with --quick have lines of their own), and names each result that is more than a tenth slower
+than in the line before of the same kind."""
 import collections
 import datetime
 import json
@@ -95,8 +95,8 @@ def figures(found):
 
 
 def plotted(folder, name, title, axes, columns, rows, log=""):
-    """A plot of lines with points, or nothing if gnuplot is not installed. Each line has one of the columns; a missing value
-    is None."""
+    """A plot of lines with points, or nothing if gnuplot is not installed. Each line has one of the columns; a missing
+    value is None."""
     if not rows or shutil.which("gnuplot") is None:
         return ""
     data = "\n".join("\t".join("?" if v is None else f"{v:g}" for v in row) for row in rows)
@@ -161,8 +161,8 @@ def plots(folder, found):
 
 
 def release(file, numbers):
-    """Writes this version's line into the file. Returns the results that are worse by more than a tenth than in the line
-    before of the same kind (with or without --quick)."""
+    """Writes this version's line into the file. Returns the results that are worse by more than a tenth than in the
+    line before of the same kind (with or without --quick)."""
     quick = "--quick" in sys.argv
     lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     lines = [line for line in lines if (line["version"], line["quick"]) != (version(), quick)]

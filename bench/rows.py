@@ -128,8 +128,8 @@ def transpose():
 
 
 def hosts():
-    """Times of partita and, in brackets, of MPI's own call, in ms; below them their ratio at each size, and the ratio of
-    the model."""
+    """Times of partita and, in brackets, of MPI's own call, in ms; below them their ratio at each size, and the ratio
+    of the model."""
     def ms(t):
         return f"{t:.0f}" if t >= 100 else f"{t:.1f}" if t >= 10 else f"{t:.2f}"
 
@@ -174,7 +174,8 @@ def model():
 
 
 def simulated():
-    """Times of partita and, in brackets, of MPI's own call and a loop of messages, or the loop (~), or its overheads (>)."""
+    """Times of partita and, in brackets, of MPI's own call and a loop of messages, or the loop (~), or its overheads
+    (>)."""
     def us(t):
         return f"{t:.0f}" if t >= 100 else f"{t:.1f}"
 
@@ -278,7 +279,8 @@ HEADS = {
 
 
 def any_other(kind):
-    """The table of a benchmark without a form of its own: all fields of each row beside its case, times in milliseconds."""
+    """The table of a benchmark without a form of its own: all fields of each row beside its case, times in
+    milliseconds."""
     of = [r for r in rows if r["bench"] == kind]
     columns = unique(key for r in of for key in r if key not in ("bench", "case", "workers", "peer", "samples", "regime"))
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""make_site.py SOURCE_ROOT FOLDER: the pages and the reference of the public names as a web site, FOLDER/html/index.html.
+"""make_site.py SOURCE_ROOT FOLDER: the pages and the reference of the public names as a web site,
+FOLDER/html/index.html.
 
-The pages stay plain Markdown that a code host shows as well; what Doxygen needs beside that (names of pages and headings,
-a tree of sections, paths of figures) is added here, on copies. Fails if Doxygen warns, if a link leads nowhere, if a
-figure of a page is not shown, or if a private name has a page."""
+The pages stay plain Markdown that a code host shows as well; what Doxygen needs beside that (names of pages and
+headings, a tree of sections, paths of figures) is added here, on copies. Fails if Doxygen warns, if a link leads
+nowhere, if a figure of a page is not shown, or if a private name has a page."""
 import html
 import json
 import pathlib
@@ -80,7 +81,8 @@ def slug(heading):
 
 
 def marked(text):
-    """Code and bold words as Doxygen reads them: it takes `a('b')` for a quotation, and no bold words begin with code."""
+    """Code and bold words as Doxygen reads them: it takes `a('b')` for a quotation, and no bold words begin with
+    code."""
     def one(found):
         if found[1]:
             return f"``{found[1][1:-1]}``" if "'" in found[1] else found[1]
@@ -112,7 +114,8 @@ CONSTRUCTOR = "/// Constructor: the description of the class says what the argum
 
 
 def rows_written_out(text):
-    """The element functions of a header, each made by a macro from a row of several lines, as functions of one argument."""
+    """The element functions of a header, each made by a macro from a row of several lines, as functions of one
+    argument."""
     out, at = "", 0
     for row in re.finditer(r"^PARTITA_ELEMENT_FUNCTION\w*\(\s*(\w+),", text, flags=re.M):
         end, depth = row.start() + row[0].index("("), 0
@@ -221,7 +224,8 @@ def with_header(lines, header):
 
 
 def with_constructors(lines):
-    """Public constructors without a comment, own and inherited ones, get one that leads to the description of the class."""
+    """Public constructors without a comment, own and inherited ones, get one that leads to the description of the
+    class."""
     out, name, public = [], None, False
     for number, line in enumerate(lines):
         if found := re.match(r"(class|struct)(?: alignas\(\w+\))? (\w+)\b(?!.*;$)", line):
@@ -245,8 +249,8 @@ def with_constructors(lines):
 
 
 def filtered(header, declared_by=None):
-    """A header as Doxygen reads it: the lines of a docstring that name what they say become paragraphs of their own, what
-    has no comment gets that of its neighbour, and all is in the module of its folder."""
+    """A header as Doxygen reads it: the lines of a docstring that name what they say become paragraphs of their own,
+    what has no comment gets that of its neighbour, and all is in the module of its folder."""
     text = re.sub(r"^(  ///.*\n)*^  detail::\w+\* memory\(\) const .*\n", "", expanded(header.read_text()), flags=re.M)      # for kernels
     lines = with_family(with_family(with_constructors(text.splitlines()), 2), 0)
     path = header.parts[len(header.parts) - header.parts[::-1].index("partita"):]
@@ -350,7 +354,8 @@ def plain(text):
 
 
 def search_index(site):
-    """[url, page, section, text] for each section of a page and each entry of the reference; docs/site.js searches it."""
+    """[url, page, section, text] for each section of a page and each entry of the reference; docs/site.js searches
+    it."""
     lists = re.compile(r"(dir_|functions|namespacemembers|namespacepartita\.|annotated|classes|hierarchy|namespaces|concepts\.|modules|pages)"
                        r"|.*-members\.html")
     start = re.compile(r'<h[1-4][^>]*>\s*<a class="anchor" id="([^"]+)"></a>(.*?)</h[1-4]>'
@@ -517,9 +522,9 @@ def left_over_markup(site):
 
 
 def finish(site):
-    """Last touches: no link from `p.index()` to a name that Doxygen guesses, places where code in tables may break, and the
-    colours of strings: Doxygen 1.9 takes the quotes of a template argument within brackets, f(einsum<"ij->ji">(x)), for
-    the ends of strings."""
+    """Last touches: no link from `p.index()` to a name that Doxygen guesses, places where code in tables may break, and
+    the colours of strings: Doxygen 1.9 takes the quotes of a template argument within brackets, f(einsum<"ij->ji">(x)),
+    for the ends of strings."""
     def one_piece(word):
         return word if len(html.unescape(word)) <= 14 else re.sub(r"(::|[_(/.,]|&lt;)(?=[^\s)])", r"\1<wbr/>", word)
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Builds kernels.cpp for SMPI, the MPI simulator of SimGrid, and runs it on clusters that are not there.
 
-simulate.py [--hosts 4,16,64] [--workers 16] [--links fast,slow] [--cases NAME:BYTES,...] [--limit SECONDS] [--build FOLDER]
-                                      a line of JSON for each case; what takes longer than the limit is left out, and told
-simulate.py --smoke                   16 workers of 4 hosts, one small case each: the end says whether results were right;
-                                      77 where SimGrid is missing
+simulate.py [--hosts 4,16,64] [--workers 16] [--links fast,slow] [--cases NAME:BYTES,...] [--limit SECONDS]
+            [--build FOLDER]          a line of JSON for each case; what takes longer than the limit is left out and
+                                      told
+simulate.py --smoke                   16 workers of 4 hosts, one small case each: the end says whether results were
+                                      right; 77 where SimGrid is missing
 simulate.py --columns ROWS LINK CASE  for gnuplot, of hosts of 16 workers: workers, partita, MPI's own call, messages,
                                       their overheads, model
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """cluster.py [--rate RATE] [--delay SECONDS] HOSTSxWORKERS... -- PROGRAM ARGUMENT...: runs an MPI program on hosts made
-of network namespaces, once for each arrangement (2x4: two hosts with four workers each). Exit status 77, with the reason,
-where hosts cannot be made: that takes root, namespaces of the kernel, `ip` and Open MPI.
+of network namespaces, once for each arrangement (2x4: two hosts with four workers each). Exit status 77, with the
+reason, where hosts cannot be made: that takes root, namespaces of the kernel, `ip` and Open MPI.
 
 A host is a process that sleeps in namespaces of its own: a network card with a virtual cable to a switch, a host name,
 a /dev/shm and System V memory. mpirun runs on host 0 and starts its daemons on the others through plm_rsh_agent, which

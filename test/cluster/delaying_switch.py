@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""delaying_switch.py SECONDS PORT...: a switch between the hosts of cluster.py that hands on each frame so much later, for
-kernels that cannot delay by themselves (tc netem). For latency: it is too slow for long blocks at high rates."""
+"""delaying_switch.py SECONDS PORT...: a switch between the hosts of cluster.py that hands on each frame so much later,
+for kernels that cannot delay by themselves (tc netem). For latency: it is too slow for long blocks at high rates."""
 import array
 import fcntl
 import heapq

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""fuzzed.py SOURCE_ROOT RUNS [--report FILE]: each target of test/fuzz, compiled by clang with libFuzzer and the sanitizers
-whatever compiler the rest is built by, takes RUNS inputs that grow from the kept ones; none may end it."""
+"""fuzzed.py SOURCE_ROOT RUNS [--report FILE]: each target of test/fuzz, compiled by clang with libFuzzer and the
+sanitizers whatever compiler the rest is built by, takes RUNS inputs that grow from the kept ones; none may end it."""
 import argparse
 import json
 import pathlib

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""consumers.py WAY SOURCE_ROOT BUILD_ROOT MPIRUN CXX...: programs outside the repository are built against partita, and run: one that
-uses kernels and asks for no BLAS, and one that uses a linear layer, each from headers alone and with the compiled core.
+"""consumers.py WAY SOURCE_ROOT BUILD_ROOT MPIRUN CXX...: programs outside the repository are built against partita, and
+run: one that uses kernels and asks for no BLAS, and one that uses a linear layer, each from headers alone and with the
+compiled core.
 
-WAY is how they find partita: "installed" is pkg-config and CMake's find_package in a prefix that the build BUILD_ROOT was
-installed to and that was then moved, "fetch-content" is CMake with the folder of partita, "meson" a subproject, "headers" an
-installation without the compiled core, which a program compiles in a file of its own."""
+WAY is how they find partita: "installed" is pkg-config and CMake's find_package in a prefix that the build BUILD_ROOT
+was installed to and that was then moved, "fetch-content" is CMake with the folder of partita, "meson" a subproject,
+"headers" an installation without the compiled core, which a program compiles in a file of its own."""
 import os
 import pathlib
 import re

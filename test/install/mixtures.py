@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""mixtures.py SOURCE_ROOT CXX...: programs of two files that were compiled in different ways (from headers alone or with the
-compiled core, with the headers of another version, with another setting), or that do not link the libpartita of their
-headers. None of them reaches main: the linker rejects it, or it ends at its start with one message. Programs of one way
-run. libpartita has three of its rooms here."""
+"""mixtures.py SOURCE_ROOT CXX...: programs of two files that were compiled in different ways (from headers alone or
+with the compiled core, with the headers of another version, with another setting), or that do not link the libpartita
+of their headers. None of them reaches main: the linker rejects it, or it ends at its start with one message. Programs
+of one way run. libpartita has three of its rooms here."""
 import itertools
 import os
 import pathlib

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""newest_xtensor.py SOURCE_ROOT MPIRUN CXX...: a program that includes all of partita, from headers alone and with a core of
-its own, is compiled with a newer xtensor than the system's, and run. Debian's packages of VERSIONS are unpacked beside the build and not installed; exit status 77, with
-the reason, where those cannot be had. To be set anew when partita is known to work with later ones."""
+"""newest_xtensor.py SOURCE_ROOT MPIRUN CXX...: a program that includes all of partita, from headers alone and with a
+core of its own, is compiled with a newer xtensor than the system's, and run. Debian's packages of VERSIONS are unpacked
+beside the build and not installed; exit status 77, with the reason, where those cannot be had. To be set anew when
+partita is known to work with later ones."""
 import os
 import pathlib
 import subprocess

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""killed_saving.py MPIRUN SAVER [TRIALS, 12] [--report FILE]: whenever a worker is killed while the job saves, the latest
-checkpoint and the old file are whole, the job ends, and the next job goes on from there on another number of workers."""
+"""killed_saving.py MPIRUN SAVER [TRIALS, 12] [--report FILE]: whenever a worker is killed while the job saves, the
+latest checkpoint and the old file are whole, the job ends, and the next job goes on from there on another number of
+workers."""
 import json
 import os
 import pathlib

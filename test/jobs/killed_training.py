@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """killed_training.py MPIRUN TRAINER [TRIALS, 12] [--report FILE]: whenever a worker is killed while the job trains and
-saves beside it, the job ends in seconds, no step that was saved is lost, every checkpoint has the weights of its step to
-the bit, and the next job goes on from the latest on another number of workers."""
+saves beside it, the job ends in seconds, no step that was saved is lost, every checkpoint has the weights of its step
+to the bit, and the next job goes on from the latest on another number of workers."""
 import json
 import pathlib
 import random

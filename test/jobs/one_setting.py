@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""one_setting.py MPIRUN CORE HEADERS ANOTHER: workers of one job run programs that were compiled in different ways: with
-the compiled core, from headers alone, from the headers of another version. All workers get one error when they make a
-world; programs of one way make a world."""
+"""one_setting.py MPIRUN CORE HEADERS ANOTHER: workers of one job run programs that were compiled in different ways:
+with the compiled core, from headers alone, from the headers of another version. All workers get one error when they
+make a world; programs of one way make a world."""
 import subprocess
 import sys
 

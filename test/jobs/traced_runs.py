@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """traced_runs.py MPIRUN FAULTY READ_TRACE EXPLAIN: what PARTITA_TRACE writes is JSON and has every call with its bytes;
-partita-explain prints the sums and draws a row for each worker with an axis of time, whose texts can be read; it shows the
-estimated and the measured times of all steps of a bound program, whose sums fit; nothing is written where it is not asked
-for, and what is not a trace is refused."""
+partita-explain prints the sums and draws a row for each worker with an axis of time, whose texts can be read; it shows
+the estimated and the measured times of all steps of a bound program, whose sums fit; nothing is written where it is not
+asked for, and what is not a trace is refused."""
 import os
 import math
 import pathlib
@@ -27,7 +27,8 @@ def number(cell):
 
 
 def step_errors(explain, folder, workers, described, measured):
-    """What is wrong with the steps that partita-explain shows of the program of two movements and of its backward pass."""
+    """What is wrong with the steps that partita-explain shows of the program of two movements and of its backward
+    pass."""
     told = subprocess.run([explain, "trace", "t.json", "--steps", "--worker", str(workers - 1), "--svg", "s.svg"], cwd=folder,
                           capture_output=True, text=True)
     if told.returncode != 0:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""two_jobs.py MPIRUN TWO_JOBS [TRIALS, 12] [--report FILE]: jobs that use the same files at once. What a job loads while
-another one replaces the file is of one time. Jobs that save into one folder lose no step that is listed, and get each
-their own or one error; jobs that add to one HDF5 file lose no dataset. A third job that is killed meanwhile does not
-block the others, and what it leaves is removed."""
+"""two_jobs.py MPIRUN TWO_JOBS [TRIALS, 12] [--report FILE]: jobs that use the same files at once. What a job loads
+while another one replaces the file is of one time. Jobs that save into one folder lose no step that is listed, and get
+each their own or one error; jobs that add to one HDF5 file lose no dataset. A third job that is killed meanwhile does
+not block the others, and what it leaves is removed."""
 import json
 import os
 import pathlib

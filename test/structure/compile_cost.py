@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""compile_cost.py [--update] SOURCE_ROOT BUILD_DIR: what five small programs cost to compile, from headers alone and with
-the compiled core, by clang without optimisation: preprocessed lines, instantiations of templates, bytes of the object.
-These repeat exactly, so they are compared with the table of docs/compile-cost.md: the test fails if one of them is more
-than a tenth above it, until a developer has looked and made the table again with --update. Seconds are only reported."""
+"""compile_cost.py [--update] SOURCE_ROOT BUILD_DIR: what five small programs cost to compile, from headers alone and
+with the compiled core, by clang without optimisation: preprocessed lines, instantiations of templates, bytes of the
+object. These repeat exactly, so they are compared with the table of docs/compile-cost.md: the test fails if one of them
+is more than a tenth above it, until a developer has looked and made the table again with --update. Seconds are only
+reported."""
 import itertools
 import json
 import pathlib
@@ -22,7 +23,8 @@ ALLOWED = 1.10
 
 
 def flags(build):
-    """What a program is compiled with, in either way: include folders and macros of the build, and no precompiled header."""
+    """What a program is compiled with, in either way: include folders and macros of the build, and no precompiled
+    header."""
     probe = pathlib.Path(__file__).resolve().parent.parent / "support" / "every_header.cpp"
     command = recorded_command(build, probe)
     kept, take = [], False    # paths are relative to the build directory

@@ -2,8 +2,9 @@
 """cost.py INCLUDE_DIR BUILD_DIR: what the pure rooms cost a translation unit that includes all of them.
 
 Judged by what repeats exactly: preprocessed lines, blank ones left out. What a pair of rooms brings in from outside may
-be no more than the standard headers that it is allowed, which are preprocessed by the same compiler in the same run; what
-it brings of its own has a limit. Seconds are reported beside those of <string>, and not judged: they do not repeat."""
+be no more than the standard headers that it is allowed, which are preprocessed by the same compiler in the same run;
+what it brings of its own has a limit. Seconds are reported beside those of <string>, and not judged: they do not
+repeat."""
 import itertools
 import pathlib
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""glossary.py [--update] SOURCE_ROOT: names, comments, messages and pages use the field's words. glossary.json lists the
-private words, what to write instead, and how often each still occurs: it may occur less often, and never more. A word
-that still occurs has a reason. With --update the counts become those of today, where they have fallen."""
+"""glossary.py [--update] SOURCE_ROOT: names, comments, messages and pages use the field's words. glossary.json lists
+the private words, what to write instead, and how often each still occurs: it may occur less often, and never more. A
+word that still occurs has a reason. With --update the counts become those of today, where they have fallen."""
 import json
 import pathlib
 import re

@@ -2,12 +2,10 @@
 """measured.py [--update] SOURCE_ROOT: a table of figures on a page is what bench/rows.py makes of the lines kept in
 docs/measured. Where a page says
 
-    <!-- bench/rows.py docs/measured/NAME.jsonl -->
-    | ...
-    <!-- end -->
+    <!-- bench/rows.py docs/measured/NAME.jsonl -->     | ...     <!-- end -->
 
-the lines between are that table. Every .jsonl in docs/measured must be on a page, and no other end may stand alone. With
---update the tables are made anew."""
+the lines between are that table. Every .jsonl in docs/measured must be on a page, and no other end may stand alone.
+With --update the tables are made anew."""
 import pathlib
 import re
 import subprocess

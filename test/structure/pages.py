@@ -139,7 +139,8 @@ def wrong_lengths(root, pages):
 
 
 def nameless_columns(_, pages):
-    """Every column of a table has a head that says what is in it, except the first one if it has the names of the rows."""
+    """Every column of a table has a head that says what is in it, except the first one if it has the names of the
+    rows."""
     for page, text in pages.items():
         for head, first in re.findall(r"^\|(.*)\|\n\|[-:| ]+\|\n\|([^|]*)", text, re.M):
             heads = [h.strip() for h in re.sub(r"`[^`]*`", "code", head).split("|")]
@@ -179,7 +180,8 @@ def own_names(page, text):
 
 
 def unknown_members(root, pages):
-    """A qualified name on a page, as pending_reduction::max, is one of the code, or a member of a class of this name."""
+    """A qualified name on a page, as pending_reduction::max, is one of the code, or a member of a class of this
+    name."""
     files = [re.sub(r'//.*|"(\\.|[^"\\\n])*"', "", f.read_text(errors="replace")) for folder in ("include", "examples", "test", "bench", "tools", "cmake")
              for f in (root / folder).rglob("*") if f.suffix in (".hpp", ".ipp", ".cpp", ".txt", ".in", ".cmake")]
     code = "\n".join([*files, (root / "CMakeLists.txt").read_text()])
@@ -197,7 +199,8 @@ def unknown_members(root, pages):
 
 
 def unknown_calls(root, pages):
-    """What a page calls, as `cumsum(x)`, is in the code; so is every name in the tables of docs/layers.md, as `layer_norm`."""
+    """What a page calls, as `cumsum(x)`, is in the code; so is every name in the tables of docs/layers.md, as
+    `layer_norm`."""
     words = {word for folder in ("include", "examples", "test") for f in (root / folder).rglob("*") if f.suffix in (".hpp", ".ipp", ".cpp")
              for word in re.findall(r"\w+", re.sub(r"//.*", "", f.read_text(errors="replace")))}
     for page, text in pages.items():

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """reliability.py [--update [BUILD_DIR]] SOURCE_ROOT: the table of docs/reliability.md is made from
-docs/measured/reliability.json, the counts of `test/run --reliability`. With --update those of BUILD_DIR, if one is given,
-take the place of what is kept there, and the table is made anew. Counts of a run that did not end are refused."""
+docs/measured/reliability.json, the counts of `test/run --reliability`. With --update those of BUILD_DIR, if one is
+given, take the place of what is kept there, and the table is made anew. Counts of a run that did not end are
+refused."""
 import json
 import pathlib
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""report.py SOURCE_ROOT: the page of the benchmarks is made from what they print, with a table for each, plots where gnuplot
-is, and a line for each release that names what has become slower."""
+"""report.py SOURCE_ROOT: the page of the benchmarks is made from what they print, with a table for each, plots where
+gnuplot is, and a line for each release that names what has become slower."""
 import json
 import pathlib
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""rooms.py INCLUDE_DIR: every include of the library goes down the rooms or stays in its own, only comm/ writes `MPI_` or
-`boost::mpi`, no two headers have one name, and the compiled core (src.hpp) has every file of impl/.
+"""rooms.py INCLUDE_DIR: every include of the library goes down the rooms or stays in its own, only comm/ writes `MPI_`
+or `boost::mpi`, no two headers have one name, and the compiled core (src.hpp) has every file of impl/.
 
 With --self-test the check is held against planted includes, right and wrong ones, instead."""
 import pathlib

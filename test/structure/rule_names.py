@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""rule_names.py SOURCE_ROOT: every operation of `rules::` stands in the list that registry::standard() is made of, and is
-held against its name in test/unit/rule/registry.cpp."""
+"""rule_names.py SOURCE_ROOT: every operation of `rules::` stands in the list that registry::standard() is made of, and
+is held against its name in test/unit/rule/registry.cpp."""
 import pathlib
 import re
 import sys

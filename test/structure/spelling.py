@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""spelling.py SOURCE_ROOT: codespell finds no misspelt word in what people read: pages, comments, sentences, scripts."""
+"""spelling.py SOURCE_ROOT: codespell finds no misspelt word in what people read: pages, comments, sentences,
+scripts."""
 import pathlib
 import shutil
 import subprocess

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""warnings_of_users.py BUILD_DIR: the front door compiles without the warnings that users ask for and we do not use elsewhere."""
+"""warnings_of_users.py BUILD_DIR: the front door compiles without the warnings that users ask for and we do not use
+elsewhere."""
 import pathlib
 import subprocess
 import sys

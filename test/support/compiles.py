@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """compiles.py [--reject] BUILD_DIR FILE: FILE compiles, and each case that it names does not.
 
-FILE is compiled (only checked, nothing is written) by the command line that Meson recorded for it. With --reject the file
-is compiled many times, and so by the command line of the tests on several workers, which have all headers precompiled,
-except for files of a room that includes only the standard library, which compile faster without them. Each of its lines
+FILE is compiled (only checked, nothing is written) by the command line that Meson recorded for it. With --reject the
+file is compiled many times, and so by the command line of the tests on several workers, which have all headers
+precompiled, except for files of a room that includes only the standard library, which compile faster without them. Each
+of its lines
 
     // expect CASE: regex
     //   and more of it, if it is long
@@ -14,8 +15,8 @@ reader finds our error message at once. Several lines may name one case, which i
 demands at most 12 lines of message from g++ (clang prints more lines for each error). A file given with --reject must
 name a case, and any other file must contain a static_assert: a file that can only succeed is not a test.
 
-g++ first compiles all cases of a function at once, each case in a block of its own; the errors in the lines of a case are
-the message of the case. A case that does not pass in this way is compiled by itself, and this result counts."""
+g++ first compiles all cases of a function at once, each case in a block of its own; the errors in the lines of a case
+are the message of the case. A case that does not pass in this way is compiled by itself, and this result counts."""
 import functools
 import json
 import pathlib
@@ -59,8 +60,8 @@ def first_error(message):
 
 
 def all_at_once(source, file):
-    """The source with the branches of its conditions inside functions as blocks that follow each other, and the lines of
-    each case; none for other conditions."""
+    """The source with the branches of its conditions inside functions as blocks that follow each other, and the lines
+    of each case; none for other conditions."""
     text, lines_of, case, depth = [], {}, None, 0
     for number, line in enumerate(source.splitlines(), 1):
         condition = CONDITION.match(line)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""one_unit.py OUTPUT FILE...: writes a source file that compiles several test files as one translation unit, so that the
-compiler instantiates the templates that they share once. Each file is included in a namespace of its own: their names
-do not meet. The headers are included before, for a header within a namespace would declare its names there."""
+"""one_unit.py OUTPUT FILE...: writes a source file that compiles several test files as one translation unit, so that
+the compiler instantiates the templates that they share once. Each file is included in a namespace of its own: their
+names do not meet. The headers are included before, for a header within a namespace would declare its names there."""
 import pathlib
 import re
 import sys

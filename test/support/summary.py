@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """summary.py [--left-out MESON_INFO SUITE SHARE] [--random-calls N] [--random-operations N] [--simulated-operations N]
-TESTLOG_JSON...: adds up the results of Meson's tests, by suite and in one closing line. With --left-out it first prints which
-tests a run of one suite, with one in SHARE random cases, has left out. With the other options, fewer random cases than N
-over all runs are one more failure: calls compared with an oracle, operations on sharded tensors over MPI and on simulated
-devices. For several logs (the stages of a whole check) it names the cases of test programs that no stage has run.
+TESTLOG_JSON...: adds up the results of Meson's tests, by suite and in one closing line. With --left-out it first prints
+which tests a run of one suite, with one in SHARE random cases, has left out. With the other options, fewer random cases
+than N over all runs are one more failure: calls compared with an oracle, operations on sharded tensors over MPI and on
+simulated devices. For several logs (the stages of a whole check) it names the cases of test programs that no stage has
+run.
 
 A test that ends with a line 'N passed, N failed, N skipped' counts as that many tests; any other test counts as one. A
-test that failed without such a line (a crash, a time limit) counts as one more failure. The last output of a failed test
-is repeated beneath its name."""
+test that failed without such a line (a crash, a time limit) counts as one more failure. The last output of a failed
+test is repeated beneath its name."""
 import json
 import pathlib
 import re
@@ -46,8 +47,8 @@ skipped_case = re.compile(r"^(?:\[worker \d+ of \d+\] )?(\S+): skipped, (.*)$", 
 
 
 def never_run(runs):
-    """The cases that every run of their program left out, each with a reason. `runs` are pairs of a title, "mpi on 4", and
-    what that run printed; a run with a title like "front door on 12" selects the cases of one suite."""
+    """The cases that every run of their program left out, each with a reason. `runs` are pairs of a title, "mpi on 4",
+    and what that run printed; a run with a title like "front door on 12" selects the cases of one suite."""
     skipped = {}
     for title, printed in runs:
         if closing.search(printed):

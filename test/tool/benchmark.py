@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""benchmark.py MPIRUN PROGRAM SOURCE: one benchmark has the command line of all: --help lists every option of its source, an
-unknown argument or a wrong value is exit status 2 with one message, --quick --json prints rows that are JSON, have
-samples and finite numbers, and nothing is left in the folder where it ran."""
+"""benchmark.py MPIRUN PROGRAM SOURCE: one benchmark has the command line of all: --help lists every option of its
+source, an unknown argument or a wrong value is exit status 2 with one message, --quick --json prints rows that are
+JSON, have samples and finite numbers, and nothing is left in the folder where it ran."""
 import json
 import math
 import pathlib

@@ -91,7 +91,8 @@ def graph():
 
 
 def experts():
-    """A layer of 13 tokens of 3 features and 7 experts, of which each token takes the best two; some experts have none."""
+    """A layer of 13 tokens of 3 features and 7 experts, of which each token takes the best two; some experts have
+    none."""
     tokens, width, number = 13, 3, 7
     x, gate, weights = all = parameters((tokens, width), (width, number), (number, width, width))
     share = softmax(x @ gate, 1)
